@@ -1,0 +1,85 @@
+/**
+ * Imports point one way. One positive table: folder → the folders that it may import; whatever is not named is
+ * forbidden. `npm run lint` also cruises a planted violation, which must be found (scripts/check-imports.ts).
+ */
+const core = 'node core'
+const table = {
+  '^src/ports/': [],
+  '^src/pods/': ['zod'],
+  '^src/journal/': ['^src/pods/', 'zod'],
+  '^src/plan/': ['^src/pods/'],
+  '^machines/': ['^src/pods/', 'xstate'],
+  '^adapters/contract\\.ts$': ['zod'],
+  '^adapters/(?!contract)': ['^adapters/', 'zod', core],
+  '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
+  '^src/kube/': ['^src/ports/', '^src/pods/', '@kubernetes/client-node', 'undici', 'zod', core],
+  '^src/workloads/': ['^src/pods/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
+  '^src/engine/': [
+    '^src/(ports|pods|journal|plan|kube|workloads)/',
+    '^machines/',
+    '^adapters/contract\\.ts$',
+    'xstate',
+    'zod',
+    core,
+  ],
+  '^src/cli/': [
+    '^src/',
+    '^machines/',
+    '^adapters/',
+    'commander',
+    'picocolors',
+    'log-update',
+    'string-width',
+    'pino',
+    'yaml',
+    'zod',
+    core,
+  ],
+  '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
+}
+const PURE = '^(src/(pods|journal|plan|ports)/|machines/)'
+const TESTS = '\\.test\\.ts$'
+
+const folderRules = Object.entries(table).map(([from, to]) => {
+  const folders = to.filter((entry) => entry.startsWith('^'))
+  const packages = to.filter((entry) => entry !== core && !entry.startsWith('^')).map((name) => `(^|/)node_modules/${name}/`)
+  const allowed = [from.replace(/\(\?![^)]*\)/, ''), ...folders, ...packages]
+  return {
+    name: `only-what-the-table-allows: ${from}`,
+    severity: 'error',
+    from: { path: from, pathNot: TESTS },
+    to: { pathNot: allowed.join('|'), ...(to.includes(core) ? { dependencyTypesNot: ['core'] } : {}) },
+  }
+})
+
+module.exports = {
+  forbidden: [
+    ...folderRules,
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'pure-folders-import-no-node-module',
+      severity: 'error',
+      from: { path: PURE, pathNot: TESTS },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'only-src-kube-imports-client-node',
+      severity: 'error',
+      from: { pathNot: '^src/kube/' },
+      to: { path: '(^|/)node_modules/@kubernetes/client-node/' },
+    },
+    {
+      name: 'nothing-imports-tests',
+      severity: 'error',
+      from: { pathNot: `^(test|bench|scripts)/|${TESTS}` },
+      to: { path: '^(test|bench)/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    // TypeScript 7 has no JavaScript API: without swc, dependency-cruiser finds "no violations (0 modules)".
+    parser: 'swc',
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+}

@@ -1,0 +1,148 @@
+/**
+ * What a load balancer adapter is. An adapter translates; it never retries, sleeps between attempts, logs,
+ * or remembers what it did: the engine does.
+ *
+ * Words: a *target* is one pod's entry in one load balancer; a *scope* is the part of a load balancer that is
+ * written one call at a time (the key of the lock and of the batch); an *effect* is a drain or a restore.
+ */
+import type { z } from 'zod'
+
+/** Plain JSON: what a prior state must be made of, since it is kept in the journal. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** Where one pod listens. */
+export interface Endpoint {
+  uid: string
+  pod: string
+  address: string
+  port: number
+}
+
+/** One entry of a load balancer. `id` is stable, and unique within the load balancer. */
+export interface Target {
+  id: string
+  scope: string
+}
+
+/** Which targets serve an endpoint: one or more, or none with the reason why. */
+export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string }
+
+/** What the load balancer itself says of a target now. */
+export interface TargetObservation {
+  /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
+  admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
+  /** New requests can reach it. */
+  routable: boolean
+  weight?: number
+  /** Requests or connections under way; null where that cannot be known, never 0 by default. */
+  inFlight: number | null
+  /** Changes when the load balancer restarted or reloaded, where that can be seen. */
+  epoch?: string
+  /** For a person. */
+  detail?: string
+}
+
+/** The administrative state of a target in a canonical form: two equal states give equal JSON. */
+export interface TargetSnapshot {
+  /** Kept in the journal before the drain; `restore` puts back exactly this. Keep it small. */
+  prior: Json
+  /** False where an operator has it out of rotation: such a target gets no effect. */
+  inRotation: boolean
+  weight?: number
+}
+
+export type EffectResult =
+  | { outcome: 'applied' }
+  | { outcome: 'pending'; job: string }
+  | { outcome: 'failed'; error: AdapterError }
+
+/** The circumstances of one wire call. */
+export interface Call {
+  /** Milliseconds that the call may live on the wire; past that it is cut, and ambiguous. */
+  deadlineMs: number
+  /**
+   * Throws where the caller lost the right to this effect. Called synchronously on the connected socket,
+   * right before the bytes leave.
+   */
+  assertLive(): void
+}
+
+/** The circumstances of a call that changes the load balancer. */
+export interface EffectCall extends Call {
+  /** By target id; the same for every try of the same effect, whoever tries. */
+  operationIds: ReadonlyMap<string, string>
+  /** Grows each time the workload's owner changes. */
+  fence: number
+}
+
+export type GuaranteeLevel = 'G0' | 'G1' | 'G2' | 'G3'
+
+export interface Capabilities {
+  guarantee: GuaranteeLevel
+  batch: { max: number; atomic: boolean; wholeDocument: boolean }
+  inspect: 'strong' | 'eventual' | 'none'
+  inFlight: 'exact' | 'requests-only' | 'none'
+  weight: boolean
+  asyncJob: boolean
+  idempotency: 'absolute-set' | 'client-token' | 'cas' | 'none'
+  /** A reload or restart forgets what was set. */
+  volatileOnReload: boolean
+  serializePerScope: boolean
+  /** Each change also cuts traffic of targets that it does not name. */
+  disruptsOthers: boolean
+  /** From the answer of a drain until no new request arrives. */
+  settleMs: number
+}
+
+/** Every method answers for each target asked; results are keyed by target id. */
+export interface Adapter {
+  readonly capabilities: Capabilities
+  /** In the order of the endpoints. */
+  resolve(endpoints: readonly Endpoint[], call: Call): Promise<Resolution[]>
+  inspect(targets: readonly Target[], call: Call): Promise<Map<string, TargetObservation>>
+  snapshot(targets: readonly Target[], call: Call): Promise<Map<string, TargetSnapshot>>
+  drain(targets: readonly Target[], call: EffectCall): Promise<Map<string, EffectResult>>
+  restore(targets: readonly { target: Target; prior: Json }[], call: EffectCall): Promise<Map<string, EffectResult>>
+  poll?(job: string, call: Call): Promise<EffectResult>
+  close(): Promise<void>
+}
+
+/** A kind of load balancer: what `adapter: NAME` in the config refers to. */
+export interface AdapterDefinition<Options = unknown> {
+  name: string
+  /** One sentence for lists. */
+  summary: string
+  /** Unknown keys must be refused (`z.strictObject`). */
+  options: z.ZodType<Options>
+  /** Opens no connection yet. `name` is the load balancer's name in the config, for errors. */
+  create(options: Options, context: { name: string }): Adapter
+}
+
+/**
+ * - `retryable`: proven not sent or not applied
+ * - `throttled`: refused for now
+ * - `not-found`: the target is not in the load balancer
+ * - `conflict`: somebody else changed the document meanwhile
+ * - `fatal`: trying again cannot help (no permission, bad option)
+ * - `ambiguous`: bytes may have left, and no trustworthy answer came
+ */
+export type AdapterErrorKind = 'retryable' | 'throttled' | 'not-found' | 'conflict' | 'fatal' | 'ambiguous'
+
+/** What an adapter throws, or puts in a target's result. */
+export class AdapterError extends Error {
+  override readonly name = 'AdapterError'
+  readonly component: string
+  readonly kind: AdapterErrorKind
+  readonly retryAfterMs: number | undefined
+  constructor(
+    component: string,
+    kind: AdapterErrorKind,
+    message: string,
+    options: { cause?: unknown; retryAfterMs?: number } = {},
+  ) {
+    super(`${component}: ${message}`, { cause: options.cause })
+    this.component = component
+    this.kind = kind
+    this.retryAfterMs = options.retryAfterMs
+  }
+}

@@ -1,0 +1,35 @@
+
+/** One operation of a JSON Patch (RFC 6902); `test` with value null passes for a missing key of an existing map. */
+export type PatchOperation = { op: 'test' | 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string }
+
+export interface CallOptions {
+  /** Milliseconds until the call is given up; a write is then ambiguous. Default 15,000. */
+  deadlineMs?: number
+  signal?: AbortSignal
+}
+
+export interface WriteOptions extends CallOptions {
+  /** The server admits and validates, and stores nothing. */
+  dryRun?: boolean
+}
+
+export interface WatchOptions {
+  signal: AbortSignal
+  /** Each line of the stream, not parsed. */
+  onLine: (line: string) => void
+}
+
+/**
+ * Calls to an API server. Every call has a deadline, answers with the parsed JSON body, and rejects with a
+ * KubeError (errors.ts) and nothing else. A 429 (and a 503 that carries Retry-After on a read) is waited out
+ * within the deadline; nothing else is repeated.
+ */
+export interface KubeClient {
+  get(path: string, options?: CallOptions): Promise<unknown>
+  create(path: string, body: unknown, options?: WriteOptions): Promise<unknown>
+  replace(path: string, body: unknown, options?: WriteOptions): Promise<unknown>
+  patch(path: string, operations: PatchOperation[], options?: WriteOptions): Promise<unknown>
+  delete(path: string, options?: CallOptions): Promise<unknown>
+  /** Resolves when the server closed the stream in order. */
+  watch(path: string, options: WatchOptions): Promise<void>
+}

@@ -1,0 +1,42 @@
+/**
+ * What a failed call says about the world:
+ * - `definite`: the server refused, or no byte left: nothing was changed
+ * - `conflict`: refused because the object is another by now (409; 412)
+ * - `throttled`: refused for now (429): nothing was changed
+ * - `ambiguous`: bytes left and no trustworthy answer came (timeout, reset, 5xx): a write may have happened
+ */
+export type KubeErrorKind = 'definite' | 'conflict' | 'throttled' | 'ambiguous'
+
+export interface KubeErrorFields {
+  kind: KubeErrorKind
+  method: string
+  /** Without the query. */
+  path: string
+  /** HTTP status, where an answer came. */
+  status?: number
+  /** `reason` of the Status object, such as NotFound, Invalid, Forbidden. */
+  reason?: string
+  retryAfterMs?: number
+  cause?: unknown
+}
+
+/** A call to the API server failed. The message holds no headers and no credentials. */
+export class KubeError extends Error {
+  override readonly name = 'KubeError'
+  readonly component = 'kube'
+  readonly kind: KubeErrorKind
+  readonly method: string
+  readonly path: string
+  readonly status: number | undefined
+  readonly reason: string | undefined
+  readonly retryAfterMs: number | undefined
+  constructor(message: string, fields: KubeErrorFields) {
+    super(message, { cause: fields.cause })
+    this.kind = fields.kind
+    this.method = fields.method
+    this.path = fields.path
+    this.status = fields.status
+    this.reason = fields.reason
+    this.retryAfterMs = fields.retryAfterMs
+  }
+}

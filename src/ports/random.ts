@@ -1,0 +1,5 @@
+/** Randomness is a port, so that a simulation can replay it from a seed. */
+export interface Random {
+  /** A number in [0, 1). */
+  next(): number
+}
