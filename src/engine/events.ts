@@ -1,0 +1,104 @@
+import type { Plan } from '../plan/plan.ts'
+
+/** The states of one pod upgrade, as docs/states.md explains them. */
+export type PodState =
+  | 'deriving'
+  | 'queued'
+  | 'checking'
+  | 'draining'
+  | 'emptying'
+  | 'patching'
+  | 'restarting'
+  | 'warming'
+  | 'restoring'
+  | 'verifying'
+  | 'readmitting'
+  | 'settling'
+  | 'closing'
+  | 'done'
+  | 'failed'
+  | 'needsOperator'
+
+/**
+ * How one pod ended.
+ * - `upgraded`: new images run, and it is back in rotation as it was before
+ * - `skipped`: nothing was to do
+ * - `unchanged`: put back on its old images (interrupted or refused after the drain), or never started
+ * - `failed`: it stays out of rotation, or was refused before the drain; `reason` says which
+ * - `settled`: the pod is gone for good, and what was drained for it is closed or restored
+ * - `needsOperator`: its traffic state cannot be known or repaired
+ * - `interrupted`: left half done and resumable by the same command
+ * - `conflict`: another owner writes its journal
+ */
+export type PodOutcome =
+  | 'upgraded'
+  | 'skipped'
+  | 'unchanged'
+  | 'failed'
+  | 'settled'
+  | 'needsOperator'
+  | 'interrupted'
+  | 'conflict'
+
+export interface PodResult {
+  uid: string
+  pod: string
+  outcome: PodOutcome
+  reason: string
+  /** Named deadline that fired, such as `drain`, `restart`, `ready`, `restore`. */
+  deadline?: string
+  /** Out of rotation when the run ended. */
+  out: boolean
+  /** What a person has to look at and run, for needsOperator and failed. */
+  instructions?: string
+  /** Milliseconds spent in each state. */
+  phases: Partial<Record<PodState, number>>
+  /** How the restart was proven: by the witness, or by one of the weaker forms. */
+  proof?: 'witness' | 'image' | 'quiet'
+}
+
+export type RunOutcome = 'done' | 'failed' | 'deadline' | 'refused' | 'conflict' | 'interrupted' | 'needsOperator'
+
+export interface RunResult {
+  run: string
+  outcome: RunOutcome
+  reason: string
+  pods: PodResult[]
+}
+
+export type RunEventBody =
+  | { type: 'planned'; plan: Plan }
+  /** Another owner holds, or held, the Lease: waiting until it is known to be dead. */
+  | { type: 'leaseWaiting'; lease: string; holder: string; remainingMs: number }
+  | { type: 'started'; run: string; epoch: number; resumed: boolean; pods: { uid: string; pod: string }[] }
+  | { type: 'template'; workload: string; message: string }
+  /** `reason` tells what is being waited for, in words. */
+  | { type: 'podState'; uid: string; pod: string; from: PodState | null; to: PodState; reason: string }
+  /** The reason for waiting changed, or its numbers did, such as "14 in flight". */
+  | { type: 'podDetail'; uid: string; pod: string; state: PodState; detail: string }
+  /** A call to a load balancer was resolved for one target. `confirmed` by read-back after an ambiguity. */
+  | {
+      type: 'effect'
+      uid: string
+      pod: string
+      loadBalancer: string
+      target: string
+      effect: 'drain' | 'restore'
+      operation: string
+      outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
+      /** Targets in the same wire call. */
+      batch: number
+      detail?: string
+    }
+  | { type: 'podFinished'; result: PodResult }
+  | { type: 'interrupting'; graceMs: number }
+  | { type: 'warning'; message: string; pod?: string }
+  | { type: 'finished'; result: RunResult }
+
+/** Everything that a run tells; the only source for output, report, logs and metrics. */
+export type RunEvent = RunEventBody & {
+  /** Milliseconds since the run began, on the monotonic clock. */
+  atMs: number
+  /** Wall time, ISO 8601, for display. */
+  wallAt: string
+}

@@ -1,0 +1,75 @@
+import type { ContainerImage } from '../pods/glossary.ts'
+
+/** Kinds that `TYPE/NAME` may name. */
+export type WorkloadKind = 'Pod' | 'StatefulSet' | 'DaemonSet' | 'Deployment'
+
+export interface WorkloadRef {
+  kind: WorkloadKind
+  name: string
+  namespace: string
+}
+
+/**
+ * - `upgrade`: drain, patch, restore
+ * - `adopt`: an earlier run left it drained or half done: go on from there, without a second drain
+ * - `skip`: runs the wanted images already, and nothing is open
+ * - `refuse`: cannot be upgraded; the whole run is refused for it
+ */
+export type PodAction = 'upgrade' | 'adopt' | 'skip' | 'refuse'
+
+export interface PlannedTarget {
+  loadBalancer: string
+  /** Target id. */
+  target: string
+  /** False where an operator has it out of rotation. */
+  inRotation: boolean
+}
+
+export interface PodPlan {
+  uid: string
+  name: string
+  action: PodAction
+  /** One sentence for a person. */
+  reason: string
+  /** Present to wanted, for the containers that change. */
+  images: { container: string; from: string; to: string }[]
+  targets: PlannedTarget[]
+}
+
+/** Why the run cannot start. Nothing was touched. */
+export interface Refusal {
+  /** Stable, kebab-case. */
+  code: string
+  message: string
+  /** What to change. */
+  hint?: string
+}
+
+export interface PlanTemplate {
+  workload: WorkloadRef
+  /** The template is patched first, so that a rescheduled pod comes back on the new images. */
+  change: { container: string; from: string; to: string }[]
+}
+
+export interface PlanGuarantee {
+  loadBalancer: string
+  adapter: string
+  level: 'G0' | 'G1' | 'G2' | 'G3'
+  /** What the level means, one sentence. */
+  meaning: string
+}
+
+/** What a run would do, and why; made from the request and the observed world alone. */
+export interface Plan {
+  namespace: string
+  workloads: WorkloadRef[]
+  images: ContainerImage[]
+  templates: PlanTemplate[]
+  /** In the order in which they will start. */
+  pods: PodPlan[]
+  /** Pods that may be out of rotation at once. */
+  window: number
+  guarantees: PlanGuarantee[]
+  warnings: string[]
+  refusals: Refusal[]
+}

@@ -1,0 +1,43 @@
+import type { PatchOperation } from '../kube/client.ts'
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
+
+/** What an in-place upgrade of a workload's pods to some images would take, decided without touching anything. */
+export interface Assessment {
+  /** The images per container: as asked, or the template's own where none were asked for. */
+  images: ContainerImage[]
+  /** Absent where there is no template (bare pods) or it must not be touched (Deployment). */
+  template?: PlanTemplate
+  refusals: Refusal[]
+  warnings: string[]
+}
+
+/** The template is no longer the one that this run pinned. */
+export interface Drift {
+  message: string
+}
+
+/**
+ * One owner of pods: which pods are its, and how its template and its count of updated pods are kept right while
+ * pods are patched in place. Level-based: everything is decided from the last observed objects, kept by watches.
+ */
+export interface Workload {
+  readonly ref: WorkloadRef
+  readonly uid: string
+  /** For the pod list and watch. */
+  readonly selector: { labelSelector?: string; fieldSelector?: string }
+  owns(pod: PodView): boolean
+  assess(images: readonly ContainerImage[], pods: readonly PodView[]): Assessment
+  /**
+   * Patches the template where it differs (guarded), waits until the controller has observed it, and pins the update
+   * revision. Idempotent. Rejects with a WorkloadError where that cannot be had.
+   */
+  prepare(images: readonly ContainerImage[], options: { signal: AbortSignal }): Promise<void>
+  /** Operations that go with the image patch of a pod, so that the owner counts it as updated. Only after `prepare`. */
+  podOperations(pod: PodView): PatchOperation[]
+  /** True where the pod carries the pinned revision (or there is none to carry). Only after `prepare`. */
+  hasRevision(pod: PodView): boolean
+  /** Called at most once, when the template was edited by someone else after `prepare`, or the workload is gone. */
+  onDrift(listener: (drift: Drift) => void): void
+  stop(): Promise<void>
+}
