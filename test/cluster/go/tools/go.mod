@@ -1,0 +1,3 @@
+module sluice.dev/test/cluster/tools
+
+go 1.24
