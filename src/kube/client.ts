@@ -1,6 +1,6 @@
+import type { PatchOperation } from '../pods/patch-operation.ts'
 
-/** One operation of a JSON Patch (RFC 6902); `test` with value null passes for a missing key of an existing map. */
-export type PatchOperation = { op: 'test' | 'add' | 'replace'; path: string; value: unknown } | { op: 'remove'; path: string }
+export type { PatchOperation }
 
 export interface CallOptions {
   /** Milliseconds until the call is given up; a write is then ambiguous. Default 15,000. */

@@ -118,3 +118,6 @@ export interface Journal {
   baseline: BaselineContainer[]
   targets: JournalTarget[]
 }
+
+/** What the annotation `sluice.dev/journal` of a pod says. What cannot be read is never taken for "nothing open". */
+export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } | { kind: 'unreadable'; reason: string }

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { Journal, ReadJournal } from '../pods/glossary.ts'
+
+/** Grows when a field changes its meaning; a newer record than this is refused, never guessed at. */
+const VERSION = 1
+/** Annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
+export const LONGEST_JOURNAL = 4096
+
+const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
+const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.union([z.literal(0), z.literal(1)])])
+
+// Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
+const Stored = z.object({
+  v: z.literal(VERSION),
+  run: z.string(),
+  origin: z.string().optional(),
+  epoch: z.number().int().min(0),
+  attempt: z.number().int().min(1),
+  step: z.enum(['drain', 'patched', 'restore', 'closed']),
+  gen: z.number().int().min(0).optional(),
+  base: z.array(Baseline).default([]),
+  lbs: z.array(Target).default([]),
+})
+
+/** Reads the annotation `sluice.dev/journal`. What cannot be read is never taken for "nothing open". */
+export function readJournal(stored: string | undefined): ReadJournal {
+  if (stored === undefined) return { kind: 'none' }
+  let raw: unknown
+  try {
+    raw = JSON.parse(stored)
+  } catch {
+    return { kind: 'unreadable', reason: 'it is not JSON' }
+  }
+  const version = z.object({ v: z.number() }).safeParse(raw)
+  if (version.success && version.data.v > VERSION) {
+    return {
+      kind: 'unreadable',
+      reason: `it is of version ${version.data.v}, written by a newer sluice; this one reads ${VERSION}`,
+    }
+  }
+  const parsed = Stored.safeParse(raw)
+  if (!parsed.success) return { kind: 'unreadable', reason: z.prettifyError(parsed.error).replaceAll('\n', ' ') }
+  const { run, origin, epoch, attempt, step, gen, base, lbs } = parsed.data
+  return {
+    kind: 'read',
+    journal: {
+      run,
+      ...(origin === undefined ? {} : { origin }),
+      epoch,
+      attempt,
+      step,
+      ...(gen === undefined ? {} : { generation: gen }),
+      baseline: base.map(([name, image, containerId, imageId]) => ({
+        name,
+        image,
+        ...(containerId ? { containerId } : {}),
+        ...(imageId ? { imageId } : {}),
+      })),
+      targets: lbs.map(([loadBalancer, target, scope, prior, untouched]) => ({
+        loadBalancer,
+        target,
+        scope,
+        prior,
+        untouched: untouched === 1,
+      })),
+    },
+  }
+}
+
+/**
+ * Writes a journal for the annotation. A closed one keeps only what fences a stale owner.
+ * @throws RangeError above 4 KB
+ */
+export function writeJournal(journal: Journal): string {
+  const { run, origin, epoch, attempt, step, generation, baseline, targets } = journal
+  const open = step !== 'closed'
+  const stored: z.input<typeof Stored> = {
+    v: VERSION,
+    run,
+    ...(open && origin !== undefined && origin !== run ? { origin } : {}),
+    epoch,
+    attempt,
+    step,
+    ...(open && generation !== undefined ? { gen: generation } : {}),
+    ...(open
+      ? {
+          base: baseline.map(({ name, image, containerId, imageId }): z.infer<typeof Baseline> => [
+            name,
+            image,
+            containerId ?? '',
+            imageId ?? '',
+          ]),
+          lbs: targets.map(({ loadBalancer, target, scope, prior, untouched }): z.infer<typeof Target> => [
+            loadBalancer,
+            target,
+            scope,
+            prior,
+            untouched ? 1 : 0,
+          ]),
+        }
+      : {}),
+  }
+  const text = JSON.stringify(stored)
+  if (text.length > LONGEST_JOURNAL) {
+    throw new RangeError(
+      `the journal of this pod takes ${text.length} bytes, more than ${LONGEST_JOURNAL}: it has ${targets.length} targets`,
+    )
+  }
+  return text
+}

@@ -1,0 +1,27 @@
+import type { Journal } from '../pods/glossary.ts'
+
+/**
+ * The name of one effect: the same for every owner of an attempt and every try, another after a re-admission.
+ * Two 64-bit FNV-1a halves: it only has to be stable and distinct, and pure folders import no node module.
+ * @param effect the kind of effect
+ * @param target `loadBalancer/target`
+ * @returns 32 hexadecimal digits
+ */
+export function operationId(
+  journal: Pick<Journal, 'run' | 'origin' | 'attempt'>,
+  uid: string,
+  effect: 'drain' | 'restore',
+  target: string,
+): string {
+  const text = JSON.stringify([journal.origin ?? journal.run, uid, journal.attempt, target, effect])
+  return fnv1a(text, 0xcbf29ce484222325n) + fnv1a(text, 0x9ae16a3b2f90404fn)
+}
+
+const PRIME = 0x100000001b3n
+const MASK = (1n << 64n) - 1n
+
+function fnv1a(text: string, basis: bigint): string {
+  let hash = basis
+  for (const byte of new TextEncoder().encode(text)) hash = ((hash ^ BigInt(byte)) * PRIME) & MASK
+  return hash.toString(16).padStart(16, '0')
+}

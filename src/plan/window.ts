@@ -1,0 +1,73 @@
+/** How one pod stands, for the decision which pods may leave rotation now. */
+export interface WindowPod {
+  uid: string
+  name: string
+  /**
+   * - `waiting`: would like to start
+   * - `active`: leaves, is out, or comes back; a failed pod stays here
+   * - `idle`: is not, or no longer, part of the run's work
+   */
+  standing: 'waiting' | 'active' | 'idle'
+  /** Condition Ready, as observed now. */
+  ready: boolean
+  /** An earlier run left it out of rotation: it takes no new place, else a broken pod would fill a window of 1 for good. */
+  adopted: boolean
+  /** An operator has one of its targets out of rotation. */
+  operatorOut: boolean
+}
+
+export interface WindowDecision {
+  /** Uids of the pods that may start now, in order. */
+  start: string[]
+  /** Why no more may start while some still wait. */
+  waitingFor?: string
+}
+
+/** The number of pods that may be out at once: a percentage is rounded down, and at least one. */
+export function windowSize(maxUnavailable: { count: number } | { percent: number }, pods: number): number {
+  if ('count' in maxUnavailable) return maxUnavailable.count
+  return Math.max(1, Math.floor((pods * maxUnavailable.percent) / 100))
+}
+
+/**
+ * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
+ * run, not ready for whatever reason, or out by an operator. So a broken pod can be mended within a window of 1, and a
+ * late node heartbeat, which makes every pod of the node not ready, starts none.
+ */
+export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
+  const start: string[] = []
+  const unavailable = new Set(pods.filter((pod) => isUnavailable(pod)).map(({ uid }) => uid))
+  const waiting = pods.filter(({ standing }) => standing === 'waiting')
+  for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
+    const others = unavailable.size - (unavailable.has(pod.uid) ? 1 : 0)
+    if (!pod.adopted && others >= size) continue
+    start.push(pod.uid)
+    unavailable.add(pod.uid)
+  }
+  if (start.length === waiting.length) return { start }
+  return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
+}
+
+function isUnavailable({ standing, ready, adopted, operatorOut }: WindowPod): boolean {
+  return standing === 'active' || !ready || operatorOut || (adopted && standing === 'waiting')
+}
+
+/** What is out already goes first, then what does not serve anyway. */
+function rank({ adopted, ready, operatorOut }: WindowPod): number {
+  return adopted ? 0 : !ready ? 1 : operatorOut ? 2 : 3
+}
+
+function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
+  const words = pods
+    .filter(({ uid }) => unavailable.has(uid))
+    .map(({ name, standing, ready, operatorOut }) =>
+      standing === 'active'
+        ? `${name} is being upgraded`
+        : !ready
+          ? `${name} is not ready`
+          : operatorOut
+            ? `${name} is out by an operator`
+            : `${name} starts`,
+    )
+  return words.length > 5 ? `${words.slice(0, 5).join(', ')} and ${words.length - 5} more` : words.join(', ')
+}

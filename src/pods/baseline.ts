@@ -1,0 +1,27 @@
+import type { BaselineContainer, ContainerImage, PodView } from './glossary.ts'
+
+/** The containers that are about to be changed, as they are now. */
+export function baselineOf(pod: PodView, wanted: readonly ContainerImage[]): BaselineContainer[] {
+  const names = new Set(wanted.map(({ container }) => container))
+  return pod.containers
+    .filter(({ name }) => names.has(name))
+    .map(({ name, image, containerId, imageId }) => ({
+      name,
+      image,
+      ...(containerId ? { containerId } : {}),
+      ...(imageId ? { imageId } : {}),
+    }))
+}
+
+/** The spec asks for the wanted images already. Says nothing about what runs. */
+export function asksFor(pod: PodView, wanted: readonly ContainerImage[]): boolean {
+  return wanted.every(({ container, image }) => pod.containers.some((one) => one.name === container && one.image === image))
+}
+
+/** The containers whose spec differs from what is wanted. */
+export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { container: string; from: string; to: string }[] {
+  return pod.containers.flatMap(({ name, image }) => {
+    const want = wanted.find(({ container }) => container === name)
+    return want && want.image !== image ? [{ container: name, from: image, to: want.image }] : []
+  })
+}

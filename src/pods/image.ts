@@ -1,0 +1,67 @@
+/** An image reference as the container world reads it: `[HOST[:PORT]/]PATH[:TAG][@DIGEST]`. */
+export interface ImageReference {
+  /** With the default registry and `library/` filled in, as the CRI shows it. */
+  repository: string
+  tag?: string
+  digest?: string
+}
+
+export type ParsedImage = { ok: true; reference: ImageReference } | { ok: false; reason: string }
+
+const HOST =
+  /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?$/
+const PATH_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
+const TAG = /^\w[\w.-]{0,127}$/
+const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/
+const LONGEST_NAME = 255
+
+/**
+ * Reads an image reference by the grammar of the distribution project. The API server takes nonsense as an image,
+ * and the kubelet kills the running container before it finds out, so it is checked here.
+ */
+export function parseImageReference(text: string): ParsedImage {
+  const no = (reason: string): ParsedImage => ({ ok: false, reason })
+  if (text === '') return no('it is empty')
+  if (/\s/.test(text)) return no('it contains white space')
+  const at = text.indexOf('@')
+  const digest = at < 0 ? undefined : text.slice(at + 1)
+  if (digest !== undefined && !DIGEST.test(digest)) return no(`"${digest}" is no digest (sha256:<64 hexadecimal digits>)`)
+  if (digest?.startsWith('sha256:') && digest.length !== 'sha256:'.length + 64)
+    return no('a sha256 digest has 64 hexadecimal digits')
+  const name = at < 0 ? text : text.slice(0, at)
+  // A colon after the last slash starts the tag; one before it belongs to a port.
+  const colon = name.indexOf(':', name.lastIndexOf('/') + 1)
+  const tag = colon < 0 ? undefined : name.slice(colon + 1)
+  if (tag !== undefined && !TAG.test(tag))
+    return no(`"${tag}" is no tag (letters, digits, "_", "." and "-", at most 128, none of "." and "-" first)`)
+  const path = colon < 0 ? name : name.slice(0, colon)
+  const slash = path.indexOf('/')
+  const first = slash < 0 ? '' : path.slice(0, slash)
+  const hasHost = first !== '' && (/[.:[]/.test(first) || first === 'localhost' || first !== first.toLowerCase())
+  if (hasHost && !HOST.test(first)) return no(`"${first}" is no registry host`)
+  const parts = (hasHost ? path.slice(slash + 1) : path).split('/')
+  const wrong = parts.find((part) => !PATH_PART.test(part))
+  if (wrong !== undefined) {
+    return no(
+      wrong === ''
+        ? 'a part of its name is empty'
+        : `"${wrong}" may hold lower-case letters, digits and single separators ("." "_" "-") only`,
+    )
+  }
+  const repository = `${hasHost ? first : 'docker.io'}/${!hasHost && parts.length === 1 ? 'library/' : ''}${parts.join('/')}`
+  if (repository.length > LONGEST_NAME) return no(`its name is longer than ${LONGEST_NAME} characters`)
+  return {
+    ok: true,
+    reference: { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) },
+  }
+}
+
+/** The form in which two references to the same thing are equal: `docker.io/library/nginx:latest`. Nonsense stays as it is. */
+export function normalizeImage(text: string): string {
+  const parsed = parseImageReference(text)
+  if (!parsed.ok) return text
+  const { repository, tag, digest } = parsed.reference
+  // The CRI drops the tag of a reference that has a digest too.
+  if (digest !== undefined) return `${repository}@${digest}`
+  return `${repository}:${tag ?? 'latest'}`
+}

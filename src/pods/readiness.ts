@@ -1,0 +1,15 @@
+import type { PodView } from './glossary.ts'
+
+/** Why a pod does not count as ready, in words; undefined where it does. Decided from what is observed now. */
+export function unready(pod: PodView, containers: readonly string[]): string | undefined {
+  const waiting = pod.containers.filter(({ name, ready, running }) => containers.includes(name) && !(ready && running))
+  if (waiting.length > 0) {
+    return waiting
+      .map(({ name, waitingReason }) => `container ${name} is not ready${waitingReason ? ` (${waitingReason})` : ''}`)
+      .join(', ')
+  }
+  if (pod.ready) return undefined
+  return pod.containersReady
+    ? 'Ready is False though all containers are: a late node heartbeat or a readiness gate'
+    : 'the pod is not Ready'
+}

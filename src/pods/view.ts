@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import type { ContainerView, PodView } from './glossary.ts'
+
+export const JOURNAL_ANNOTATION = 'sluice.dev/journal'
+export const REVISION_LABEL = 'controller-revision-hash'
+const DEFAULT_GRACE_SECONDS = 30
+
+const Container = z.object({
+  name: z.string(),
+  image: z.string().default(''),
+  ports: z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).nullish(),
+})
+
+const ContainerStatus = z.object({
+  name: z.string(),
+  image: z.string().default(''),
+  imageID: z.string().default(''),
+  containerID: z.string().optional(),
+  ready: z.boolean().default(false),
+  restartCount: z.number().default(0),
+  state: z
+    .object({
+      running: z.object({}).nullish(),
+      waiting: z.object({ reason: z.string().optional(), message: z.string().optional() }).nullish(),
+    })
+    .nullish(),
+  lastState: z.object({ terminated: z.object({ containerID: z.string().optional() }).nullish() }).nullish(),
+})
+
+const RawPod = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    resourceVersion: z.string(),
+    generation: z.number().default(0),
+    deletionTimestamp: z.string().nullish(),
+    labels: z.record(z.string(), z.string()).nullish(),
+    annotations: z.record(z.string(), z.string()).nullish(),
+    ownerReferences: z
+      .array(
+        z.object({
+          apiVersion: z.string(),
+          kind: z.string(),
+          name: z.string(),
+          uid: z.string(),
+          controller: z.boolean().nullish(),
+        }),
+      )
+      .nullish(),
+  }),
+  spec: z.object({
+    nodeName: z.string().optional(),
+    hostNetwork: z.boolean().nullish(),
+    terminationGracePeriodSeconds: z.number().nullish(),
+    containers: z.array(Container),
+    initContainers: z.array(z.object({ name: z.string() })).nullish(),
+  }),
+  status: z
+    .object({
+      observedGeneration: z.number().nullish(),
+      phase: z.string().optional(),
+      podIP: z.string().optional(),
+      conditions: z.array(z.object({ type: z.string(), status: z.string() })).nullish(),
+      containerStatuses: z.array(ContainerStatus).nullish(),
+    })
+    .default({}),
+})
+
+/**
+ * Checks a raw Pod and keeps what sluice needs of it.
+ * @throws z.ZodError where it is no Pod
+ */
+export function podView(raw: unknown): PodView {
+  const { metadata, spec, status } = RawPod.parse(raw)
+  const statuses = status.containerStatuses ?? []
+  const condition = (type: string): boolean =>
+    status.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller)
+  const revision = metadata.labels?.[REVISION_LABEL]
+  const journal = metadata.annotations?.[JOURNAL_ANNOTATION]
+  return {
+    uid: metadata.uid,
+    name: metadata.name,
+    namespace: metadata.namespace,
+    resourceVersion: metadata.resourceVersion,
+    generation: metadata.generation,
+    observedGeneration: status.observedGeneration ?? 0,
+    deleting: metadata.deletionTimestamp != null,
+    finished: status.phase === 'Succeeded' || status.phase === 'Failed',
+    ...(status.podIP ? { ip: status.podIP } : {}),
+    ...(spec.nodeName ? { node: spec.nodeName } : {}),
+    hostNetwork: spec.hostNetwork ?? false,
+    ready: condition('Ready'),
+    containersReady: condition('ContainersReady'),
+    containers: spec.containers.map((container) => containerView(container, statuses)),
+    initContainers: spec.initContainers?.map(({ name }) => name) ?? [],
+    gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+    ...(owner ? { owner: { kind: owner.kind, name: owner.name, uid: owner.uid, apiVersion: owner.apiVersion } } : {}),
+    ...(revision === undefined ? {} : { revision }),
+    hasLabels: metadata.labels != null,
+    hasAnnotations: metadata.annotations != null,
+    ...(journal === undefined ? {} : { journal }),
+  }
+}
+
+function containerView(
+  container: z.infer<typeof Container>,
+  statuses: readonly z.infer<typeof ContainerStatus>[],
+): ContainerView {
+  const statusIndex = statuses.findIndex(({ name }) => name === container.name)
+  const status = statuses[statusIndex]
+  const waiting = status?.state?.waiting
+  const lastTerminatedId = status?.lastState?.terminated?.containerID
+  return {
+    name: container.name,
+    image: container.image,
+    ports: (container.ports ?? []).map(({ name, containerPort }) => ({ ...(name ? { name } : {}), port: containerPort })),
+    ready: status?.ready ?? false,
+    running: status?.state?.running != null,
+    restartCount: status?.restartCount ?? 0,
+    ...(status ? { statusIndex } : {}),
+    // An entry in ErrImagePull for a container that never ran has an empty ID.
+    ...(status?.containerID ? { containerId: status.containerID } : {}),
+    ...(status?.imageID ? { imageId: status.imageID } : {}),
+    ...(status?.image ? { statusImage: status.image } : {}),
+    ...(waiting?.reason ? { waitingReason: waiting.reason } : {}),
+    ...(waiting?.message ? { waitingMessage: waiting.message } : {}),
+    ...(lastTerminatedId ? { lastTerminatedId } : {}),
+  }
+}

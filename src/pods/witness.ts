@@ -1,0 +1,128 @@
+import { normalizeImage } from './image.ts'
+import type { BaselineContainer, ContainerImage, ContainerView, PodView } from './glossary.ts'
+
+/**
+ * Proof that a patched container was restarted from the patched spec.
+ *
+ * Not proof: Ready (for half a second and more after the patch it is still the old container's), `observedGeneration`
+ * (the first status that carries it still shows the old container), a new container ID (the old image may have crashed
+ * and been restarted just before the kubelet saw the patch; it is killed seconds later).
+ *
+ * The witness rule: let g be the generation that the patch made, and X the container in a status with
+ * `observedGeneration >= g`. The kubelet sets that field only in its sync for g or a later one (status_manager.go,
+ * SetPodStatus; probe results keep the old value), from what ran before that sync started anything. So whatever replaces
+ * X was started from g's spec or a later one.
+ *
+ * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
+ * container already, which nothing will replace. Then a weaker proof has to do:
+ * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones
+ * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch
+ */
+export type Proof = 'witness' | 'image' | 'quiet'
+
+/** What was seen of one patched container since the patch. */
+export interface ContainerRestart {
+  name: string
+  image: string
+  /** The container ID in the first status seen that has seen the patch; undefined where there was none. */
+  witness: string | undefined
+  formerImageIds: string[]
+  current: string | undefined
+  proof?: Proof
+}
+
+export interface Restart {
+  /** 0 where the API server gives no generation. */
+  generation: number
+  /** The kubelet has seen the patch. */
+  seen: boolean
+  containers: ContainerRestart[]
+}
+
+/**
+ * @param baseline the patched containers before the patch
+ * @param wanted the images patched in
+ */
+export function beginRestart(
+  generation: number,
+  baseline: readonly BaselineContainer[],
+  wanted: readonly ContainerImage[],
+): Restart {
+  return {
+    generation,
+    seen: false,
+    containers: wanted
+      // A container whose image string stayed the same is not restarted by the patch.
+      .filter(({ container, image }) => baseline.find(({ name }) => name === container)?.image !== image)
+      .map(({ container, image }) => ({
+        name: container,
+        image,
+        witness: undefined,
+        formerImageIds: baseline.flatMap(({ imageId }) => (imageId ? [imageId] : [])),
+        current: undefined,
+      })),
+  }
+}
+
+/** Takes in one more observation of the pod; they come in the order of its versions, and may leave some out. */
+export function observeRestart(restart: Restart, pod: PodView): Restart {
+  // Without generations (before Kubernetes 1.33) no status can be told to have seen the patch: none is a witness.
+  const knowsGenerations = restart.generation > 0
+  const seen = restart.seen || !knowsGenerations || pod.observedGeneration >= restart.generation
+  if (!seen) return restart
+  const containers = restart.containers.map((container): ContainerRestart => {
+    const view = pod.containers.find(({ name }) => name === container.name)
+    const current = view?.containerId
+    const witness = restart.seen ? container.witness : current
+    const proof = container.proof ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
+    return { ...container, witness, current, ...(proof ? { proof } : {}) }
+  })
+  return { ...restart, seen, containers }
+}
+
+function proofOf(view: ContainerView | undefined, container: ContainerRestart, mayReplaceWitness: boolean): Proof | undefined {
+  if (!view?.running || !view.containerId || view.image !== container.image) return undefined
+  if (mayReplaceWitness && view.containerId !== container.witness) return 'witness'
+  const isNewImage = view.imageId !== undefined && !container.formerImageIds.includes(view.imageId)
+  const isWantedImage = view.statusImage !== undefined && normalizeImage(view.statusImage) === normalizeImage(container.image)
+  return isNewImage && isWantedImage ? 'image' : undefined
+}
+
+/** The quiet time is over: containers that run, and have not changed since the kubelet saw the patch, count as proven. */
+export function acceptQuiet(restart: Restart, pod: PodView): Restart {
+  if (!restart.seen) return restart
+  return {
+    ...restart,
+    containers: restart.containers.map((container) => {
+      const view = pod.containers.find(({ name }) => name === container.name)
+      const stands = view?.running && view.containerId !== undefined && view.containerId === container.current
+      return stands && !container.proof ? { ...container, proof: 'quiet' as const } : container
+    }),
+  }
+}
+
+/** Two observations between which the quiet time starts anew. */
+export function sameContainers(a: Restart, b: Restart): boolean {
+  return a.seen === b.seen && a.containers.every(({ current }, index) => current === b.containers[index]?.current)
+}
+
+/** Every patched container is proven to run from the patched spec. The weakest proof counts. */
+export function restartProof(restart: Restart): Proof | undefined {
+  const proofs = restart.containers.map(({ proof }) => proof)
+  if (proofs.includes(undefined)) return undefined
+  return proofs.includes('quiet') ? 'quiet' : proofs.includes('image') ? 'image' : 'witness'
+}
+
+/** The kubelet can never start this image, whatever time it is given. */
+const HOPELESS = new Set(['InvalidImageName', 'ErrImageNeverPull'])
+
+/** What a patched container waits for, in words, and whether waiting can help. */
+export function restartTrouble(restart: Restart, pod: PodView): { reason: string; hopeless: boolean } | undefined {
+  for (const { name } of restart.containers) {
+    const view = pod.containers.find((one) => one.name === name)
+    if (!view?.waitingReason || view.waitingReason === 'ContainerCreating' || view.waitingReason === 'PodInitializing') continue
+    const message = view.waitingMessage ? `: ${view.waitingMessage}` : ''
+    return { reason: `container ${name} ${view.waitingReason}${message}`, hopeless: HOPELESS.has(view.waitingReason) }
+  }
+  return undefined
+}
