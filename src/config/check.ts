@@ -1,0 +1,192 @@
+/** Checks a value against a zod schema, and says what is wrong in the words of the person who wrote the file. */
+import type { z } from 'zod'
+import { nearest } from './nearest.ts'
+import { show } from './schema.ts'
+
+/** What is wrong with one field. */
+export interface Finding {
+  path: PropertyKey[]
+  /** Where to point: an unknown key is wrong itself, everything else is its value. */
+  at: 'key' | 'value'
+  message: string
+  hint?: string
+  /** The known key that an unknown one was probably meant to be. */
+  meant?: string
+}
+
+export type Checked<T> = { ok: true; value: T } | { ok: false; findings: Finding[] }
+
+export interface CheckOptions {
+  /** Path of the value within the file. */
+  prefix?: readonly PropertyKey[]
+  /** What to say of an unknown key at `path` that resembles no known one. */
+  hintForUnknownKey?: (key: string, path: readonly PropertyKey[]) => string | undefined
+}
+
+/** Stands for "the schema has no message of its own here", since zod's texts do not name the value. */
+const NO_OWN_MESSAGE = ''
+
+const MISSING = 'is missing'
+
+type Issue = z.core.$ZodIssue
+
+export function check<T>(schema: z.ZodType<T>, input: unknown, options: CheckOptions = {}): Checked<T> {
+  // By identity of the mapping that has the unknown key: paths are relative within unions.
+  const knownKeys = new WeakMap<object, Set<string>>()
+  const parsed = schema.safeParse(input, {
+    error: (issue) => {
+      if (issue.code === 'unrecognized_keys') rememberKnownKeys(knownKeys, issue)
+      return NO_OWN_MESSAGE
+    },
+  })
+  if (parsed.success) return { ok: true, value: parsed.data }
+  const prefix = [...(options.prefix ?? [])]
+  const context = { input, prefix, knownKeys, hintForUnknownKey: options.hintForUnknownKey ?? (() => undefined) }
+  return { ok: false, findings: withoutEchoes(parsed.error.issues.flatMap((issue) => findingsOf(issue, [], context))) }
+}
+
+/** A mistyped required key is also missing under its right name: one mistake, one finding. */
+function withoutEchoes(findings: Finding[]): Finding[] {
+  const meant = new Set(
+    findings.flatMap(({ path, meant: key }) => (key === undefined ? [] : [formatPath([...path.slice(0, -1), key])])),
+  )
+  return findings.filter(({ path, message }) => !(message === MISSING && meant.has(formatPath(path))))
+}
+
+interface Context {
+  input: unknown
+  prefix: PropertyKey[]
+  knownKeys: WeakMap<object, Set<string>>
+  hintForUnknownKey: (key: string, path: readonly PropertyKey[]) => string | undefined
+}
+
+function rememberKnownKeys(knownKeys: WeakMap<object, Set<string>>, { input, inst }: { input?: unknown; inst?: unknown }): void {
+  const shape = (inst as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape
+  if (shape === undefined || typeof input !== 'object' || input === null) return
+  knownKeys.set(input, new Set([...(knownKeys.get(input) ?? []), ...Object.keys(shape)]))
+}
+
+function findingsOf(issue: Issue, parentPath: readonly PropertyKey[], context: Context): Finding[] {
+  const inner = [...parentPath, ...issue.path]
+  const path = [...context.prefix, ...inner]
+  const value = valueAt(context.input, inner)
+
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const known = typeof value === 'object' && value !== null ? context.knownKeys.get(value) : undefined
+      const meant = nearest(key, known ?? [])
+      const others = known === undefined || known.size === 0 ? undefined : `known here: ${[...known].join(', ')}`
+      const hint = meant === undefined ? (context.hintForUnknownKey(key, path) ?? others) : `did you mean "${meant}"?`
+      return { ...finding([...path, key], 'unknown key', hint, 'key'), ...(meant === undefined ? {} : { meant }) }
+    })
+  }
+  if (issue.message !== NO_OWN_MESSAGE) {
+    const [message = '', hint] = issue.message.split('\n')
+    return [finding(path, message, hint)]
+  }
+  if (issue.code === 'invalid_union' && value !== undefined) {
+    // The branch with the least to complain about is the one that was meant.
+    const [closest] = issue.errors.toSorted((a, b) => a.length - b.length)
+    if (closest !== undefined && closest.length > 0) return closest.flatMap((nested) => findingsOf(nested, inner, context))
+  }
+  return [describe(issue, path, value)]
+}
+
+function finding(path: PropertyKey[], message: string, hint?: string, at: Finding['at'] = 'value'): Finding {
+  return { path, at, message, ...(hint === undefined ? {} : { hint }) }
+}
+
+function describe(issue: Issue, path: PropertyKey[], value: unknown): Finding {
+  if (value === undefined) return finding(path, MISSING, hintForMissing(issue, path))
+  const shown = looksSecret(path) ? 'the value' : show(value)
+  switch (issue.code) {
+    case 'invalid_type':
+      return finding(
+        path,
+        value === null ? 'is empty' : `${shown} is not ${typeName(issue.expected)}`,
+        hintForType(issue.expected, value),
+      )
+    case 'invalid_value': {
+      const values = issue.values.map(String)
+      const meant = typeof value === 'string' ? nearest(value, values) : undefined
+      const hint = meant === undefined ? `write ${values.join(' or ')}` : `did you mean "${meant}"?`
+      return finding(path, values.length === 1 ? `${shown} is not understood` : `${shown} is none of ${values.join(', ')}`, hint)
+    }
+    case 'too_small':
+    case 'too_big': {
+      const tooSmall = issue.code === 'too_small'
+      const limit = tooSmall ? `at least ${issue.minimum}` : `at most ${issue.maximum}`
+      if (issue.origin !== 'string' && issue.origin !== 'array') {
+        return finding(path, `${shown} is too ${tooSmall ? 'small' : 'large'}`, limit)
+      }
+      const amount = !tooSmall ? 'too long' : isEmpty(value) ? 'empty' : 'too short'
+      return finding(path, `is ${amount}`, `${issue.origin === 'string' ? 'characters' : 'entries'}: ${limit}`)
+    }
+    case 'invalid_format':
+      return finding(path, `${shown} has not the form ${issue.pattern ?? issue.format}`)
+    case 'not_multiple_of':
+      return finding(path, `${shown} is not a multiple of ${issue.divisor}`)
+    default:
+      return finding(path, `${shown} is not understood`)
+  }
+}
+
+function hintForMissing(issue: Issue, path: readonly PropertyKey[]): string | undefined {
+  const key = String(path.at(-1))
+  if (issue.code === 'invalid_value' && issue.values.length === 1) return `write ${key}: ${String(issue.values[0])}`
+  if (issue.code === 'invalid_value') return `write ${issue.values.map(String).join(' or ')}`
+  if (issue.code === 'invalid_type') return `write ${key}: with ${typeName(issue.expected)}`
+  return undefined
+}
+
+const TYPE_NAMES: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping (key: value)',
+  record: 'a mapping (key: value)',
+}
+
+function typeName(expected: string): string {
+  return TYPE_NAMES[expected] ?? `a ${expected}`
+}
+
+function hintForType(expected: string, value: unknown): string | undefined {
+  if (value === null) return `remove the key, or give it ${typeName(expected)}`
+  if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return 'put it in quotes'
+  if (expected !== 'string' && typeof value === 'string' && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)) {
+    return 'write it without quotes'
+  }
+  return undefined
+}
+
+function isEmpty(value: unknown): boolean {
+  return (typeof value === 'string' || Array.isArray(value)) && value.length === 0
+}
+
+/** Such a value belongs in a file or the environment; where someone wrote it here, it must not reach a log as well. */
+function looksSecret(path: readonly PropertyKey[]): boolean {
+  return /pass|secret|token|credential|apikey|privatekey/i.test(String(path.at(-1)))
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined
+  }
+  return value
+}
+
+/** `loadBalancers[0].options.socket`; a key that is no plain word is quoted. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`
+    else if (/^[\w-]+$/.test(String(key))) text += text === '' ? String(key) : `.${String(key)}`
+    else text += `[${JSON.stringify(String(key))}]`
+  }
+  return text
+}

@@ -1,0 +1,32 @@
+/** One thing that is wrong in the config file. */
+export interface ConfigIssue {
+  /** Such as `loadBalancers[0].options.socket`; empty for the file as a whole. */
+  path: string
+  message: string
+  /** The way out. */
+  hint?: string
+  /** From 1; 0 where no place in the file can be named. */
+  line: number
+  column: number
+}
+
+/** The config cannot be used; `issues` holds everything that is wrong, in the order of the file. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly component = 'config'
+  readonly file: string
+  readonly issues: readonly ConfigIssue[]
+  constructor(file: string, issues: readonly ConfigIssue[], options: { cause?: unknown } = {}) {
+    const inOrder = issues.toSorted((a, b) => a.line - b.line || a.column - b.column)
+    super(inOrder.map((issue) => formatIssue(file, issue)).join('\n'), options)
+    this.file = file
+    this.issues = inOrder
+  }
+}
+
+/** `file:line:column: path: message`, which editors and CI systems turn into links; the hint goes on a line of its own. */
+function formatIssue(file: string, { path, message, hint, line, column }: ConfigIssue): string {
+  const place = line === 0 ? file : `${file}:${line}:${column}`
+  const text = [place, ...(path === '' ? [] : [path]), message].join(': ')
+  return hint === undefined ? text : `${text}\n    ${hint}`
+}

@@ -1,0 +1,32 @@
+import type { AdapterDefinition } from '../../adapters/contract.ts'
+import type { MaxUnavailable } from './max-unavailable.ts'
+
+/** One entry of `loadBalancers`, its options checked by the adapter's own schema. */
+export interface ConfiguredLoadBalancer {
+  name: string
+  adapter: string
+  definition: AdapterDefinition
+  port: number | string
+  options: unknown
+}
+
+/** What the run settings of a config are called; flags of the command line replace single ones. */
+export interface ConfigSettings {
+  maxUnavailable: MaxUnavailable
+  readyForMs: number
+  onFailure: 'hold'
+  drainDeadlineMs: number
+  onDrainDeadline: 'fail' | 'proceed'
+  settleMs?: number
+  restartDeadlineMs: number
+  readyDeadlineMs: number
+  restoreDeadlineMs: number
+}
+
+/** A config file that was found right in every part. */
+export interface Config {
+  /** As it was given, for messages. */
+  file: string
+  loadBalancers: ConfiguredLoadBalancer[]
+  settings: ConfigSettings
+}

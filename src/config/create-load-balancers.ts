@@ -1,0 +1,20 @@
+import type { Adapter } from '../../adapters/contract.ts'
+import type { Config } from './config.ts'
+
+/** What the engine takes as one load balancer. */
+export interface CreatedLoadBalancer {
+  name: string
+  adapterName: string
+  adapter: Adapter
+  port: number | string
+}
+
+/** Makes the adapter of each configured load balancer. Opens no connection yet; whoever calls closes the adapters. */
+export function createLoadBalancers(config: Config): CreatedLoadBalancer[] {
+  return config.loadBalancers.map(({ name, adapter, definition, port, options }) => ({
+    name,
+    adapterName: adapter,
+    adapter: definition.create(options, { name }),
+    port,
+  }))
+}

@@ -1,0 +1,139 @@
+import { isUtf8 } from 'node:buffer'
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import { ConfigError, type ConfigIssue } from './config-error.ts'
+
+/** A config is a page or two; whatever is larger than this is another file. */
+const LARGEST_FILE_BYTES = 1 << 20
+
+export interface Position {
+  line: number
+  column: number
+}
+
+export type FieldPath = readonly PropertyKey[]
+
+/** A parsed file that still knows where each field stands. */
+export interface ConfigDocument {
+  value: unknown
+  /** Where the value at `path` begins; where it is missing, its nearest parent. */
+  valuePosition(path: FieldPath): Position
+  /** Where the key that ends `path` begins. */
+  keyPosition(path: FieldPath): Position
+}
+
+const NOWHERE: Position = { line: 0, column: 0 }
+
+/** Reads one YAML document, with every mistake that the parser can find. Throws a ConfigError. */
+export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
+  const fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown): never => {
+    throw new ConfigError(file, [issues].flat(), { cause })
+  }
+  const text = decode(bytes, fail)
+  const lines = new LineCounter()
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+
+  let documents: Document.Parsed[]
+  try {
+    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+    documents = 'empty' in parsed ? [] : parsed
+  } catch (error) {
+    // Nesting so deep that the parser runs out of stack.
+    return fail({ path: '', message: 'cannot be parsed as YAML: it is nested too deep', ...NOWHERE }, error)
+  }
+  const [document, second] = documents
+  if (document === undefined || document.contents === null) {
+    return fail({ path: '', message: 'is empty', hint: 'it needs at least apiVersion, kind and loadBalancers', ...NOWHERE })
+  }
+  const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
+  if (mistakes.length > 0) {
+    const hint = 'the file is read as YAML 1.2; quote values that hold ": ", " #" or begin with one of @ ` % * & ! { ['
+    fail(mistakes.map(({ message, pos }) => ({ path: '', message: `YAML: ${message}`, hint, ...positionAt(pos[0]) })))
+  }
+  if (second !== undefined) {
+    const hint = 'keep one document a file, and choose with --config'
+    fail({ path: '', message: 'a second YAML document begins here', hint, ...positionAt(second.range[0]) })
+  }
+
+  return { value: toValue(document, fail), ...locator(document, positionAt) }
+}
+
+type Fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown) => never
+
+function decode(bytes: Uint8Array, fail: Fail): string {
+  if (bytes.length > LARGEST_FILE_BYTES) {
+    const message = `is ${bytes.length} bytes long, more than the ${LARGEST_FILE_BYTES} that a config may have`
+    fail({ path: '', message, hint: 'is this the right file?', ...NOWHERE })
+  }
+  if (!isUtf8(bytes)) {
+    const hint = 'save the file as UTF-8'
+    fail({ path: '', message: 'is not UTF-8 text', hint, line: firstLineThatIsNotUtf8(bytes), column: 1 })
+  }
+  return new TextDecoder().decode(bytes)
+}
+
+function firstLineThatIsNotUtf8(bytes: Uint8Array): number {
+  const lineFeed = 10
+  for (let line = 1, start = 0; ; line += 1) {
+    const end = bytes.indexOf(lineFeed, start)
+    if (end < 0 || !isUtf8(bytes.subarray(start, end))) return line
+    start = end + 1
+  }
+}
+
+function toValue(document: Document.Parsed, fail: Fail): unknown {
+  try {
+    // The default limits how far aliases may multiply what they point to ("billion laughs").
+    return document.toJS()
+  } catch (error) {
+    return fail(
+      {
+        path: '',
+        message: 'its aliases (*name) multiply without end',
+        hint: 'write the values out instead of repeating them by alias',
+        ...NOWHERE,
+      },
+      error,
+    )
+  }
+}
+
+function locator(
+  document: Document.Parsed,
+  positionAt: (offset: number) => Position,
+): Pick<ConfigDocument, 'valuePosition' | 'keyPosition'> {
+  const begin = (node: Node | null): Position => (node?.range ? positionAt(node.range[0]) : { line: 1, column: 1 })
+  const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node)
+
+  const find = (path: FieldPath): { key: Node | null; value: Node | null } => {
+    let key: Node | null = null
+    let value: Node | null = document.contents
+    for (const segment of path) {
+      const parent = resolved(value)
+      if (isSeq(parent)) {
+        const item = parent.items[Number(segment)]
+        if (item === undefined) break
+        key = null
+        value = item as Node
+      } else if (isMap(parent)) {
+        const pair = parent.items.find((candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(segment))
+        if (pair === undefined) break
+        key = pair.key as Node
+        const isEmpty = pair.value === null || (isScalar(pair.value) && pair.value.value === null)
+        // A key without a value has none to point at.
+        value = (isEmpty ? pair.key : pair.value) as Node
+      } else break
+    }
+    return { key, value }
+  }
+
+  return {
+    valuePosition: (path) => begin(find(path).value),
+    keyPosition: (path) => {
+      const { key, value } = find(path)
+      return begin(key ?? value)
+    },
+  }
+}

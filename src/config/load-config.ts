@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises'
+import type { AdapterDefinition } from '../../adapters/contract.ts'
+import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
+import type { z } from 'zod'
+import { check, formatPath, type Finding } from './check.ts'
+import { ConfigError, type ConfigIssue } from './config-error.ts'
+import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
+import { parseDocument, type ConfigDocument } from './document.ts'
+import { nearest } from './nearest.ts'
+import { configSchema } from './schema.ts'
+import { settingsProblems } from './settings.ts'
+
+/** Where adapters come from; the built-in ones unless a test gives its own. */
+export interface AdapterSource {
+  adapterNames: readonly string[]
+  loadAdapter(name: string): Promise<AdapterDefinition>
+}
+
+type ConfigFile = z.output<typeof configSchema>
+
+/** Where each setting stands in the file. */
+const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
+  maxUnavailable: ['rollout', 'maxUnavailable'],
+  readyForMs: ['rollout', 'readyFor'],
+  onFailure: ['rollout', 'onFailure'],
+  drainDeadlineMs: ['drain', 'deadline'],
+  onDrainDeadline: ['drain', 'onDeadline'],
+  settleMs: ['drain', 'settle'],
+  restartDeadlineMs: ['deadlines', 'restart'],
+  readyDeadlineMs: ['deadlines', 'ready'],
+  restoreDeadlineMs: ['deadlines', 'restore'],
+}
+
+/** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
+export async function loadConfig(file: string, adapters: AdapterSource = { adapterNames, loadAdapter }): Promise<Config> {
+  const document = parseDocument(file, await readBytes(file))
+  const shape = check(configSchema, document.value, { hintForUnknownKey })
+  const findings = shape.ok ? [] : shape.findings
+  // What is right by itself is checked further, even where another part of the file is wrong.
+  const loadBalancers = await checkLoadBalancers(document.value, adapters, findings)
+  if (shape.ok) {
+    const settings = settingsOf(shape.value)
+    for (const { setting, message, hint } of settingsProblems(settings)) {
+      findings.push({ path: [...SETTING_PATHS[setting]], at: 'value', message, hint })
+    }
+    if (findings.length === 0) return { file, loadBalancers, settings }
+  }
+  throw new ConfigError(
+    file,
+    findings.map((finding) => issueOf(finding, document)),
+  )
+}
+
+async function readBytes(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reasons: Record<string, string> = {
+      ENOENT: 'there is no such file',
+      EISDIR: 'is a directory',
+      EACCES: 'may not be read (permission denied)',
+    }
+    const hint = 'name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml'
+    throw new ConfigError(file, [{ path: '', message: reasons[code ?? ''] ?? message, hint, line: 0, column: 0 }], {
+      cause: error,
+    })
+  }
+}
+
+function issueOf({ path, at, message, hint }: Finding, document: ConfigDocument): ConfigIssue {
+  const position = at === 'key' ? document.keyPosition(path) : document.valuePosition(path)
+  return { path: formatPath(path), message, ...(hint === undefined ? {} : { hint }), ...position }
+}
+
+/** Sections by the keys they know, to send a key home that stands in the wrong place. */
+const HOMES = new Map<string, string>(
+  (['drain', 'rollout', 'deadlines'] as const).flatMap((section) =>
+    Object.keys(configSchema.shape[section].def.innerType.shape).map((key) => [key, section] as const),
+  ),
+)
+
+function hintForUnknownKey(key: string, path: readonly PropertyKey[]): string | undefined {
+  const home = HOMES.get(key)
+  if (home !== undefined) return `it belongs under ${home}`
+  if (path[0] === 'loadBalancers' && path.length === 2) return "the adapter's own settings go under options"
+  return undefined
+}
+
+/** The checks that no schema of the whole file can make: names, adapters, and each adapter's own options. */
+async function checkLoadBalancers(
+  input: unknown,
+  adapters: AdapterSource,
+  findings: Finding[],
+): Promise<ConfiguredLoadBalancer[]> {
+  const configured: ConfiguredLoadBalancer[] = []
+  const entries = (input as { loadBalancers?: unknown } | null)?.loadBalancers
+  if (!Array.isArray(entries)) return configured
+  const firstOfName = new Map<string, number>()
+  for (const [index, entry] of entries.entries()) {
+    if (typeof entry !== 'object' || entry === null) continue
+    const path = ['loadBalancers', index]
+    const { name, adapter, port, options } = entry as Record<string, unknown>
+    if (typeof name === 'string') {
+      const first = firstOfName.get(name)
+      if (first === undefined) firstOfName.set(name, index)
+      else findings.push(duplicateName(name, [...path, 'name'], first))
+    }
+    if (typeof adapter !== 'string' || adapter === '') continue
+    const definition = await findAdapter(adapter, [...path, 'adapter'], adapters, findings)
+    // An empty or mistaken `options` is named by the schema of the file.
+    if (definition === undefined || options === null || (options !== undefined && typeof options !== 'object')) continue
+    const checked = check(definition.options, options ?? {}, { prefix: [...path, 'options'] })
+    if (!checked.ok) findings.push(...checked.findings)
+    else configured.push({ name: String(name), adapter, definition, port: port as number | string, options: checked.value })
+  }
+  return configured
+}
+
+function duplicateName(name: string, path: PropertyKey[], first: number): Finding {
+  const message = `${JSON.stringify(name)} is the name of loadBalancers[${first}] too`
+  return { path, at: 'value', message, hint: 'the journal of a pod tells load balancers apart by name: choose another one' }
+}
+
+async function findAdapter(
+  name: string,
+  path: PropertyKey[],
+  adapters: AdapterSource,
+  findings: Finding[],
+): Promise<AdapterDefinition | undefined> {
+  if (!adapters.adapterNames.includes(name)) {
+    const meant = nearest(name, adapters.adapterNames)
+    const hint = meant === undefined ? `known adapters: ${adapters.adapterNames.join(', ')}` : `did you mean "${meant}"?`
+    findings.push({ path, at: 'value', message: `${JSON.stringify(name)} is no known adapter`, hint })
+    return undefined
+  }
+  try {
+    return await adapters.loadAdapter(name)
+  } catch (error) {
+    findings.push({ path, at: 'value', message: `adapter ${name} cannot be loaded: ${(error as Error).message}` })
+    return undefined
+  }
+}
+
+function settingsOf({ drain, rollout, deadlines }: ConfigFile): ConfigSettings {
+  return {
+    maxUnavailable: rollout.maxUnavailable,
+    readyForMs: rollout.readyFor,
+    onFailure: rollout.onFailure,
+    drainDeadlineMs: drain.deadline,
+    onDrainDeadline: drain.onDeadline,
+    ...(drain.settle === undefined ? {} : { settleMs: drain.settle }),
+    restartDeadlineMs: deadlines.restart,
+    readyDeadlineMs: deadlines.ready,
+    restoreDeadlineMs: deadlines.restore,
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The config file as it is written. Each error message of a schema may have a second line: the hint, the way out.
+ * `docs/config.schema.json` is made from these schemas (json-schema.ts), descriptions included.
+ */
+import { z } from 'zod'
+import { DURATION_PATTERN, parseDuration } from './duration.ts'
+import { parseMaxUnavailable } from './max-unavailable.ts'
+
+interface DurationLimits {
+  atLeastMs: number
+  what: string
+}
+
+const POSITIVE: DurationLimits = { atLeastMs: 1, what: 'a deadline of 0 would always have passed' }
+const FROM_ZERO: DurationLimits = { atLeastMs: 0, what: '' }
+
+/** A duration in words outside, in milliseconds inside. */
+function duration({ atLeastMs, what }: DurationLimits, description: string) {
+  return z
+    .string({
+      error: ({ input }) => {
+        const parsed = parseDuration(input)
+        return parsed.ok ? undefined : `${parsed.reason}\n${parsed.hint}`
+      },
+    })
+    .transform((text, context) => {
+      const parsed = parseDuration(text)
+      if (!parsed.ok) context.addIssue(`${parsed.reason}\n${parsed.hint}`)
+      else if (parsed.ms < atLeastMs) context.addIssue(`${JSON.stringify(text)} is too short\n${what}`)
+      else return parsed.ms
+      return z.NEVER
+    })
+    .meta({ description, pattern: DURATION_PATTERN })
+}
+
+function maxUnavailableMessage({ input }: { input?: unknown }): string {
+  const parsed = parseMaxUnavailable(input)
+  return parsed.ok ? 'is not understood' : `${parsed.reason}\n${parsed.hint}`
+}
+
+const maxUnavailable = z
+  .union([z.int().min(1, { error: maxUnavailableMessage }), z.string()], { error: maxUnavailableMessage })
+  .transform((input, context) => {
+    const parsed = parseMaxUnavailable(input)
+    if (parsed.ok) return parsed.value
+    context.addIssue(maxUnavailableMessage({ input }))
+    return z.NEVER
+  })
+  .meta({
+    description:
+      'How many pods may be out of rotation at once: a number, or a share such as "25%", rounded down, at least one. ' +
+      'All other pods must carry the whole load meanwhile.',
+  })
+
+const HIGHEST_PORT = 65_535
+/** IANA service name: what Kubernetes takes as the name of a container port. */
+const PORT_NAME = /^(?=.*[a-z])[a-z0-9](?:-?[a-z0-9]){0,14}$/
+
+function portMessage({ input }: { input?: unknown }): string {
+  const hint = `write the container port, from 1 to ${HIGHEST_PORT}, or its name in the pod`
+  if (input === undefined) return `is missing\n${hint}`
+  if (typeof input === 'string' && /^\d+$/.test(input)) return `${show(input)} is text\nwrite ${input} without quotes`
+  return `${show(input)} is not a port\n${hint}`
+}
+
+const port = z
+  .union(
+    [
+      z.int().min(1, { error: portMessage }).max(HIGHEST_PORT, { error: portMessage }),
+      z.string().regex(PORT_NAME, { error: portMessage }),
+    ],
+    { error: portMessage },
+  )
+  .meta({ description: 'Container port that the load balancer sends traffic to, by number or by name.' })
+
+const LOAD_BALANCER_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+export const loadBalancerSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(LOAD_BALANCER_NAME, {
+        error: ({ input }) =>
+          `${show(input)} cannot be a name\nuse up to 63 lower-case letters, digits and "-", with no "-" at the ends`,
+      })
+      .meta({
+        description: 'Your name for it. It is kept in the journal of pods, so a later run must find it under the same name.',
+      }),
+    adapter: z.string().min(1).meta({ description: 'The kind of load balancer.' }),
+    port,
+    options: z.record(z.string(), z.unknown()).optional().meta({
+      description: "The adapter's own settings. Secrets are never written here: adapters take a file or an environment variable.",
+    }),
+  })
+  .meta({ description: 'One load balancer in front of the pods.' })
+
+const drainSchema = z
+  .strictObject({
+    deadline: duration(POSITIVE, 'How long a pod may take until nothing is in flight any more. Default 60s.').prefault('60s'),
+    onDeadline: z
+      .enum(['fail', 'proceed'])
+      .default('fail')
+      .meta({
+        description:
+          'What happens when requests are still in flight at the deadline. "fail" puts the untouched pod back and stops. ' +
+          '"proceed" upgrades the pod all the same: what is in flight then is cut.',
+      }),
+    settle: duration(
+      FROM_ZERO,
+      'How long to wait after the load balancer has confirmed the drain. Absent: what the adapter knows of its kind. ' +
+        '0s trusts the confirmation alone.',
+    ).optional(),
+  })
+  .meta({ description: 'Taking a pod out of rotation.' })
+
+const rolloutSchema = z
+  .strictObject({
+    maxUnavailable: maxUnavailable.prefault(1),
+    readyFor: duration(
+      FROM_ZERO,
+      'How long a restarted pod must stay ready before it is put back. Default 0s: at once.',
+    ).prefault('0s'),
+    onFailure: z
+      .literal('hold', {
+        error: ({ input }) =>
+          input === 'rollback'
+            ? '"rollback" is not available in this version\nwrite hold: a failed pod stays out of rotation and the run stops'
+            : undefined,
+      })
+      .default('hold')
+      .meta({ description: 'A failed pod stays out of rotation, and no further pod is started.' }),
+  })
+  .meta({ description: 'How the run goes over the pods.' })
+
+const deadlinesSchema = z
+  .strictObject({
+    restart: duration(
+      POSITIVE,
+      "From the end of the pod's grace period until the new container is proven to run, image pull included. Default 5m.",
+    ).prefault('5m'),
+    ready: duration(POSITIVE, 'From the restart until the pod has been ready for readyFor. Default 10m.').prefault('10m'),
+    restore: duration(POSITIVE, 'Until the load balancers confirm that the pod is back as it was. Default 1m.').prefault('1m'),
+  })
+  .meta({ description: 'How long each state of a pod may last. What fires is named in the result.' })
+
+export const API_VERSION = 'sluice.dev/v1'
+
+export const configSchema = z
+  .strictObject({
+    apiVersion: z.literal(API_VERSION),
+    kind: z.literal('Config'),
+    loadBalancers: z.array(loadBalancerSchema).min(1).meta({ description: 'The load balancers in front of the pods.' }),
+    drain: drainSchema.prefault({}),
+    rollout: rolloutSchema.prefault({}),
+    deadlines: deadlinesSchema.prefault({}),
+  })
+  .meta({ title: 'sluice.yaml', description: 'The config of sluice.' })
+
+/** A value for a message: short, on one line, in quotes where it is text. */
+export function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (value === null) return 'nothing'
+  if (typeof value === 'object') return 'a mapping'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
