@@ -1,0 +1,115 @@
+/** Which commands an effect takes, and what their replies mean. */
+import { AdapterError, type EffectResult } from '../contract.ts'
+import type { RuntimeSession } from './connection.ts'
+import { forcedState, type Prior, priorOf, type ServerAdmin, type ServerState } from './servers-state.ts'
+
+export const BATCH_MAX = 100
+/** HAProxy's buffer is 16 KB unless tuned; a line must not come near it. */
+const LONGEST_LINE = 8000
+
+/** What is to be done for one target: nothing (then it is applied), commands, or why not. */
+export interface Change {
+  id: string
+  commands: string[] | AdapterError
+}
+
+export interface Server {
+  component: string
+  backend: string
+}
+
+/** Drain keeps the weight. In maint it is refused: `state drain` would end the maint of whoever set it. */
+export function drainCommands({ component, backend }: Server, server: ServerState): string[] | AdapterError {
+  const state = forcedState(server)
+  if (state === 'drain') return []
+  if (state === 'maint') {
+    return new AdapterError(component, 'conflict', `${backend}/${server.name} is in maint, which a drain would end`)
+  }
+  return [setState(backend, server, 'drain')]
+}
+
+/** Weight first, so that the server never takes traffic with a wrong one. */
+export function restoreCommands({ component, backend }: Server, server: ServerState, prior: Prior): string[] | AdapterError {
+  const { state, weight } = priorOf(server)
+  if (state === 'maint' && prior.state !== 'maint') {
+    const message = `${backend}/${server.name} was put in maint meanwhile, which a restore to ${prior.state} would end`
+    return new AdapterError(component, 'conflict', message)
+  }
+  const commands: string[] = []
+  // 100% is the configured weight, whatever it is by now.
+  if (weight !== prior.weight) commands.push(`set server ${backend}/${server.name} weight ${prior.weight ?? '100%'}`)
+  if (state !== prior.state) commands.push(setState(backend, server, prior.state))
+  return commands
+}
+
+function setState(backend: string, server: ServerState, state: ServerAdmin): string {
+  return `set server ${backend}/${server.name} state ${state}`
+}
+
+/** Success is an empty reply. */
+export function replyError(component: string, reply: string): AdapterError | undefined {
+  if (reply === '') return undefined
+  if (reply.startsWith('Permission denied')) {
+    const message = 'permission denied: give the stats socket level admin (stats socket PATH level admin)'
+    return new AdapterError(component, 'fatal', message)
+  }
+  if (/^No such (server|backend)/.test(reply)) return new AdapterError(component, 'not-found', reply)
+  if (reply.startsWith('Proxy is disabled')) {
+    return new AdapterError(component, 'retryable', 'the backend is disabled, or this worker was just replaced by a reload')
+  }
+  return new AdapterError(component, 'fatal', `HAProxy says: ${reply.split('\n', 1)[0]}`)
+}
+
+/** Lines of at most `BATCH_MAX` targets, and not too long. */
+export function splitIntoLines(changes: readonly { id: string; commands: string[] }[]): { id: string; commands: string[] }[][] {
+  const lines: { id: string; commands: string[] }[][] = []
+  let length = 0
+  for (const change of changes) {
+    const added = change.commands.join(';').length + 1
+    const line = lines.at(-1)
+    if (line !== undefined && line.length < BATCH_MAX && length + added <= LONGEST_LINE) {
+      line.push(change)
+      length += added
+    } else {
+      lines.push([change])
+      length = added
+    }
+  }
+  return lines
+}
+
+/**
+ * Sends the changes, one line after another. What fails in the first line is thrown; after that the targets
+ * differ in their fate, and each gets its own result.
+ */
+export async function applyChanges(
+  component: string,
+  session: RuntimeSession,
+  changes: readonly Change[],
+): Promise<Map<string, EffectResult>> {
+  const results = new Map<string, EffectResult>()
+  const toSend: { id: string; commands: string[] }[] = []
+  for (const { id, commands } of changes) {
+    if (commands instanceof AdapterError) results.set(id, { outcome: 'failed', error: commands })
+    else if (commands.length === 0) results.set(id, { outcome: 'applied' })
+    else toSend.push({ id, commands })
+  }
+  let broken: AdapterError | undefined
+  for (const [index, line] of splitIntoLines(toSend).entries()) {
+    let replies: string[] = []
+    let failure: AdapterError | undefined = broken
+    try {
+      if (broken === undefined) replies = await session.write(line.flatMap(({ commands }) => commands))
+    } catch (error) {
+      if (index === 0 || !(error instanceof AdapterError)) throw error
+      failure = error
+      broken = new AdapterError(component, 'retryable', 'not sent: the connection broke before', { cause: error })
+    }
+    for (const { id, commands } of line) {
+      const own = replies.splice(0, commands.length).map((reply) => replyError(component, reply))
+      const error = failure ?? own.find((replied) => replied !== undefined)
+      results.set(id, error === undefined ? { outcome: 'applied' } : { outcome: 'failed', error })
+    }
+  }
+  return results
+}

@@ -1,0 +1,157 @@
+import {
+  type Adapter,
+  type AdapterDefinition,
+  AdapterError,
+  type Call,
+  type Capabilities,
+  type EffectResult,
+  type Endpoint,
+  type Json,
+  type Resolution,
+  type Target,
+} from '../contract.ts'
+import { BATCH_MAX, drainCommands, restoreCommands } from './effects.ts'
+import { createInstance, type Instance } from './instance.ts'
+import { type HaproxyOptions, haproxyOptions } from './options.ts'
+import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
+import { formatAddress, formatTargetId, isAt } from './targets.ts'
+
+const capabilities: Capabilities = {
+  guarantee: 'G1',
+  batch: { max: BATCH_MAX, atomic: false, wholeDocument: false },
+  inspect: 'strong',
+  inFlight: 'exact',
+  weight: true,
+  asyncJob: false,
+  idempotency: 'absolute-set',
+  volatileOnReload: true,
+  serializePerScope: true,
+  disruptsOthers: false,
+  settleMs: 0,
+}
+
+export const haproxy: AdapterDefinition<HaproxyOptions> = {
+  name: 'haproxy',
+  summary: 'HAProxy 2.6 or later, through the runtime API of its stats socket.',
+  options: haproxyOptions,
+  create: (options, { name }) => createHaproxyAdapter(options, `haproxy ${name}`),
+}
+
+function createHaproxyAdapter({ socket, sockets, backend }: HaproxyOptions, component: string): Adapter {
+  const addresses = sockets ?? [socket!]
+  const instances = addresses.map((address) =>
+    createInstance({ component, socket: address, backend, scope: sockets === undefined ? backend : `${address}/${backend}` }),
+  )
+
+  /** Asks each instance for its own targets, at the same time. */
+  function fanOut<T>(
+    targets: readonly Target[],
+    ask: (instance: Instance, ids: string[]) => Promise<Map<string, T>>,
+  ): Promise<Map<string, T>>[] {
+    const byScope = Map.groupBy(targets, ({ scope }) => scope)
+    return [...byScope].map(([scope, own]) => {
+      const instance = instances.find((candidate) => candidate.scope === scope)
+      const ids = own.map(({ id }) => id)
+      if (instance !== undefined) return ask(instance, ids)
+      const message = `${ids[0]} belongs to ${scope}, which is not in the config any more`
+      return Promise.reject(new AdapterError(component, 'fatal', message))
+    })
+  }
+
+  /** What fails of one instance becomes a result of its targets, unless it is all that was asked. */
+  async function settle<T>(
+    targets: readonly Target[],
+    asked: Promise<Map<string, T>>[],
+    toResult: (error: AdapterError) => T,
+  ): Promise<Map<string, T>> {
+    const settled = await Promise.allSettled(asked)
+    const results = new Map<string, T>()
+    const scopes = [...Map.groupBy(targets, ({ scope }) => scope).values()]
+    for (const [index, outcome] of settled.entries()) {
+      if (outcome.status === 'fulfilled') for (const [id, result] of outcome.value) results.set(id, result)
+      else if (settled.length === 1 || !(outcome.reason instanceof AdapterError)) throw outcome.reason
+      else for (const { id } of scopes[index]!) results.set(id, toResult(outcome.reason))
+    }
+    return results
+  }
+
+  function resolveOne(endpoint: Endpoint, servers: readonly ServerState[][]): Resolution {
+    const targets: Target[] = []
+    const lacking: string[] = []
+    for (const [index, { scope, socket: where }] of instances.entries()) {
+      const own = servers[index]!
+      const found = own.filter((server) => isAt(server, endpoint))
+      if (found.length > 1) {
+        const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
+        return { found: false, reason: `${names} of ${where} both have the address ${formatAddress(endpoint)}` }
+      }
+      if (found[0] === undefined) lacking.push(`${where} (${own.length} servers)`)
+      else targets.push({ id: formatTargetId(scope, found[0]), scope })
+    }
+    if (lacking.length === 0) return { found: true, targets }
+    return {
+      found: false,
+      reason: `no server of backend ${backend} has the address ${formatAddress(endpoint)} in ${lacking.join(', ')}`,
+    }
+  }
+
+  function failed(error: AdapterError): EffectResult {
+    return { outcome: 'failed', error }
+  }
+
+  return {
+    capabilities,
+
+    async resolve(endpoints, call) {
+      const servers = await Promise.all(instances.map((instance) => instance.list(call)))
+      return endpoints.map((endpoint) => resolveOne(endpoint, servers))
+    },
+
+    inspect: (targets, call) =>
+      settle(
+        targets,
+        fanOut(targets, (instance, ids) => instance.observe(ids, call)),
+        ({ message }) => ({ admin: 'unknown', routable: false, inFlight: null, detail: message }),
+      ),
+
+    async snapshot(targets, call: Call) {
+      const asked = fanOut(targets, async (instance, ids) => {
+        const servers = await instance.list(call)
+        return new Map(ids.map((id) => [id, instance.find(servers, id)]))
+      })
+      const found = new Map((await Promise.all(asked)).flatMap((servers) => [...servers]))
+      return new Map(
+        [...found].map(([id, server]) => {
+          if (server instanceof AdapterError) throw server
+          const prior: Json = { ...priorOf(server) }
+          return [id, { prior, inRotation: admission(server) === 'in', weight: server.weight }]
+        }),
+      )
+    },
+
+    drain: (targets, call) =>
+      settle(
+        targets,
+        fanOut(targets, (instance, ids) => instance.change(ids, call, drainCommands)),
+        failed,
+      ),
+
+    restore(wanted, call) {
+      const priors = new Map(wanted.map(({ target, prior }) => [target.id, parsePrior(prior)]))
+      const targets = wanted.map(({ target }) => target)
+      const asked = fanOut(targets, (instance, ids) =>
+        instance.change(ids, call, (on, server, id) => {
+          const prior = priors.get(id)
+          if (prior === undefined) return new AdapterError(component, 'fatal', `the prior state of ${id} is not one of HAProxy`)
+          return restoreCommands(on, server, prior)
+        }),
+      )
+      return settle(targets, asked, failed)
+    },
+
+    close() {
+      for (const instance of instances) instance.close()
+      return Promise.resolve()
+    },
+  }
+}

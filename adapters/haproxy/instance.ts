@@ -1,0 +1,125 @@
+/** What is asked of one HAProxy process: one stats socket and one backend, which is one scope. */
+import type { Socket } from 'node:net'
+import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
+import { type RuntimeSession, withRuntimeSession } from './connection.ts'
+import { applyChanges, replyError, type Server } from './effects.ts'
+import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
+import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
+import { findServer, parseTargetId } from './targets.ts'
+
+/** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
+const STAT_HEADER_IN_ROWS = 5
+
+export interface Instance {
+  scope: string
+  socket: string
+  /** All servers of the backend. */
+  list(call: Call): Promise<ServerState[]>
+  observe(ids: readonly string[], call: Call): Promise<Map<string, TargetObservation>>
+  change(
+    ids: readonly string[],
+    call: Call,
+    commands: (on: Server, server: ServerState, id: string) => string[] | AdapterError,
+  ): Promise<Map<string, EffectResult>>
+  /** The server of a target, or an error that says why there is none. */
+  find(servers: readonly ServerState[], id: string): ServerState | AdapterError
+  close(): void
+}
+
+export interface InstanceOptions {
+  component: string
+  scope: string
+  socket: string
+  backend: string
+}
+
+export function createInstance({ component, scope, socket, backend }: InstanceOptions): Instance {
+  const open = new Set<Socket>()
+  let isClosed = false
+
+  function withSession<T>(call: Call, use: (session: RuntimeSession) => Promise<T>): Promise<T> {
+    if (isClosed) return Promise.reject(new AdapterError(component, 'retryable', 'the adapter is closed'))
+    return withRuntimeSession({ component, socket }, call, open, use)
+  }
+
+  async function readBackend(session: RuntimeSession): Promise<{ servers: ServerState[]; info: ProcessInfo }> {
+    const [state = '', about = ''] = await session.read([`show servers state ${backend}`, 'show info'])
+    const info = parseInfo(about)
+    if (info?.isStopping === true) {
+      throw new AdapterError(component, 'retryable', `${socket} reached a worker that a reload has just replaced`)
+    }
+    if (state.startsWith("Can't find backend")) {
+      const [backends = ''] = await session.read(['show backend'])
+      const names = backends.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+      throw new AdapterError(component, 'fatal', `${socket} has no backend ${backend}; it has ${names.join(', ') || 'none'}`)
+    }
+    const servers = parseServersState(state)
+    if (servers === undefined || info === undefined) {
+      throw replyError(component, state) ?? new AdapterError(component, 'fatal', `${socket} does not answer like HAProxy`)
+    }
+    return { servers, info }
+  }
+
+  function find(servers: readonly ServerState[], id: string): ServerState | AdapterError {
+    const key = parseTargetId(scope, id)
+    if (key === undefined) return new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
+    const server = findServer(servers, key)
+    return typeof server === 'string' ? new AdapterError(component, 'not-found', `${backend}: ${server}`) : server
+  }
+
+  async function readInFlight(session: RuntimeSession, of: readonly ServerState[], all: number): Promise<Map<string, number>> {
+    if (of.length === 0) return new Map()
+    const eachAlone = of.length * STAT_HEADER_IN_ROWS < all
+    const commands = eachAlone ? of.map(({ id }) => `show stat ${backend} 4 ${id}`) : [`show stat ${backend} 4 -1`]
+    const tables = await session.read(commands)
+    return new Map(tables.flatMap((table) => [...parseInFlight(table)]))
+  }
+
+  return {
+    scope,
+    socket,
+    find,
+
+    list: (call) => withSession(call, async (session) => (await readBackend(session)).servers),
+
+    observe: (ids, call) =>
+      withSession(call, async (session) => {
+        const { servers, info } = await readBackend(session)
+        const found = ids.map((id) => [id, find(servers, id)] as const)
+        const present = found.flatMap(([, server]) => (server instanceof AdapterError ? [] : [server]))
+        // Counted after the state was read: 0 in flight of a drained server then means that none is left.
+        const inFlight = await readInFlight(session, present, servers.length)
+        const observe = (server: ServerState | AdapterError): TargetObservation => {
+          if (server instanceof AdapterError) {
+            const admin = server.kind === 'not-found' ? 'absent' : 'unknown'
+            return { admin, routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
+          }
+          return {
+            admin: admission(server),
+            routable: isRoutable(server),
+            weight: server.weight,
+            inFlight: inFlight.get(server.name) ?? null,
+            epoch: info.epoch,
+            detail: describeServer(server),
+          }
+        }
+        return new Map(found.map(([id, server]) => [id, observe(server)]))
+      }),
+
+    change: (ids, call, commands) =>
+      withSession(call, async (session) => {
+        const { servers } = await readBackend(session)
+        const on = { component, backend }
+        const changes = ids.map((id) => {
+          const server = find(servers, id)
+          return { id, commands: server instanceof AdapterError ? server : commands(on, server, id) }
+        })
+        return applyChanges(component, session, changes)
+      }),
+
+    close() {
+      isClosed = true
+      for (const connection of open) connection.destroy(new Error('the adapter was closed'))
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+
+/** What Linux allows for the path of a unix socket. */
+const LONGEST_SOCKET_PATH = 107
+/** The characters that HAProxy itself allows in the name of a backend or a server. */
+const HAPROXY_NAME = /^[A-Za-z0-9_.:-]+$/
+
+const HOST_PORT = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+):([1-9]\d{0,4})$/
+
+/** Where a stats socket listens. */
+export type SocketAddress = { path: string } | { host: string; port: number }
+
+export function isHaproxyName(name: string): boolean {
+  return HAPROXY_NAME.test(name)
+}
+
+/** `/path`, `host:port` or `[v6]:port`; undefined where it is neither. */
+export function parseSocketAddress(text: string): SocketAddress | undefined {
+  if (text.startsWith('/')) {
+    const isPath = Buffer.byteLength(text) <= LONGEST_SOCKET_PATH && !text.includes('\0')
+    return isPath ? { path: text } : undefined
+  }
+  const [, host, port] = HOST_PORT.exec(text) ?? []
+  if (host === undefined || Number(port) > 65_535) return undefined
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
+}
+
+const socketAddress = z
+  .string()
+  .refine((text) => parseSocketAddress(text) !== undefined, 'must be the path of a unix socket (at most 107 bytes) or host:port')
+  .describe('The stats socket, with level admin: /path or host:port.')
+
+export const haproxyOptions = z
+  .strictObject({
+    socket: socketAddress.optional(),
+    sockets: z
+      .array(socketAddress)
+      .min(1)
+      .refine((sockets) => new Set(sockets).size === sockets.length, 'names a socket twice')
+      .describe('Several HAProxy instances that serve the same pods: each pod is drained in all of them.')
+      .optional(),
+    backend: z
+      .string()
+      .regex(HAPROXY_NAME, 'must be the name of a backend: letters, digits and any of _ . : -')
+      .describe('The backend whose servers are the pods.'),
+  })
+  .refine(({ socket, sockets }) => (socket === undefined) !== (sockets === undefined), 'needs either socket or sockets')
+
+export type HaproxyOptions = z.infer<typeof haproxyOptions>

@@ -1,0 +1,116 @@
+/** Reads `show servers state BACKEND`: what HAProxy knows of each server, and what its admin bits mean. */
+import type { Json } from '../contract.ts'
+
+export interface ServerState {
+  id: string
+  name: string
+  /** `-` where it is not resolved. */
+  address: string
+  port: number
+  opState: number
+  adminState: number
+  /** Set at run time; until then the configured one. */
+  weight: number
+  configuredWeight: number
+}
+
+/** HAProxy's own words: what `set server … state` takes. */
+export type ServerAdmin = 'ready' | 'drain' | 'maint'
+
+/** What the journal keeps. The weight only where it is not the configured one, which may change with a reload. */
+export interface Prior {
+  state: ServerAdmin
+  weight?: number
+}
+
+const FORCED_MAINT = 0x01
+const FORCED_DRAIN = 0x08
+/** Forced; inherited from a tracked server; no address by DNS; never resolved. 0x04 only remembers `disabled`. */
+const ANY_MAINT = 0x01 | 0x02 | 0x20 | 0x40
+/** Forced; inherited from a tracked server. */
+const ANY_DRAIN = 0x08 | 0x10
+
+const OP_STARTING = 1
+const OP_RUNNING = 2
+
+const COLUMNS = {
+  id: 'srv_id',
+  name: 'srv_name',
+  address: 'srv_addr',
+  port: 'srv_port',
+  opState: 'srv_op_state',
+  adminState: 'srv_admin_state',
+  weight: 'srv_uweight',
+  configuredWeight: 'srv_iweight',
+} as const
+
+/** Undefined where the text is not such a table: HAProxy said something else, mostly an error. */
+export function parseServersState(text: string): ServerState[] | undefined {
+  const lines = text.split('\n')
+  const headerAt = lines.findIndex((line) => line.startsWith('# '))
+  if (headerAt === -1) return undefined
+  const header = lines[headerAt]!.slice(2).split(' ')
+  const positions = Object.entries(COLUMNS).map(([key, column]) => [key, header.indexOf(column)] as const)
+  if (positions.some(([, position]) => position === -1)) return undefined
+  const at = Object.fromEntries(positions) as Record<keyof typeof COLUMNS, number>
+  const rows = lines.slice(headerAt + 1).filter((line) => line !== '')
+  return rows.map((row) => {
+    const cells = row.split(' ')
+    const cell = (key: keyof typeof COLUMNS): string => cells[at[key]] ?? ''
+    return {
+      id: cell('id'),
+      name: cell('name'),
+      address: cell('address'),
+      port: Number(cell('port')),
+      opState: Number(cell('opState')),
+      adminState: Number(cell('adminState')),
+      weight: Number(cell('weight')),
+      configuredWeight: Number(cell('configuredWeight')),
+    }
+  })
+}
+
+/** What was set on the server itself: this is what a restore can put back. */
+export function forcedState({ adminState }: ServerState): ServerAdmin {
+  if (adminState & FORCED_MAINT) return 'maint'
+  return adminState & FORCED_DRAIN ? 'drain' : 'ready'
+}
+
+/** What is in effect, also through a tracked server, DNS or the weight. */
+export function admission(server: ServerState): 'in' | 'draining' | 'out' {
+  if (server.adminState & ANY_MAINT) return 'out'
+  return server.adminState & ANY_DRAIN || server.weight === 0 ? 'draining' : 'in'
+}
+
+/** New requests can reach it: admitted, and not down by its health checks. */
+export function isRoutable(server: ServerState): boolean {
+  return admission(server) === 'in' && (server.opState === OP_RUNNING || server.opState === OP_STARTING)
+}
+
+export function priorOf(server: ServerState): Prior {
+  const state = forcedState(server)
+  return server.weight === server.configuredWeight ? { state } : { state, weight: server.weight }
+}
+
+export function parsePrior(prior: Json): Prior | undefined {
+  if (typeof prior !== 'object' || prior === null || Array.isArray(prior)) return undefined
+  const { state, weight } = prior
+  if (state !== 'ready' && state !== 'drain' && state !== 'maint') return undefined
+  if (weight === undefined) return { state }
+  return typeof weight === 'number' && Number.isInteger(weight) && weight >= 0 && weight <= 256 ? { state, weight } : undefined
+}
+
+/** For a person. */
+export function describeServer(server: ServerState): string {
+  const causes = [
+    server.adminState & FORCED_MAINT && 'maint',
+    server.adminState & 0x02 && 'maint of the server that it tracks',
+    server.adminState & 0x20 && 'no address by DNS',
+    server.adminState & 0x40 && 'host name not resolved',
+    server.adminState & FORCED_DRAIN && 'drain',
+    server.adminState & 0x10 && 'drain of the server that it tracks',
+    server.weight === 0 && 'weight 0',
+    server.opState !== OP_RUNNING && server.opState !== OP_STARTING && !(server.adminState & ANY_MAINT) && 'down',
+  ].filter((cause) => typeof cause === 'string')
+  return `${server.name}: ${causes.length > 0 ? causes.join(', ') : 'ready'}`
+}

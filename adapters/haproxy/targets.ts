@@ -1,0 +1,51 @@
+/**
+ * A target's id names the server and its address: `web/a@10.0.0.1:80`. HAProxy's commands go by name, and the server of
+ * a name may get another address (service discovery, `set server … addr`): then it is another pod's, and not touched.
+ * With several instances the id begins with the socket.
+ */
+import { isHaproxyName } from './options.ts'
+import type { ServerState } from './servers-state.ts'
+
+export interface ServerAddress {
+  address: string
+  port: number
+}
+
+export interface ServerKey extends ServerAddress {
+  name: string
+}
+
+/** One writing for each IPv6 address, the one that HAProxy uses too. */
+function canonicalAddress(address: string): string {
+  if (!address.includes(':')) return address
+  const url = `http://[${address}]`
+  return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
+}
+
+export function isAt(server: ServerState, { address, port }: ServerAddress): boolean {
+  return server.port === port && canonicalAddress(server.address) === canonicalAddress(address)
+}
+
+export function formatAddress({ address, port }: ServerAddress): string {
+  return address.includes(':') ? `[${canonicalAddress(address)}]:${port}` : `${address}:${port}`
+}
+
+export function formatTargetId(scope: string, server: ServerState): string {
+  return `${scope}/${server.name}@${formatAddress(server)}`
+}
+
+/** Undefined where the id is none of this scope. */
+export function parseTargetId(scope: string, id: string): ServerKey | undefined {
+  if (!id.startsWith(`${scope}/`)) return undefined
+  const [, name, v6, v4, port] = /^([^@/]+)@(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(\d+)$/.exec(id.slice(scope.length + 1)) ?? []
+  const address = v6 ?? v4
+  if (name === undefined || address === undefined || !isHaproxyName(name)) return undefined
+  return { name, address, port: Number(port) }
+}
+
+/** The server of that name, if it still has that address; otherwise why not. */
+export function findServer(servers: readonly ServerState[], key: ServerKey): ServerState | string {
+  const server = servers.find(({ name }) => name === key.name)
+  if (server === undefined) return `there is no server ${key.name} any more`
+  return isAt(server, key) ? server : `server ${key.name} has the address ${formatAddress(server)} now, not ${formatAddress(key)}`
+}

@@ -1,0 +1,25 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { adapterNames, loadAdapter } from './registry.ts'
+
+const NOT_ADAPTERS = new Set(['conformance'])
+
+test('every folder is registered, and nothing else', () => {
+  const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !NOT_ADAPTERS.has(entry.name))
+    .map(({ name }) => name)
+  expect([...adapterNames].sort()).toEqual(folders.sort())
+})
+
+test.each([...adapterNames])('%s has the anatomy of an adapter', async (name) => {
+  const definition = await loadAdapter(name)
+  expect(definition.name).toBe(name)
+  expect(definition.summary).toMatch(/\.$/)
+  expect(readdirSync(`${import.meta.dirname}/${name}`)).toEqual(expect.arrayContaining(['README.md', 'index.ts', 'options.ts']))
+  const unknownKey = definition.options.safeParse({ noSuchOption: 1 })
+  expect(JSON.stringify(unknownKey.error?.issues)).toContain('noSuchOption')
+})
+
+test('an unknown adapter is refused by name', async () => {
+  await expect(loadAdapter('toString')).rejects.toThrow('There is no adapter toString; there are: haproxy')
+})
