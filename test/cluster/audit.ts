@@ -1,63 +1,65 @@
-import { readFile } from 'node:fs/promises';
-import type { ClusterInfo } from './cluster-info.ts';
-import { auditFile } from './control-plane.ts';
+import { readFile } from 'node:fs/promises'
+import type { ClusterInfo } from './cluster-info.ts'
+import { auditFile } from './control-plane.ts'
 
 /** One request as the API server logged it, at the level Metadata: no bodies. */
 export interface AuditEvent {
-  auditID: string;
-  stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic';
-  verb: string;
-  requestURI: string;
-  user: { username: string; groups?: string[] };
-  impersonatedUser?: { username: string };
-  userAgent?: string;
-  objectRef?: { resource?: string; namespace?: string; name?: string; subresource?: string; apiGroup?: string };
-  responseStatus?: { code: number; reason?: string };
-  requestReceivedTimestamp: string;
-  stageTimestamp: string;
+  auditID: string
+  stage: 'ResponseStarted' | 'ResponseComplete' | 'Panic'
+  verb: string
+  requestURI: string
+  user: { username: string; groups?: string[] }
+  impersonatedUser?: { username: string }
+  userAgent?: string
+  objectRef?: { resource?: string; namespace?: string; name?: string; subresource?: string; apiGroup?: string }
+  responseStatus?: { code: number; reason?: string }
+  requestReceivedTimestamp: string
+  stageTimestamp: string
 }
 
 export interface AuditFilter {
-  user?: string;
-  verb?: string | string[];
-  resource?: string;
+  user?: string
+  verb?: string | string[]
+  resource?: string
   /** '' for requests to the object itself. */
-  subresource?: string;
-  namespace?: string;
-  name?: string;
+  subresource?: string
+  namespace?: string
+  name?: string
   /** Requests received at this instant or later, in ms since the epoch. */
-  since?: number;
+  since?: number
   /** A watch is logged twice, when it starts and when it ends; by default each request counts once, when it was answered. */
-  stage?: AuditEvent['stage'];
+  stage?: AuditEvent['stage']
 }
 
 export async function readAudit(info: ClusterInfo, filter: AuditFilter = {}): Promise<AuditEvent[]> {
-  const text = await readFile(auditFile(info), 'utf8').catch(() => '');
-  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
-  const events: AuditEvent[] = [];
+  const text = await readFile(auditFile(info), 'utf8').catch(() => '')
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1)
+  const events: AuditEvent[] = []
   for (const line of complete.split('\n')) {
     if (line !== '' && (filter.user === undefined || line.includes(filter.user))) {
-      events.push(JSON.parse(line) as AuditEvent);
+      events.push(JSON.parse(line) as AuditEvent)
     }
   }
-  return events.filter((event) => matches(event, filter));
+  return events.filter((event) => matches(event, filter))
 }
 
 function matches(event: AuditEvent, filter: AuditFilter): boolean {
-  const { objectRef } = event;
-  const verbs = typeof filter.verb === 'string' ? [filter.verb] : filter.verb;
+  const { objectRef } = event
+  const verbs = typeof filter.verb === 'string' ? [filter.verb] : filter.verb
   return (
-    (filter.user === undefined || event.user.username === filter.user)
-    && (verbs === undefined || verbs.includes(event.verb))
-    && (filter.resource === undefined || objectRef?.resource === filter.resource)
-    && (filter.subresource === undefined || (objectRef?.subresource ?? '') === filter.subresource)
-    && (filter.namespace === undefined || objectRef?.namespace === filter.namespace)
-    && (filter.name === undefined || objectRef?.name === filter.name)
-    && (filter.since === undefined || Date.parse(event.requestReceivedTimestamp) >= filter.since)
-    && (filter.stage === undefined ? countsOnce(event) : event.stage === filter.stage)
-  );
+    (filter.user === undefined || event.user.username === filter.user) &&
+    (verbs === undefined || verbs.includes(event.verb)) &&
+    (filter.resource === undefined || objectRef?.resource === filter.resource) &&
+    (filter.subresource === undefined || (objectRef?.subresource ?? '') === filter.subresource) &&
+    (filter.namespace === undefined || objectRef?.namespace === filter.namespace) &&
+    (filter.name === undefined || objectRef?.name === filter.name) &&
+    (filter.since === undefined || Date.parse(event.requestReceivedTimestamp) >= filter.since) &&
+    (filter.stage === undefined ? countsOnce(event) : event.stage === filter.stage)
+  )
 }
 
 function countsOnce(event: AuditEvent): boolean {
-  return event.verb === 'watch' ? event.stage === 'ResponseStarted' : event.stage === 'ResponseComplete' || event.stage === 'Panic';
+  return event.verb === 'watch'
+    ? event.stage === 'ResponseStarted'
+    : event.stage === 'ResponseComplete' || event.stage === 'Panic'
 }

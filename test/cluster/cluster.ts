@@ -1,88 +1,88 @@
-import { randomBytes } from 'node:crypto';
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { readAudit } from './audit.ts';
-import type { AuditEvent, AuditFilter } from './audit.ts';
-import { ensureBinaries } from './binaries.ts';
-import { clustersFolder, readInfo, stateFile, writeInfo } from './cluster-info.ts';
-import type { ClusterInfo, Identity } from './cluster-info.ts';
-import { hostKubeconfig, insideKubeconfig, startControlPlane, waitForApi } from './control-plane.ts';
-import type { ControlPlaneOptions } from './control-plane.ts';
-import { lastLines, restartDaemon, signalDaemon } from './daemon.ts';
-import { startForward } from './forward.ts';
-import type { Forward } from './forward.ts';
-import { connectApi } from './kube-api.ts';
-import type { KubeApi } from './kube-api.ts';
-import { kubeconfigText } from './kubeconfig.ts';
-import type { KubeconfigFrom } from './kubeconfig.ts';
-import { enter, spawnInside, startInit } from './namespace.ts';
-import type { Scope } from './namespace.ts';
-import { ctr, startContainerd, startKubelet } from './node.ts';
-import { recordProcess } from './process-record.ts';
-import { runCommand } from './run-command.ts';
-import type { CommandOptions, CommandResult } from './run-command.ts';
-import { assertClusterSupport } from './support.ts';
-import { removeCluster, sweepClusters } from './sweep.ts';
+import { randomBytes } from 'node:crypto'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readAudit } from './audit.ts'
+import type { AuditEvent, AuditFilter } from './audit.ts'
+import { ensureBinaries } from './binaries.ts'
+import { clustersFolder, readInfo, stateFile, writeInfo } from './cluster-info.ts'
+import type { ClusterInfo, Identity } from './cluster-info.ts'
+import { hostKubeconfig, insideKubeconfig, startControlPlane, waitForApi } from './control-plane.ts'
+import type { ControlPlaneOptions } from './control-plane.ts'
+import { lastLines, restartDaemon, signalDaemon } from './daemon.ts'
+import { startForward } from './forward.ts'
+import type { Forward } from './forward.ts'
+import { connectApi } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { kubeconfigText } from './kubeconfig.ts'
+import type { KubeconfigFrom } from './kubeconfig.ts'
+import { enter, spawnInside, startInit } from './namespace.ts'
+import type { Scope } from './namespace.ts'
+import { ctr, startContainerd, startKubelet } from './node.ts'
+import { recordProcess } from './process-record.ts'
+import { runCommand } from './run-command.ts'
+import type { CommandOptions, CommandResult } from './run-command.ts'
+import { assertClusterSupport } from './support.ts'
+import { removeCluster, sweepClusters } from './sweep.ts'
 
 export interface ClusterOptions extends ControlPlaneOptions {
   /** false: etcd, API server, controller manager and scheduler only. Starts faster; pods stay Pending. */
-  kubelet?: boolean;
+  kubelet?: boolean
   /** Users besides admin, sluice-runner, sluice-viewer and tester, each with a token of its own. */
-  identities?: { user: string; groups?: string[] }[];
+  identities?: { user: string; groups?: string[] }[]
   /** true: stays when the process that started it ends, until it is taken down. */
-  detached?: boolean;
+  detached?: boolean
 }
 
 export interface Cluster {
-  readonly info: ClusterInfo;
+  readonly info: ClusterInfo
   /** Give this path to `connectCluster` in another process. */
-  readonly stateFile: string;
+  readonly stateFile: string
   /** Administrator's kubeconfigs: for a process on the host, and for one in the cluster's network. */
-  readonly kubeconfig: { host: string; inside: string };
-  readonly api: KubeApi;
+  readonly kubeconfig: { host: string; inside: string }
+  readonly api: KubeApi
   /** Runs a command in the cluster's network to its end. */
-  exec(command: string, args: readonly string[], options?: CommandOptions & { scope?: Scope }): Promise<CommandResult>;
+  exec(command: string, args: readonly string[], options?: CommandOptions & { scope?: Scope }): Promise<CommandResult>
   /** Starts a command in the cluster's network; it is killed with the cluster at the latest. */
-  spawn(command: string, args: readonly string[], options?: SpawnOptions): Promise<ChildProcess>;
+  spawn(command: string, args: readonly string[], options?: SpawnOptions): Promise<ChildProcess>
   /** A port on the host's loopback that leads to an address inside. Close it. */
-  forward(address: string): Promise<Forward>;
+  forward(address: string): Promise<Forward>
   /** Writes a kubeconfig for somebody who is not the administrator; the path. */
-  kubeconfigFor(who: Who, from?: KubeconfigFrom): Promise<string>;
-  audit(filter?: AuditFilter): Promise<AuditEvent[]>;
+  kubeconfigFor(who: Who, from?: KubeconfigFrom): Promise<string>
+  audit(filter?: AuditFilter): Promise<AuditEvent[]>
   readonly kubelet: {
     /** Stops its process in its tracks: the node goes silent, containers run on. */
-    pause(): Promise<void>;
-    resume(): Promise<void>;
-    restart(): Promise<void>;
-  };
-  readonly apiServer: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> };
-  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> };
+    pause(): Promise<void>
+    resume(): Promise<void>
+    restart(): Promise<void>
+  }
+  readonly apiServer: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
+  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
   /** SIGKILL to a container's process; the kubelet starts a new container. */
-  killContainer(namespace: string, pod: string, container: string): Promise<void>;
+  killContainer(namespace: string, pod: string, container: string): Promise<void>
   /** Kills what holds the pod's network: the same UID gets new containers and a new address. */
-  killSandbox(namespace: string, pod: string): Promise<void>;
+  killSandbox(namespace: string, pod: string): Promise<void>
   /** The last lines of a part's log: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, containerd, kubelet. */
-  log(daemon: string, lines?: number): Promise<string>;
+  log(daemon: string, lines?: number): Promise<string>
   /** Lets go of the connections; the cluster goes on. */
-  disconnect(): Promise<void>;
+  disconnect(): Promise<void>
   /** Ends the cluster; nothing of it is left. May be called twice. */
-  stop(): Promise<void>;
+  stop(): Promise<void>
 }
 
-export type Who = { user: string } | { serviceAccount: { namespace: string; name: string } };
+export type Who = { user: string } | { serviceAccount: { namespace: string; name: string } }
 
 /** Known from the start, and with no rights until a test binds some to them. */
-const ordinaryUsers = ['sluice-runner', 'sluice-viewer', 'tester'];
+const ordinaryUsers = ['sluice-runner', 'sluice-viewer', 'tester']
 
 /** A real Kubernetes in a few seconds. Clusters do not see each other: every one may use the same addresses. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  await assertClusterSupport();
-  const binaries = await ensureBinaries();
-  await sweepClusters();
+  await assertClusterSupport()
+  const binaries = await ensureBinaries()
+  await sweepClusters()
 
-  const withNode = options.kubelet !== false;
-  const id = randomBytes(4).toString('hex');
+  const withNode = options.kubelet !== false
+  const id = randomBytes(4).toString('hex')
   const info: ClusterInfo = {
     id,
     dir: join(clustersFolder(), id),
@@ -92,66 +92,69 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     tools: binaries.tools,
     identities: makeIdentities(options),
     nodeName: withNode ? `node-${id}` : null,
-  };
-  await writeInfo(info);
+  }
+  await writeInfo(info)
   try {
-    const { init, apiPort } = await startInit(binaries.tools, info.dir);
-    info.init = init;
-    info.apiPort = apiPort;
-    await writeInfo(info);
+    const { init, apiPort } = await startInit(binaries.tools, info.dir)
+    info.init = init
+    info.apiPort = apiPort
+    await writeInfo(info)
 
-    await startControlPlane(info, binaries.kubernetes, options);
-    const containerd = withNode ? startContainerd(info, binaries.images) : Promise.resolve();
-    containerd.catch(() => {}); // awaited below
-    const cluster = connect(info);
+    await startControlPlane(info, binaries.kubernetes, options)
+    const containerd = withNode ? startContainerd(info, binaries.images) : Promise.resolve()
+    containerd.catch(() => {}) // awaited below
+    const cluster = connect(info)
     try {
-      await waitForApi(info, cluster.api);
-      await containerd;
+      await waitForApi(info, cluster.api)
+      await containerd
       if (withNode) {
-        await startKubelet(info, binaries.kubernetes, options);
-        await waitForNode(cluster);
+        await startKubelet(info, binaries.kubernetes, options)
+        await waitForNode(cluster)
       }
-      await cluster.api.waitForObject('ServiceAccount', 'default', 'default', () => true, { intervalMs: 50 });
-      return cluster;
+      await cluster.api.waitForObject('ServiceAccount', 'default', 'default', () => true, { intervalMs: 50 })
+      return cluster
     } catch (error) {
-      await cluster.disconnect();
-      throw error;
+      await cluster.disconnect()
+      throw error
     }
   } catch (error) {
-    if (process.env['SLUICE_CLUSTER_KEEP'] === undefined) await removeCluster(info);
-    throw error;
+    if (process.env['SLUICE_CLUSTER_KEEP'] === undefined) await removeCluster(info)
+    throw error
   }
 }
 
 /** Attaches to a running cluster from another process, by its state file. */
 export async function connectCluster(path: string): Promise<Cluster> {
-  return connect(await readInfo(path));
+  return connect(await readInfo(path))
 }
 
 function connect(info: ClusterInfo): Cluster {
-  const api = connectApi(info);
-  const forwards = new Set<Forward>();
+  const api = connectApi(info)
+  const forwards = new Set<Forward>()
 
   async function disconnect(): Promise<void> {
-    await Promise.all([...forwards].map((forward) => forward.close()));
-    await api.close();
+    await Promise.all([...forwards].map((forward) => forward.close()))
+    await api.close()
   }
 
   async function containerIdOf(namespace: string, pod: string, container: string): Promise<string> {
-    const { status } = await api.get('Pod', pod, namespace);
-    const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])] as { name: string; containerID?: string }[];
-    const id = all.find((candidate) => candidate.name === container)?.containerID;
+    const { status } = await api.get('Pod', pod, namespace)
+    const all = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])] as {
+      name: string
+      containerID?: string
+    }[]
+    const id = all.find((candidate) => candidate.name === container)?.containerID
     if (id === undefined) {
-      throw new Error(`pod ${namespace}/${pod} has no running container ${container}`);
+      throw new Error(`pod ${namespace}/${pod} has no running container ${container}`)
     }
-    return id.replace('containerd://', '');
+    return id.replace('containerd://', '')
   }
 
   const controls = (name: string) => ({
     pause: () => signalDaemon(info, name, 'SIGSTOP'),
     resume: () => signalDaemon(info, name, 'SIGCONT'),
     restart: () => restartDaemon(info, name),
-  });
+  })
 
   return {
     info,
@@ -159,79 +162,88 @@ function connect(info: ClusterInfo): Cluster {
     kubeconfig: { host: hostKubeconfig(info), inside: insideKubeconfig(info) },
     api,
     exec(command, args, { scope = 'network', ...options } = {}) {
-      return runCommand(...enter(info, scope, command, args), options);
+      return runCommand(...enter(info, scope, command, args), options)
     },
     spawn: (command, args, options) => spawnInside(info, command, args, options),
     async forward(address) {
-      const forward = await startForward(info, address);
-      forwards.add(forward);
-      return forward;
+      const forward = await startForward(info, address)
+      forwards.add(forward)
+      return forward
     },
     async kubeconfigFor(who, from = 'host') {
-      const folder = join(info.dir, 'kubeconfigs');
-      await mkdir(folder, { recursive: true });
-      const name = 'user' in who ? who.user : `${who.serviceAccount.namespace}.${who.serviceAccount.name}`;
-      const token = 'user' in who ? undefined : await tokenOf(api, who.serviceAccount);
-      const path = join(folder, `${name}.${from}.kubeconfig`);
-      await writeFile(path, await kubeconfigText(info, name, from, token));
-      return path;
+      const folder = join(info.dir, 'kubeconfigs')
+      await mkdir(folder, { recursive: true })
+      const name = 'user' in who ? who.user : `${who.serviceAccount.namespace}.${who.serviceAccount.name}`
+      const token = 'user' in who ? undefined : await tokenOf(api, who.serviceAccount)
+      const path = join(folder, `${name}.${from}.kubeconfig`)
+      await writeFile(path, await kubeconfigText(info, name, from, token))
+      return path
     },
     audit: (filter) => readAudit(info, filter),
     kubelet: controls('kubelet'),
     apiServer: {
       ...controls('kube-apiserver'),
       async restart() {
-        await restartDaemon(info, 'kube-apiserver');
-        await waitForApi(info, api);
+        await restartDaemon(info, 'kube-apiserver')
+        await waitForApi(info, api)
       },
     },
     controllerManager: controls('kube-controller-manager'),
     async killContainer(namespace, pod, container) {
-      await ctr(info, ['task', 'kill', '-s', 'SIGKILL', await containerIdOf(namespace, pod, container)]);
+      await ctr(info, ['task', 'kill', '-s', 'SIGKILL', await containerIdOf(namespace, pod, container)])
     },
     async killSandbox(namespace, pod) {
-      const { metadata } = await api.get('Pod', pod, namespace);
-      const filter = `labels."io.kubernetes.pod.uid"==${metadata.uid},labels."io.cri-containerd.kind"==sandbox`;
-      const ids = (await ctr(info, ['container', 'list', '--quiet', filter])).trim().split('\n').filter(Boolean);
-      const running = (await ctr(info, ['task', 'list'])).split('\n').filter((line) => line.includes('RUNNING')).map((line) => line.split(/\s+/)[0]);
-      const id = ids.find((candidate) => running.includes(candidate));
+      const { metadata } = await api.get('Pod', pod, namespace)
+      const filter = `labels."io.kubernetes.pod.uid"==${metadata.uid},labels."io.cri-containerd.kind"==sandbox`
+      const ids = (await ctr(info, ['container', 'list', '--quiet', filter])).trim().split('\n').filter(Boolean)
+      const running = (await ctr(info, ['task', 'list']))
+        .split('\n')
+        .filter((line) => line.includes('RUNNING'))
+        .map((line) => line.split(/\s+/)[0])
+      const id = ids.find((candidate) => running.includes(candidate))
       if (id === undefined) {
-        throw new Error(`pod ${namespace}/${pod} has no running sandbox`);
+        throw new Error(`pod ${namespace}/${pod} has no running sandbox`)
       }
-      await ctr(info, ['task', 'kill', '-s', 'SIGKILL', id]);
+      await ctr(info, ['task', 'kill', '-s', 'SIGKILL', id])
     },
     log: (daemon, lines) => lastLines(info, daemon, lines),
     disconnect,
     async stop() {
-      await disconnect();
-      await removeCluster(info);
+      await disconnect()
+      await removeCluster(info)
     },
-  };
+  }
 }
 
 async function waitForNode(cluster: Cluster): Promise<void> {
   try {
-    await cluster.api.waitForObject('Node', cluster.info.nodeName ?? '', undefined, (node) => {
-      const conditions = (node.status.conditions ?? []) as { type: string; status: string }[];
-      const tainted = (node.spec.taints ?? []).length > 0;
-      return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') && !tainted;
-    }, { timeoutMs: 60_000 });
+    await cluster.api.waitForObject(
+      'Node',
+      cluster.info.nodeName ?? '',
+      undefined,
+      (node) => {
+        const conditions = (node.status.conditions ?? []) as { type: string; status: string }[]
+        const tainted = (node.spec.taints ?? []).length > 0
+        return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') && !tainted
+      },
+      { timeoutMs: 60_000 },
+    )
   } catch (cause) {
-    throw new Error(`the node did not become Ready:\n${await cluster.log('kubelet')}`, { cause });
+    throw new Error(`the node did not become Ready:\n${await cluster.log('kubelet')}`, { cause })
   }
 }
 
 async function tokenOf(api: KubeApi, { namespace, name }: { namespace: string; name: string }): Promise<string> {
-  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } };
-  const answer = await api.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, request);
-  return answer.status.token;
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3_600 } }
+  const answer = await api.request('POST', `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, request)
+  return answer.status.token
 }
 
 function makeIdentities(options: ClusterOptions): Identity[] {
-  const token = () => randomBytes(16).toString('hex');
+  const token = () => randomBytes(16).toString('hex')
   return [
     { user: 'admin', groups: ['system:masters'], token: token() },
     ...ordinaryUsers.map((user) => ({ user, groups: [], token: token() })),
     ...(options.identities ?? []).map(({ user, groups }) => ({ user, groups: groups ?? [], token: token() })),
-  ];
+  ]
 }

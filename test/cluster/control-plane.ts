@@ -1,19 +1,19 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { insideApiAddress, nodeAddress } from './cluster-info.ts';
-import type { ClusterInfo } from './cluster-info.ts';
-import { lastLines, startDaemon } from './daemon.ts';
-import { waitFor } from './kube-api.ts';
-import type { KubeApi } from './kube-api.ts';
-import { kubeconfigText } from './kubeconfig.ts';
-import { runCommand } from './run-command.ts';
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { insideApiAddress, nodeAddress } from './cluster-info.ts'
+import type { ClusterInfo } from './cluster-info.ts'
+import { lastLines, startDaemon } from './daemon.ts'
+import { waitFor } from './kube-api.ts'
+import type { KubeApi } from './kube-api.ts'
+import { kubeconfigText } from './kubeconfig.ts'
+import { runCommand } from './run-command.ts'
 
 export interface ControlPlaneOptions {
   /** How long the node may be silent before its pods count as not ready; Kubernetes' own default when absent. */
-  nodeMonitorGracePeriodMs?: number;
+  nodeMonitorGracePeriodMs?: number
 }
 
-const etcdAddress = 'http://127.0.0.1:2379';
+const etcdAddress = 'http://127.0.0.1:2379'
 
 /** Everything is logged, reads too; only the stage that repeats each request before its answer is left out. */
 const auditPolicy = {
@@ -21,90 +21,157 @@ const auditPolicy = {
   kind: 'Policy',
   omitStages: ['RequestReceived'],
   rules: [{ level: 'Metadata' }],
-};
+}
 
 export async function startControlPlane(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
-  const certs = join(info.dir, 'certs');
-  await mkdir(certs, { recursive: true });
-  await runCommand(join(info.tools, 'cluster-init'), ['certs', certs, '127.0.0.1', nodeAddress, '10.96.0.1']);
-  await writeFile(join(info.dir, 'audit-policy.json'), JSON.stringify(auditPolicy));
-  await writeFile(tokenFile(info), info.identities.map(tokenLine).join(''));
-  await writeFile(insideKubeconfig(info), await kubeconfigText(info, 'admin', 'inside'));
-  await writeFile(hostKubeconfig(info), await kubeconfigText(info, 'admin', 'host'));
+  const certs = join(info.dir, 'certs')
+  await mkdir(certs, { recursive: true })
+  await runCommand(join(info.tools, 'cluster-init'), ['certs', certs, '127.0.0.1', nodeAddress, '10.96.0.1'])
+  await writeFile(join(info.dir, 'audit-policy.json'), JSON.stringify(auditPolicy))
+  await writeFile(tokenFile(info), info.identities.map(tokenLine).join(''))
+  await writeFile(insideKubeconfig(info), await kubeconfigText(info, 'admin', 'inside'))
+  await writeFile(hostKubeconfig(info), await kubeconfigText(info, 'admin', 'host'))
 
   await startDaemon(info, 'etcd', join(kubernetes, 'etcd'), [
-    '--data-dir', join(info.dir, 'etcd'), '--unsafe-no-fsync', '--log-level', 'warn',
-    '--listen-client-urls', etcdAddress, '--advertise-client-urls', etcdAddress,
-    '--listen-peer-urls', 'http://127.0.0.1:2380',
-  ]);
-  await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs));
+    '--data-dir',
+    join(info.dir, 'etcd'),
+    '--unsafe-no-fsync',
+    '--log-level',
+    'warn',
+    '--listen-client-urls',
+    etcdAddress,
+    '--advertise-client-urls',
+    etcdAddress,
+    '--listen-peer-urls',
+    'http://127.0.0.1:2380',
+  ])
+  await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs))
   // These two wait for the API server by themselves.
-  await startDaemon(info, 'kube-controller-manager', join(kubernetes, 'kube-controller-manager'), controllerManagerArguments(info, certs, options));
+  await startDaemon(
+    info,
+    'kube-controller-manager',
+    join(kubernetes, 'kube-controller-manager'),
+    controllerManagerArguments(info, certs, options),
+  )
   await startDaemon(info, 'kube-scheduler', join(kubernetes, 'kube-scheduler'), [
-    '--kubeconfig', insideKubeconfig(info), '--authentication-kubeconfig', insideKubeconfig(info),
-    '--authorization-kubeconfig', insideKubeconfig(info), '--leader-elect=false',
-    '--kube-api-qps', '200', '--kube-api-burst', '400',
-  ]);
+    '--kubeconfig',
+    insideKubeconfig(info),
+    '--authentication-kubeconfig',
+    insideKubeconfig(info),
+    '--authorization-kubeconfig',
+    insideKubeconfig(info),
+    '--leader-elect=false',
+    '--kube-api-qps',
+    '200',
+    '--kube-api-burst',
+    '400',
+  ])
 }
 
 export async function waitForApi(info: ClusterInfo, api: KubeApi): Promise<void> {
   try {
-    await waitFor('the API server', () => api.request('GET', '/readyz'), (text) => text === 'ok', { intervalMs: 50 });
-    await waitFor('the default namespace', () => api.get('Namespace', 'default'), () => true, { intervalMs: 50 });
+    await waitFor(
+      'the API server',
+      () => api.request('GET', '/readyz'),
+      (text) => text === 'ok',
+      { intervalMs: 50 },
+    )
+    await waitFor(
+      'the default namespace',
+      () => api.get('Namespace', 'default'),
+      () => true,
+      { intervalMs: 50 },
+    )
   } catch (cause) {
-    throw new Error(`the API server did not come up:\n${await lastLines(info, 'kube-apiserver')}`, { cause });
+    throw new Error(`the API server did not come up:\n${await lastLines(info, 'kube-apiserver')}`, { cause })
   }
 }
 
 export function insideKubeconfig(info: ClusterInfo): string {
-  return join(info.dir, 'admin.inside.kubeconfig');
+  return join(info.dir, 'admin.inside.kubeconfig')
 }
 
 export function hostKubeconfig(info: ClusterInfo): string {
-  return join(info.dir, 'admin.kubeconfig');
+  return join(info.dir, 'admin.kubeconfig')
 }
 
 export function auditFile(info: ClusterInfo): string {
-  return join(info.dir, 'audit.log');
+  return join(info.dir, 'audit.log')
 }
 
 function tokenFile(info: ClusterInfo): string {
-  return join(info.dir, 'tokens.csv');
+  return join(info.dir, 'tokens.csv')
 }
 
 function tokenLine({ user, groups, token }: ClusterInfo['identities'][number]): string {
-  return `${token},${user},${user}${groups.length > 0 ? `,"${groups.join(',')}"` : ''}\n`;
+  return `${token},${user},${user}${groups.length > 0 ? `,"${groups.join(',')}"` : ''}\n`
 }
 
 function apiServerArguments(info: ClusterInfo, certs: string): string[] {
-  const key = join(certs, 'service-account.key');
+  const key = join(certs, 'service-account.key')
   return [
-    '--etcd-servers', etcdAddress,
-    '--secure-port', insideApiAddress.split(':')[1]!, '--advertise-address', nodeAddress,
-    '--tls-cert-file', join(certs, 'apiserver.crt'), '--tls-private-key-file', join(certs, 'apiserver.key'),
-    '--cert-dir', certs,
-    '--token-auth-file', tokenFile(info), '--authorization-mode', 'RBAC',
-    '--service-account-issuer', 'https://kubernetes.default.svc',
-    '--service-account-key-file', key, '--service-account-signing-key-file', key,
-    '--service-cluster-ip-range', '10.96.0.0/16',
+    '--etcd-servers',
+    etcdAddress,
+    '--secure-port',
+    insideApiAddress.split(':')[1]!,
+    '--advertise-address',
+    nodeAddress,
+    '--tls-cert-file',
+    join(certs, 'apiserver.crt'),
+    '--tls-private-key-file',
+    join(certs, 'apiserver.key'),
+    '--cert-dir',
+    certs,
+    '--token-auth-file',
+    tokenFile(info),
+    '--authorization-mode',
+    'RBAC',
+    '--service-account-issuer',
+    'https://kubernetes.default.svc',
+    '--service-account-key-file',
+    key,
+    '--service-account-signing-key-file',
+    key,
+    '--service-cluster-ip-range',
+    '10.96.0.0/16',
     // Pods need no token here, and would otherwise wait for their account.
-    '--disable-admission-plugins', 'ServiceAccount',
+    '--disable-admission-plugins',
+    'ServiceAccount',
     '--allow-privileged',
-    '--audit-log-path', auditFile(info), '--audit-policy-file', join(info.dir, 'audit-policy.json'),
-    '--audit-log-mode', 'blocking',
+    '--audit-log-path',
+    auditFile(info),
+    '--audit-policy-file',
+    join(info.dir, 'audit-policy.json'),
+    '--audit-log-mode',
+    'blocking',
     // One client, the kubelet or a test, must not be slowed down by another: fairness is not under test.
-    '--max-requests-inflight', '1000', '--max-mutating-requests-inflight', '500',
-  ];
+    '--max-requests-inflight',
+    '1000',
+    '--max-mutating-requests-inflight',
+    '500',
+  ]
 }
 
 function controllerManagerArguments(info: ClusterInfo, certs: string, options: ControlPlaneOptions): string[] {
-  const grace = options.nodeMonitorGracePeriodMs;
+  const grace = options.nodeMonitorGracePeriodMs
   return [
-    '--kubeconfig', insideKubeconfig(info), '--authentication-kubeconfig', insideKubeconfig(info),
-    '--authorization-kubeconfig', insideKubeconfig(info), '--leader-elect=false',
-    '--service-account-private-key-file', join(certs, 'service-account.key'), '--root-ca-file', join(certs, 'ca.crt'),
-    '--kube-api-qps', '200', '--kube-api-burst', '400',
-    '--node-monitor-period', '1s',
+    '--kubeconfig',
+    insideKubeconfig(info),
+    '--authentication-kubeconfig',
+    insideKubeconfig(info),
+    '--authorization-kubeconfig',
+    insideKubeconfig(info),
+    '--leader-elect=false',
+    '--service-account-private-key-file',
+    join(certs, 'service-account.key'),
+    '--root-ca-file',
+    join(certs, 'ca.crt'),
+    '--kube-api-qps',
+    '200',
+    '--kube-api-burst',
+    '400',
+    '--node-monitor-period',
+    '1s',
     ...(grace === undefined ? [] : ['--node-monitor-grace-period', `${grace}ms`]),
-  ];
+  ]
 }

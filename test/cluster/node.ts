@@ -1,98 +1,115 @@
-import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { nodeAddress } from './cluster-info.ts';
-import type { ClusterInfo } from './cluster-info.ts';
-import type { ControlPlaneOptions } from './control-plane.ts';
-import { insideKubeconfig } from './control-plane.ts';
-import { lastLines, startDaemon } from './daemon.ts';
-import { waitFor } from './kube-api.ts';
-import { enter } from './namespace.ts';
-import { runCommand } from './run-command.ts';
+import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { nodeAddress } from './cluster-info.ts'
+import type { ClusterInfo } from './cluster-info.ts'
+import type { ControlPlaneOptions } from './control-plane.ts'
+import { insideKubeconfig } from './control-plane.ts'
+import { lastLines, startDaemon } from './daemon.ts'
+import { waitFor } from './kube-api.ts'
+import { enter } from './namespace.ts'
+import { runCommand } from './run-command.ts'
 
-const cniFolder = '/usr/lib/cni';
+const cniFolder = '/usr/lib/cni'
 
 /** The container runtime with the test images in it. Needs no API server. */
 export async function startContainerd(info: ClusterInfo, images: string): Promise<void> {
-  const dir = join(info.dir, 'containerd');
-  await mkdir(join(info.dir, 'cni'), { recursive: true });
-  await mkdir(dir, { recursive: true });
-  await writeFile(join(info.dir, 'cni', '10-bridge.conflist'), JSON.stringify(networkConfig));
-  await writeFile(join(dir, 'config.toml'), containerdConfig(info, dir));
-  await startDaemon(info, 'containerd', 'containerd', ['--config', join(dir, 'config.toml')]);
+  const dir = join(info.dir, 'containerd')
+  await mkdir(join(info.dir, 'cni'), { recursive: true })
+  await mkdir(dir, { recursive: true })
+  await writeFile(join(info.dir, 'cni', '10-bridge.conflist'), JSON.stringify(networkConfig))
+  await writeFile(join(dir, 'config.toml'), containerdConfig(info, dir))
+  await startDaemon(info, 'containerd', 'containerd', ['--config', join(dir, 'config.toml')])
   try {
-    await waitFor('containerd', () => ctr(info, ['version']), () => true, { intervalMs: 50 });
-    await ctr(info, ['image', 'import', images]);
+    await waitFor(
+      'containerd',
+      () => ctr(info, ['version']),
+      () => true,
+      { intervalMs: 50 },
+    )
+    await ctr(info, ['image', 'import', images])
   } catch (cause) {
-    throw new Error(`containerd did not come up:\n${await lastLines(info, 'containerd')}`, { cause });
+    throw new Error(`containerd did not come up:\n${await lastLines(info, 'containerd')}`, { cause })
   }
 }
 
 export async function startKubelet(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
-  await makeCgroup(info);
-  await mkdir(join(info.dir, 'kubelet'), { recursive: true });
-  const config = join(info.dir, 'kubelet.json');
-  await writeFile(config, JSON.stringify(kubeletConfig(info, options)));
+  await makeCgroup(info)
+  await mkdir(join(info.dir, 'kubelet'), { recursive: true })
+  const config = join(info.dir, 'kubelet.json')
+  await writeFile(config, JSON.stringify(kubeletConfig(info, options)))
   await startDaemon(info, 'kubelet', join(kubernetes, 'kubelet'), [
-    '--config', config, '--kubeconfig', insideKubeconfig(info), '--root-dir', join(info.dir, 'kubelet'),
-    '--hostname-override', info.nodeName ?? '', '--node-ip', nodeAddress,
-  ]);
+    '--config',
+    config,
+    '--kubeconfig',
+    insideKubeconfig(info),
+    '--root-dir',
+    join(info.dir, 'kubelet'),
+    '--hostname-override',
+    info.nodeName ?? '',
+    '--node-ip',
+    nodeAddress,
+  ])
 }
 
 /** Containerd's own client, in the namespace of containers that the kubelet uses. */
 export async function ctr(info: ClusterInfo, args: string[]): Promise<string> {
-  const [command, words] = enter(info, 'all', 'ctr', ['-a', join(info.dir, 'containerd.sock'), '-n', 'k8s.io', ...args]);
-  return (await runCommand(command, words)).stdout;
+  const [command, words] = enter(info, 'all', 'ctr', ['-a', join(info.dir, 'containerd.sock'), '-n', 'k8s.io', ...args])
+  return (await runCommand(command, words)).stdout
 }
 
 /** Pods of this cluster live below a cgroup of its own: a kubelet ends what it does not know below its root. */
 export function cgroupName(info: ClusterInfo): string {
-  return `sluice-${info.id}`;
+  return `sluice-${info.id}`
 }
 
 export async function makeCgroup(info: ClusterInfo): Promise<void> {
   for (const root of await cgroupRoots()) {
-    await mkdir(join(root, cgroupName(info)), { recursive: true });
+    await mkdir(join(root, cgroupName(info)), { recursive: true })
     // Version 1 gives a new cpuset nothing, and no process may enter it then.
-    await inheritCpuset(root, cgroupName(info));
+    await inheritCpuset(root, cgroupName(info))
   }
 }
 
 export async function removeCgroup(info: ClusterInfo): Promise<void> {
   for (const root of await cgroupRoots()) {
-    await removeTree(join(root, cgroupName(info)));
+    await removeTree(join(root, cgroupName(info)))
   }
 }
 
 async function inheritCpuset(root: string, name: string): Promise<void> {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-    const value = await readFile(join(root, file), 'utf8').catch(() => undefined);
+    const value = await readFile(join(root, file), 'utf8').catch(() => undefined)
     if (value !== undefined) {
-      await writeFile(join(root, name, file), value).catch(() => {});
+      await writeFile(join(root, name, file), value).catch(() => {})
     }
   }
 }
 
 /** Every mounted hierarchy: one in version 2, one a controller in version 1. */
 export async function cgroupRoots(): Promise<string[]> {
-  const mounts = await readFile('/proc/self/mounts', 'utf8');
-  return mounts.split('\n').map((line) => line.split(' ')).filter(([, , type]) => type === 'cgroup' || type === 'cgroup2').map(([, path]) => path!);
+  const mounts = await readFile('/proc/self/mounts', 'utf8')
+  return mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, , type]) => type === 'cgroup' || type === 'cgroup2')
+    .map(([, path]) => path!)
 }
 
 async function removeTree(path: string): Promise<void> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   for (const entry of entries.filter((candidate) => candidate.isDirectory())) {
-    await removeTree(join(path, entry.name));
+    await removeTree(join(path, entry.name))
   }
   for (let attempt = 0; attempt < 50; attempt++) {
     try {
-      await rmdir(path);
-      return;
+      await rmdir(path)
+      return
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT') return;
-      if (code !== 'EBUSY') throw error;
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT') return
+      if (code !== 'EBUSY') throw error
       // The last process in it has ended but is not quite gone.
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
 }
@@ -100,14 +117,16 @@ async function removeTree(path: string): Promise<void> {
 const networkConfig = {
   cniVersion: '0.4.0',
   name: 'pods',
-  plugins: [{
-    type: 'bridge',
-    bridge: 'cni0',
-    isGateway: true,
-    ipMasq: false,
-    ipam: { type: 'host-local', ranges: [[{ subnet: '10.244.0.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
-  }],
-};
+  plugins: [
+    {
+      type: 'bridge',
+      bridge: 'cni0',
+      isGateway: true,
+      ipMasq: false,
+      ipam: { type: 'host-local', ranges: [[{ subnet: '10.244.0.0/24' }]], routes: [{ dst: '0.0.0.0/0' }] },
+    },
+  ],
+}
 
 function containerdConfig(info: ClusterInfo, dir: string): string {
   return `version = 2
@@ -127,7 +146,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
     conf_dir = "${join(info.dir, 'cni')}"
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
     runtime_type = "io.containerd.runc.v2"
-`;
+`
 }
 
 function kubeletConfig(info: ClusterInfo, options: ControlPlaneOptions): object {
@@ -154,5 +173,5 @@ function kubeletConfig(info: ClusterInfo, options: ControlPlaneOptions): object 
     maxPods: 250,
     // The controller manager must hear from a healthy node well within its patience.
     ...(options.nodeMonitorGracePeriodMs === undefined ? {} : { nodeLeaseDurationSeconds: 4, nodeStatusUpdateFrequency: '1s' }),
-  };
+  }
 }

@@ -1,66 +1,66 @@
-import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A process, named so that a later one with the same number is not taken for it. */
 export interface ProcessRecord {
-  name: string;
-  pid: number;
+  name: string
+  pid: number
   /** Clock ticks since boot, from /proc/PID/stat. */
-  startTime: string;
+  startTime: string
 }
 
 export function recordProcess(name: string, pid: number): ProcessRecord {
-  const startTime = startTimeOf(pid);
+  const startTime = startTimeOf(pid)
   if (startTime === undefined) {
-    throw new Error(`${name} (process ${pid}) ended at once`);
+    throw new Error(`${name} (process ${pid}) ended at once`)
   }
-  return { name, pid, startTime };
+  return { name, pid, startTime }
 }
 
 /** True while this very process runs; a zombie no longer does. */
 export function isAlive(record: ProcessRecord): boolean {
-  return startTimeOf(record.pid) === record.startTime;
+  return startTimeOf(record.pid) === record.startTime
 }
 
 /** Sends a signal only to the process that was recorded. */
 export function signalRecorded(record: ProcessRecord, signal: NodeJS.Signals): boolean {
   if (!isAlive(record)) {
-    return false;
+    return false
   }
   try {
-    process.kill(record.pid, signal);
-    return true;
+    process.kill(record.pid, signal)
+    return true
   } catch {
-    return false;
+    return false
   }
 }
 
 export async function waitForEnd(record: ProcessRecord, timeoutMs = 10_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs
   while (isAlive(record)) {
     if (performance.now() > deadline) {
-      throw new Error(`${record.name} (process ${record.pid}) did not end within ${timeoutMs} ms`);
+      throw new Error(`${record.name} (process ${record.pid}) did not end within ${timeoutMs} ms`)
     }
-    await sleep(10);
+    await sleep(10)
   }
 }
 
 export async function killRecorded(record: ProcessRecord): Promise<void> {
-  signalRecorded(record, 'SIGKILL');
-  await waitForEnd(record);
+  signalRecorded(record, 'SIGKILL')
+  await waitForEnd(record)
 }
 
 function startTimeOf(pid: number): string | undefined {
-  const fields = statOf(pid);
-  return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19];
+  const fields = statOf(pid)
+  return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
 }
 
 /** The fields after the command's name, which may itself hold spaces and parentheses. */
 function statOf(pid: number): string[] | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return undefined;
+    return undefined
   }
 }

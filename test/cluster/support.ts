@@ -1,8 +1,8 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { runCommand } from './run-command.ts';
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { runCommand } from './run-command.ts'
 
-export type ClusterSupport = { available: true } | { available: false; missing: string[] };
+export type ClusterSupport = { available: true } | { available: false; missing: string[] }
 
 const programs: Record<string, string> = {
   go: 'Go, 1.25 or newer',
@@ -14,53 +14,58 @@ const programs: Record<string, string> = {
   iptables: 'Debian package iptables',
   nsenter: 'Debian package util-linux',
   unshare: 'Debian package util-linux',
-};
+}
 
-const plugins = ['bridge', 'host-local', 'loopback'];
+const plugins = ['bridge', 'host-local', 'loopback']
 
-let known: Promise<ClusterSupport> | undefined;
+let known: Promise<ClusterSupport> | undefined
 
 /** Can a test cluster run here? What is missing is said in words for the one who reads why tests were skipped. */
 export function clusterSupport(): Promise<ClusterSupport> {
-  known ??= probe();
-  return known;
+  known ??= probe()
+  return known
 }
 
 export async function assertClusterSupport(): Promise<void> {
-  const support = await clusterSupport();
+  const support = await clusterSupport()
   if (!support.available) {
-    throw new Error(`a test cluster cannot run here: ${support.missing.join('; ')}`);
+    throw new Error(`a test cluster cannot run here: ${support.missing.join('; ')}`)
   }
 }
 
 async function probe(): Promise<ClusterSupport> {
-  const missing: string[] = [];
+  const missing: string[] = []
   if (process.platform !== 'linux') {
-    return { available: false, missing: [`Linux (this is ${process.platform})`] };
+    return { available: false, missing: [`Linux (this is ${process.platform})`] }
   }
   if (process.getuid?.() !== 0) {
-    missing.push('root');
+    missing.push('root')
   }
   for (const [program, hint] of Object.entries(programs)) {
-    if (!onPath(program)) missing.push(`${program} (${hint})`);
+    if (!onPath(program)) missing.push(`${program} (${hint})`)
   }
   for (const plugin of plugins) {
-    if (!existsSync(join('/usr/lib/cni', plugin))) missing.push(`CNI plugin ${plugin} (Debian package containernetworking-plugins)`);
+    if (!existsSync(join('/usr/lib/cni', plugin)))
+      missing.push(`CNI plugin ${plugin} (Debian package containernetworking-plugins)`)
   }
   if (missing.length === 0) {
-    const attempt = await runCommand('unshare', ['--net', '--mount', '--pid', '--fork', 'ip', 'link', 'add', 'probe0', 'type', 'bridge'], { allowFailure: true, timeoutMs: 5_000 });
-    if (attempt.code !== 0) missing.push(`namespaces of its own with a bridge device (${attempt.stderr.trim()})`);
+    const attempt = await runCommand(
+      'unshare',
+      ['--net', '--mount', '--pid', '--fork', 'ip', 'link', 'add', 'probe0', 'type', 'bridge'],
+      { allowFailure: true, timeoutMs: 5_000 },
+    )
+    if (attempt.code !== 0) missing.push(`namespaces of its own with a bridge device (${attempt.stderr.trim()})`)
   }
-  return missing.length === 0 ? { available: true } : { available: false, missing };
+  return missing.length === 0 ? { available: true } : { available: false, missing }
 }
 
 function onPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
+      accessSync(join(folder, program), constants.X_OK)
+      return true
     } catch {
-      return false;
+      return false
     }
-  });
+  })
 }

@@ -1,0 +1,36 @@
+import type { TestProject } from 'vitest/node'
+import { startCluster } from './cluster.ts'
+import { clusterSupport } from './support.ts'
+
+/** What test files learn of the cluster that all of them share. */
+export type SharedCluster = { available: true; stateFile: string } | { available: false; missing: string[] }
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    cluster: SharedCluster
+  }
+}
+
+/**
+ * Starts one cluster for all test files of the project. With SLUICE_CLUSTER set to the state file of
+ * a running one (`npm run cluster` prints it) the tests use that instead.
+ */
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const running = process.env['SLUICE_CLUSTER']
+  if (running !== undefined && running !== '') {
+    project.provide('cluster', { available: true, stateFile: running })
+    return undefined
+  }
+  const support = await clusterSupport()
+  if (!support.available) {
+    console.warn(`Tests on a real cluster are skipped. Missing: ${support.missing.join('; ')}`)
+    project.provide('cluster', support)
+    return undefined
+  }
+  const cluster = await startCluster({ nodeMonitorGracePeriodMs: sharedGracePeriodMs })
+  project.provide('cluster', { available: true, stateFile: cluster.stateFile })
+  return () => cluster.stop()
+}
+
+/** Short, so that tests can make the node go silent; the kubelet reports every second. */
+const sharedGracePeriodMs = 6_000

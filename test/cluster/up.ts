@@ -1,0 +1,44 @@
+import { startCluster } from './cluster.ts'
+import { startHaproxy } from './haproxy.ts'
+import { namespace, service, statefulSet } from './manifests.ts'
+import { waitForPods } from './workloads.ts'
+
+// A cluster to try things on: `npm run cluster`, then `npm run cluster:down`.
+const cluster = await startCluster({ detached: true, nodeMonitorGracePeriodMs: 6_000 })
+try {
+  const { api } = cluster
+  await api.apply(
+    namespace('demo'),
+    statefulSet({ name: 'web', namespace: 'demo', readyAfter: 3 }),
+    service({ name: 'web', namespace: 'demo' }),
+  )
+  const pods = await waitForPods(api, 'demo', 'web', 3)
+  const haproxy = await startHaproxy(cluster, {
+    servers: pods.map((pod) => ({ name: pod.metadata.name, address: `${pod.status.podIP}:8080` })),
+    detached: true,
+  })
+  const { init } = cluster.info
+  console.log(`A cluster runs in the background: StatefulSet web (3 pods, namespace demo) behind HAProxy.
+
+  export KUBECONFIG=${cluster.kubeconfig.host}
+  kubectl -n demo get pods -o wide
+
+HAProxy's socket (level admin), with backend "web" and servers web-0, web-1, web-2:
+  ${haproxy.adminSocket}
+
+Inside the cluster's network (pods, ${haproxy.url}):
+  nsenter --net=/proc/${init?.pid}/ns/net curl -s ${haproxy.url}
+
+Traffic, until Ctrl-C, with a line of JSON a second:
+  nsenter --net=/proc/${init?.pid}/ns/net ${cluster.info.tools}/traffic -url ${haproxy.url}
+
+Run the tests on it:       SLUICE_CLUSTER=${cluster.stateFile} npm run test:cluster
+Logs:                      ${cluster.info.dir}/logs
+Take it down:              npm run cluster:down`)
+  await cluster.disconnect()
+} catch (error) {
+  await cluster.stop()
+  throw error
+}
+// HAProxy's and the cluster's processes are no reason to stay.
+process.exit(0)
