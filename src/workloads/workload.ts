@@ -6,10 +6,16 @@ import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
 export interface Assessment {
   /** The images per container: as asked, or the template's own where none were asked for. */
   images: ContainerImage[]
-  /** Absent where there is no template (bare pods) or it must not be touched (Deployment). */
+  /** Absent where there is no template (bare pods), it must not be touched (Deployment), or it has the images already. */
   template?: PlanTemplate
   refusals: Refusal[]
   warnings: string[]
+}
+
+export interface PrepareOptions {
+  signal: AbortSignal
+  /** What was done, and what is waited for now, in words. */
+  onProgress?: (message: string) => void
 }
 
 /** The template is no longer the one that this run pinned. */
@@ -27,17 +33,25 @@ export interface Workload {
   /** For the pod list and watch. */
   readonly selector: { labelSelector?: string; fieldSelector?: string }
   owns(pod: PodView): boolean
+  /**
+   * Decides on the newest observed objects. Pods that are being deleted, or have finished, count for nothing.
+   * `prepare` insists on the template that the last assessment saw.
+   */
   assess(images: readonly ContainerImage[], pods: readonly PodView[]): Assessment
   /**
    * Patches the template where it differs (guarded), waits until the controller has observed it, and pins the update
-   * revision. Idempotent. Rejects with a WorkloadError where that cannot be had.
+   * revision. `images` are those of the assessment. Idempotent. Rejects with a WorkloadError where that cannot be had,
+   * and with the signal's reason once it fires.
    */
-  prepare(images: readonly ContainerImage[], options: { signal: AbortSignal }): Promise<void>
+  prepare(images: readonly ContainerImage[], options: PrepareOptions): Promise<void>
   /** Operations that go with the image patch of a pod, so that the owner counts it as updated. Only after `prepare`. */
   podOperations(pod: PodView): PatchOperation[]
   /** True where the pod carries the pinned revision (or there is none to carry). Only after `prepare`. */
   hasRevision(pod: PodView): boolean
-  /** Called at most once, when the template was edited by someone else after `prepare`, or the workload is gone. */
+  /**
+   * Called at most once, and at once where it has happened already: the template was edited by someone else after
+   * `prepare`, the update strategy is another, or the workload is gone. A scale is no drift.
+   */
   onDrift(listener: (drift: Drift) => void): void
   stop(): Promise<void>
 }

@@ -1,0 +1,73 @@
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { imageChanges, templateContainers } from './pod-template.ts'
+import type { ReplicaSetRecord, WorkloadRecord } from './records.ts'
+import { displayName } from './resources.ts'
+import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
+import { checkImages, templateImages } from './wanted-images.ts'
+import type { Assessment } from './workload.ts'
+
+export interface DeploymentWorld {
+  ref: WorkloadRef
+  workload: WorkloadRecord
+  /** Those of this Deployment. */
+  replicaSets: readonly ReplicaSetRecord[]
+  acceptTemplateDrift: boolean
+}
+
+/** What an upgrade of a Deployment's pods would take; pure. Its template is never touched: that would roll out new pods. */
+export function assessDeployment(
+  { ref, workload, replicaSets, acceptTemplateDrift }: DeploymentWorld,
+  asked: readonly ContainerImage[],
+  pods: readonly PodView[],
+): Assessment {
+  const owner = displayName(ref)
+  const images = asked.length > 0 ? [...asked] : templateImages(workload.template, pods)
+  const refusals = [
+    ...stateRefusals(ref, workload, replicaSets),
+    ...checkImages(owner, asked, templateContainers(workload.template), pods),
+  ]
+  const warnings: string[] = []
+  const change = imageChanges(workload.template, images)
+  if (change.length > 0) {
+    const drift = {
+      owner,
+      because: 'a change of the template of a Deployment makes a new ReplicaSet, which replaces every pod without a drain',
+      images: change.map(({ container, from }) => `${container} stays ${from}`).join(', '),
+    }
+    if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
+    else refusals.push(templateDriftRefusal(drift))
+  }
+  return { images, refusals, warnings }
+}
+
+function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: readonly ReplicaSetRecord[]): Refusal[] {
+  const owner = displayName(ref)
+  if (workload.deleting) return [{ code: 'workload-deleting', message: `${owner} is being deleted` }]
+  if (workload.paused) {
+    return [
+      {
+        code: 'workload-paused',
+        message: `${owner} is paused: whoever resumes it may start a rollout that replaces the pods`,
+        hint: `kubectl -n ${ref.namespace} rollout resume ${owner}`,
+      },
+    ]
+  }
+  const active = replicaSets.filter((one) => one.active).map(({ name }) => name)
+  const why =
+    workload.observedGeneration < workload.generation
+      ? `its controller has not observed generation ${workload.generation} yet (it is at ${workload.observedGeneration})`
+      : active.length > 1
+        ? `it has pods of ${active.length} ReplicaSets (${active.sort().join(', ')})`
+        : workload.updatedReplicas < workload.replicas
+          ? `${workload.updatedReplicas} of its ${workload.replicas} pods are of its newest template`
+          : undefined
+  if (why === undefined) return []
+  return [
+    {
+      code: 'rollout-in-progress',
+      message: `${owner} is in the middle of a rollout, which replaces pods: ${why}`,
+      hint: `Wait for it: kubectl -n ${ref.namespace} rollout status ${owner}`,
+    },
+  ]
+}

@@ -1,0 +1,140 @@
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { podNames } from './pod-names.ts'
+import { imageChanges, templateContainers, withImages } from './pod-template.ts'
+import type { RevisionRecord, WorkloadRecord } from './records.ts'
+import { displayName } from './resources.ts'
+import { type Difference, describeDifferences, differences } from './template-difference.ts'
+import { ON_DELETE, updateStrategyRefusal } from './update-strategy.ts'
+import { checkImages, livePods, templateImages } from './wanted-images.ts'
+import type { Assessment } from './workload.ts'
+
+export interface RevisionedWorld {
+  ref: WorkloadRef
+  workload: WorkloadRecord
+  /** The revisions of this workload, by the value of the label that their pods carry. */
+  revisions: ReadonlyMap<string, RevisionRecord>
+}
+
+/** What an upgrade of a StatefulSet's or DaemonSet's pods would take; pure. */
+export function assessRevisioned(
+  { ref, workload, revisions }: RevisionedWorld,
+  asked: readonly ContainerImage[],
+  pods: readonly PodView[],
+): Assessment {
+  const owner = displayName(ref)
+  const containers = templateContainers(workload.template)
+  const images = asked.length > 0 ? [...asked] : templateImages(workload.template, pods)
+  const refusals: Refusal[] = []
+  if (workload.deleting) refusals.push({ code: 'workload-deleting', message: `${owner} is being deleted` })
+  if (workload.updateStrategy !== ON_DELETE) refusals.push(updateStrategyRefusal(ref, workload.updateStrategy))
+  const wrongImages = checkImages(owner, asked, containers, pods)
+  refusals.push(...wrongImages)
+  // With a container that does not exist, a target to compare with does not exist either.
+  if (wrongImages.length > 0) return { images, refusals, warnings: [] }
+
+  const target = withImages(workload.template, images)
+  const { lying, strange } = compareWithTarget({ ref, revisions, target, images }, pods)
+  refusals.push(...lying)
+  const warnings = strange
+  const change = imageChanges(workload.template, images)
+  if (change.length === 0) return { images, refusals, warnings }
+  const count = livePods(pods).length
+  if (count < workload.replicas) {
+    warnings.push(
+      `${owner}: this run has ${count} of its ${workload.replicas} pods; ` +
+        'the others keep their images until they are upgraded or recreated, and then get the new ones',
+    )
+  }
+  return { images, template: { workload: ref, change }, refusals, warnings }
+}
+
+interface Target {
+  ref: WorkloadRef
+  revisions: ReadonlyMap<string, RevisionRecord>
+  target: unknown
+  images: readonly ContainerImage[]
+}
+
+/**
+ * The revision label can lie. A pod that gets the label of the update revision counts as updated, whatever else of
+ * the template it lacks: so the revision it was made from and the target may differ in nothing but images that the
+ * pod runs, or is about to.
+ */
+function compareWithTarget(
+  { ref, revisions, target, images }: Target,
+  pods: readonly PodView[],
+): { lying: Refusal[]; strange: string[] } {
+  const owner = displayName(ref)
+  const targetImages = new Map(templateContainers(target).containers.map(({ name, image }) => [name, image]))
+  const upgraded = new Set(images.map(({ container }) => container))
+  const byRevision = new Map<string, Difference[]>()
+  const unknown: PodView[] = []
+  const different = new Map<string, { found: Difference[]; pods: PodView[] }>()
+  const strange = new Map<string, PodView[]>()
+
+  for (const pod of livePods(pods)) {
+    const revision = pod.revision === undefined ? undefined : revisions.get(pod.revision)
+    if (pod.revision === undefined || revision === undefined) {
+      unknown.push(pod)
+      continue
+    }
+    const all = byRevision.get(pod.revision) ?? differences(revision.template, target, 'spec.template')
+    byRevision.set(pod.revision, all)
+    const right = pod.containers.filter(({ name, image }) => upgraded.has(name) || image === targetImages.get(name))
+    const harmless = new Set(right.map(({ name }) => imagePath(name)))
+    const found = all.filter(({ path }) => !harmless.has(path))
+    if (found.length > 0) {
+      const key = describeDifferences(found)
+      different.set(key, { found, pods: [...(different.get(key)?.pods ?? []), pod] })
+      continue
+    }
+    for (const { name, image } of pod.containers) {
+      const wanted = targetImages.get(name)
+      if (wanted === undefined || wanted === image || upgraded.has(name)) continue
+      const key = `container ${name} runs ${image} where the template of ${owner} has ${wanted}; it is left as it is`
+      strange.set(key, [...(strange.get(key) ?? []), pod])
+    }
+  }
+
+  return {
+    lying: [
+      ...(unknown.length > 0 ? [unknownRevision(owner, unknown)] : []),
+      ...[...different].map(([description, group]) => differentRevision(owner, description, group, images)),
+    ],
+    strange: [...strange].map(([text, group]) => `${podNames(group)}: ${text}`),
+  }
+}
+
+function unknownRevision(owner: string, pods: readonly PodView[]): Refusal {
+  return {
+    code: 'revision-unknown',
+    message: `${podNames(pods)}: no ControllerRevision of ${owner} is known under the label controller-revision-hash (${pods[0]!.revision ?? 'missing'}), so what else of the template would change cannot be told`,
+    hint: `Delete the ${pods.length === 1 ? 'pod' : 'pods'} to have them recreated from the template of ${owner}.`,
+  }
+}
+
+function differentRevision(
+  owner: string,
+  description: string,
+  { found, pods }: { found: readonly Difference[]; pods: readonly PodView[] },
+  images: readonly ContainerImage[],
+): Refusal {
+  const others = found.flatMap(({ path, after }) => {
+    const container = /\.containers\[([^\]]+)\]\.image$/.exec(path)?.[1]
+    return container !== undefined && typeof after === 'string' ? [{ container, image: after }] : []
+  })
+  const onlyImages = others.length === found.length
+  const command = [...images, ...others].map(({ container, image }) => `${container}=${image}`).join(' ')
+  return {
+    code: 'revision-differs',
+    message: `${podNames(pods)}: the template of ${owner} differs from what they were made from in more than the images of this upgrade, and they would count as updated without it: ${description}`,
+    hint: onlyImages
+      ? `Upgrade these images too: ${command}`
+      : 'A pod takes such a change only when it is recreated: delete the pods to have it, or take it back in the template until then.',
+  }
+}
+
+function imagePath(container: string): string {
+  return `spec.template.spec.containers[${container}].image`
+}

@@ -1,0 +1,56 @@
+import type { WorkloadRef } from '../plan/plan.ts'
+import { assessDeployment } from './assess-deployment.ts'
+import { createDriftWatch } from './drift-watch.ts'
+import { expectTemplate } from './expected-template.ts'
+import { goneAssessment } from './gone.ts'
+import { labelSelectorQuery } from './label-selector.ts'
+import type { OpenOptions } from './open-options.ts'
+import { type ReplicaSetRecord, replicaSetRecord } from './records.ts'
+import { DEPLOYMENTS, REPLICA_SETS, displayName } from './resources.ts'
+import { watchWorkload } from './watch.ts'
+import type { Workload } from './workload.ts'
+
+/** A Deployment: its pods alone are patched; they belong to its ReplicaSets. */
+export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
+  const watch = await watchWorkload<ReplicaSetRecord>(
+    ref,
+    { resource: DEPLOYMENTS, childResource: REPLICA_SETS, decodeChild: replicaSetRecord },
+    options,
+  )
+  const { uid, newest } = watch
+  const drift = createDriftWatch(newest)
+  watch.changes.listen(drift.check)
+  /** What the last assessment saw. */
+  let planned = newest()?.template
+
+  function replicaSets(): ReplicaSetRecord[] {
+    return [...watch.children()].filter(({ owner }) => owner?.uid === uid)
+  }
+
+  return {
+    ref,
+    uid,
+    selector: { labelSelector: labelSelectorQuery(watch.selector) },
+    owns: (pod) => pod.owner !== undefined && replicaSets().some((one) => one.uid === pod.owner!.uid),
+
+    assess(images, pods) {
+      const workload = newest()
+      if (workload === undefined) return goneAssessment(displayName(ref), images)
+      planned = workload.template
+      const acceptTemplateDrift = options.acceptTemplateDrift ?? false
+      return assessDeployment({ ref, workload, replicaSets: replicaSets(), acceptTemplateDrift }, images, pods)
+    },
+
+    async prepare(_images, { signal }) {
+      signal.throwIfAborted()
+      const expected = { ref, updateStrategy: undefined, template: planned }
+      expectTemplate(expected, newest())
+      drift.pin(expected)
+    },
+
+    podOperations: () => [],
+    hasRevision: () => true,
+    onDrift: drift.onDrift,
+    stop: watch.stop,
+  }
+}

@@ -1,0 +1,31 @@
+import { KubeError } from '../kube/errors.ts'
+
+/**
+ * - `not-found`: no such workload or pod
+ * - `forbidden`: the user lacks a right that the message names
+ * - `conflict`: somebody else changed or deleted the workload meanwhile
+ * - `deadline`: what was waited for did not come; `deadline` names it
+ * - `invalid`: the API server or the object itself makes it impossible; trying again cannot help
+ */
+export type WorkloadErrorKind = 'not-found' | 'forbidden' | 'conflict' | 'deadline' | 'invalid'
+
+/** A workload cannot be opened, or not be prepared. */
+export class WorkloadError extends Error {
+  override readonly name = 'WorkloadError'
+  readonly component = 'workloads'
+  readonly kind: WorkloadErrorKind
+  /** Name of the deadline that fired, where kind is `deadline`. */
+  readonly deadline: string | undefined
+  constructor(kind: WorkloadErrorKind, message: string, options: { cause?: unknown; deadline?: string } = {}) {
+    super(message, { cause: options.cause })
+    this.kind = kind
+    this.deadline = options.deadline
+  }
+}
+
+/** A 403 as an error that names the missing right; every other error stays what it is. */
+export function namingTheRight(error: unknown, verbs: string, resource: string, namespace: string): unknown {
+  if (!(error instanceof KubeError) || error.status !== 403) return error
+  const message = `not allowed to ${verbs} ${resource} in namespace ${namespace}; deploy/rbac.yaml lists the rights that a run needs`
+  return new WorkloadError('forbidden', message, { cause: error })
+}

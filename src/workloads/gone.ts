@@ -1,0 +1,7 @@
+import type { ContainerImage } from '../pods/glossary.ts'
+import type { Assessment } from './workload.ts'
+
+/** Of a workload that was there when it was opened. */
+export function goneAssessment(owner: string, images: readonly ContainerImage[]): Assessment {
+  return { images: [...images], refusals: [{ code: 'workload-gone', message: `${owner} was deleted meanwhile` }], warnings: [] }
+}

@@ -1,0 +1,143 @@
+import { KubeError } from '../kube/errors.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
+import { daemonSet } from './daemonset.ts'
+import { openDeployment } from './deployment.ts'
+import { namingTheRight } from './errors.ts'
+import type { OpenOptions } from './open-options.ts'
+import { type OwnedPod, type Ownership, createOwnerLookup } from './owner.ts'
+import { lonePods } from './pod.ts'
+import { PODS } from './resources.ts'
+import { openRevisioned } from './revisioned.ts'
+import { statefulSet } from './statefulset.ts'
+import { notFound } from './watch.ts'
+import type { Workload } from './workload.ts'
+
+export interface PodSelector {
+  labelSelector?: string
+  fieldSelector?: string
+}
+
+/** What a request by name means. */
+export interface NamedWorkloads {
+  /** Sorted, each once; a pod that was named stands under its owner. */
+  workloads: Workload[]
+  /** For the one list and watch of pods. */
+  selector: PodSelector
+  /** The pods that the request is about: of a workload that was named, or named themselves. */
+  includes(pod: PodView): boolean
+}
+
+/** Opens one workload. For a pod it is the one that stands above it: its owner, or a workload of that pod alone. */
+export async function openWorkload(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
+  const { workloads } = await openNamed([ref], options)
+  return workloads[0]!
+}
+
+/**
+ * Opens what was asked for by name. Costs one LIST and WATCH for each workload and one for what its controller made
+ * for it, and one GET for each pod that was named.
+ */
+export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptions): Promise<NamedWorkloads> {
+  const named = refs.filter(({ kind }) => kind === 'Pod')
+  const pods: PodView[] = []
+  for (const ref of named) pods.push(await readPod(ref, options))
+  const above = await ownersOf(pods, options)
+  const direct = refs.filter(({ kind }) => kind !== 'Pod')
+  const workloads = await openAll({ refs: [...direct, ...above.refs], lone: above.lone }, options)
+  return {
+    workloads,
+    selector: podSelector(workloads),
+    includes: (pod) =>
+      workloads.some(
+        (workload) =>
+          workload.owns(pod) &&
+          (direct.some((ref) => isSame(ref, workload.ref)) ||
+            named.some(({ name, namespace }) => name === pod.name && namespace === pod.namespace)),
+      ),
+  }
+}
+
+/**
+ * Opens every workload that stands above these pods, sorted: for a request by label selector, where one list and watch
+ * of pods is there already.
+ */
+export async function openOwners(pods: readonly OwnedPod[], options: OpenOptions): Promise<Workload[]> {
+  return openAll(await ownersOf(pods, options), options)
+}
+
+/**
+ * The one selector for the pods of several workloads. There is no union of selectors, so for more than one workload it
+ * is the whole namespace, and `owns` tells the pods apart.
+ */
+export function podSelector(workloads: readonly Pick<Workload, 'selector'>[]): PodSelector {
+  const [only, ...more] = workloads
+  return only !== undefined && more.length === 0 ? only.selector : {}
+}
+
+interface Owners {
+  refs: WorkloadRef[]
+  lone: Workload[]
+}
+
+async function ownersOf(pods: readonly OwnedPod[], options: OpenOptions): Promise<Owners> {
+  const ownershipOf = createOwnerLookup(options.client)
+  const acceptTemplateDrift = options.acceptTemplateDrift ?? false
+  const refs: WorkloadRef[] = []
+  const lone: Workload[] = []
+  const foreign = new Map<string, { ownership: Extract<Ownership, { type: 'foreign' }>; pods: OwnedPod[] }>()
+  for (const pod of pods) {
+    const ownership = await ownershipOf(pod)
+    if (ownership.type === 'workload') {
+      refs.push(ownership.ref)
+    } else if (ownership.type === 'foreign') {
+      const group = foreign.get(ownership.owner.uid) ?? { ownership, pods: [] }
+      group.pods.push(pod)
+      foreign.set(ownership.owner.uid, group)
+    } else {
+      lone.push(lonePods({ pods: [pod], ownership, acceptTemplateDrift }))
+    }
+  }
+  for (const group of foreign.values()) lone.push(lonePods({ ...group, acceptTemplateDrift }))
+  return { refs, lone }
+}
+
+/** In the order in which their Leases are taken, which must be the same for every run. */
+async function openAll({ refs, lone }: Owners, options: OpenOptions): Promise<Workload[]> {
+  const unique = refs.filter((ref, index) => refs.findIndex((other) => isSame(ref, other)) === index)
+  const results = await Promise.allSettled(unique.map((ref) => open(ref, options)))
+  const opened = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) {
+    await Promise.all(opened.map((workload) => workload.stop()))
+    throw failed.reason
+  }
+  return [...opened, ...lone].sort((a, b) => (sortKey(a.ref) < sortKey(b.ref) ? -1 : 1))
+}
+
+function open(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
+  const openers: Record<Exclude<WorkloadKind, 'Pod'>, () => Promise<Workload>> = {
+    StatefulSet: () => openRevisioned(ref, statefulSet, options),
+    DaemonSet: () => openRevisioned(ref, daemonSet, options),
+    Deployment: () => openDeployment(ref, options),
+  }
+  return openers[ref.kind as Exclude<WorkloadKind, 'Pod'>]()
+}
+
+async function readPod(ref: WorkloadRef, { client }: OpenOptions): Promise<PodView> {
+  try {
+    return podView(await client.get(PODS.object(ref.namespace, ref.name)))
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 404) throw notFound(ref)
+    throw namingTheRight(error, 'get', PODS.name, ref.namespace)
+  }
+}
+
+function isSame(one: WorkloadRef, other: WorkloadRef): boolean {
+  return sortKey(one) === sortKey(other)
+}
+
+function sortKey({ kind, name, namespace }: WorkloadRef): string {
+  return `${namespace}/${kind}/${name}`
+}

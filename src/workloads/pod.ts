@@ -1,0 +1,66 @@
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { foreignOwnerRefusal } from './foreign-owner.ts'
+import type { Ownership, OwnedPod } from './owner.ts'
+import { podNames } from './pod-names.ts'
+import { displayName } from './resources.ts'
+import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
+import { checkImages } from './wanted-images.ts'
+import type { Assessment, Workload } from './workload.ts'
+
+/** Pods that no known workload stands above: one bare pod, or those that a foreign controller owns. */
+export interface LonePods {
+  /** At least one. Several only where they share a foreign owner, for which they are refused together. */
+  pods: readonly OwnedPod[]
+  ownership: Exclude<Ownership, { type: 'workload' }>
+  acceptTemplateDrift: boolean
+}
+
+/** Nothing stands above the pods, so nothing is watched, prepared or counted. */
+export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Workload {
+  const [first] = pods
+  const { name, namespace, uid } = first!
+  const ref: WorkloadRef = { kind: 'Pod', name, namespace }
+
+  function assess(asked: readonly ContainerImage[], observed: readonly PodView[]): Assessment {
+    const images = [...asked]
+    if (ownership.type === 'foreign') {
+      return { images, refusals: [foreignOwnerRefusal(podNames(pods), ownership.owner)], warnings: [] }
+    }
+    const refusals: Refusal[] = checkImages(displayName(ref), asked, undefined, observed)
+    const warnings: string[] = []
+    if (asked.length === 0) refusals.push(noImageRefusal(ref))
+    if (ownership.type === 'replica-set') {
+      const drift = {
+        owner: `${displayName(ref)} of replicaset/${ownership.owner.name}`,
+        because: 'a ReplicaSet has no update of its own',
+        images: 'those of its ReplicaSet',
+      }
+      if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
+      else refusals.push(templateDriftRefusal(drift))
+    }
+    return { images, refusals, warnings }
+  }
+
+  return {
+    ref,
+    uid,
+    selector: pods.length === 1 ? { fieldSelector: `metadata.name=${name}` } : {},
+    owns: (pod) =>
+      pods.some((one) => one.name === pod.name && one.namespace === pod.namespace && one.owner?.uid === pod.owner?.uid),
+    assess,
+    prepare: async (_images, { signal }) => signal.throwIfAborted(),
+    podOperations: () => [],
+    hasRevision: () => true,
+    onDrift: () => {},
+    stop: async () => {},
+  }
+}
+
+function noImageRefusal(ref: WorkloadRef): Refusal {
+  return {
+    code: 'no-image',
+    message: `no image was given, and ${displayName(ref)} has no workload with a template to take it from`,
+    hint: 'Say which: CONTAINER=IMAGE.',
+  }
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import type { ObjectRecord } from '../kube/reflector.ts'
+import { REVISION_LABEL } from '../pods/view.ts'
+import { LabelSelector } from './label-selector.ts'
+import { templateContainers } from './pod-template.ts'
+
+const Metadata = z.object({
+  uid: z.string(),
+  name: z.string(),
+  namespace: z.string(),
+  resourceVersion: z.string(),
+  generation: z.number().default(0),
+  deletionTimestamp: z.string().nullish(),
+  labels: z.record(z.string(), z.string()).nullish(),
+  ownerReferences: z
+    .array(
+      z.object({
+        apiVersion: z.string(),
+        kind: z.string(),
+        name: z.string(),
+        uid: z.string(),
+        controller: z.boolean().nullish(),
+      }),
+    )
+    .nullish(),
+})
+type Metadata = z.infer<typeof Metadata>
+
+function identity(metadata: Metadata): ObjectRecord {
+  const { uid, name, namespace, resourceVersion } = metadata
+  return { uid, name, namespace, resourceVersion }
+}
+
+function controllerOf(metadata: Metadata): Owner | undefined {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller)
+  return owner && { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid }
+}
+
+/** The controlling owner of an object. */
+export interface Owner {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+}
+
+const RawWorkload = z.object({
+  metadata: Metadata,
+  spec: z.object({
+    selector: LabelSelector,
+    template: z.unknown(),
+    updateStrategy: z.object({ type: z.string().default('') }).nullish(),
+    paused: z.boolean().nullish(),
+  }),
+  status: z
+    .object({
+      observedGeneration: z.number().nullish(),
+      replicas: z.number().nullish(),
+      desiredNumberScheduled: z.number().nullish(),
+      updatedReplicas: z.number().nullish(),
+      updateRevision: z.string().nullish(),
+    })
+    .default({}),
+})
+
+/** What is kept of a StatefulSet, DaemonSet or Deployment. */
+export interface WorkloadRecord extends ObjectRecord {
+  generation: number
+  observedGeneration: number
+  deleting: boolean
+  /** `spec.updateStrategy.type`; a Deployment has none. */
+  updateStrategy: string
+  paused: boolean
+  selector: LabelSelector
+  /** `spec.template`, as the API gave it. */
+  template: unknown
+  /** Pods that the controller counts as its own. */
+  replicas: number
+  updatedReplicas: number
+  /** StatefulSet only. */
+  updateRevision?: string
+}
+
+/** @throws z.ZodError where it is no workload with a pod template */
+export function workloadRecord(raw: unknown): WorkloadRecord {
+  const { metadata, spec, status } = RawWorkload.parse(raw)
+  templateContainers(spec.template)
+  return {
+    ...identity(metadata),
+    generation: metadata.generation,
+    observedGeneration: status.observedGeneration ?? 0,
+    deleting: metadata.deletionTimestamp != null,
+    updateStrategy: spec.updateStrategy?.type ?? '',
+    paused: spec.paused ?? false,
+    selector: spec.selector,
+    template: spec.template,
+    replicas: status.replicas ?? status.desiredNumberScheduled ?? 0,
+    updatedReplicas: status.updatedReplicas ?? 0,
+    ...(status.updateRevision ? { updateRevision: status.updateRevision } : {}),
+  }
+}
+
+const RawRevision = z.object({
+  metadata: Metadata,
+  revision: z.number(),
+  data: z.object({ spec: z.object({ template: z.record(z.string(), z.unknown()) }) }),
+})
+
+/** What is kept of a ControllerRevision: a template that the workload has, or once had. */
+export interface RevisionRecord extends ObjectRecord {
+  ownerUid?: string
+  /** Grows; raised when the workload goes back to this template. */
+  revision: number
+  /** Its own label `controller-revision-hash` (DaemonSet only). */
+  hash?: string
+  template: unknown
+}
+
+/** @throws z.ZodError where it is no ControllerRevision of a workload */
+export function revisionRecord(raw: unknown): RevisionRecord {
+  const { metadata, revision, data } = RawRevision.parse(raw)
+  // The controllers keep the template as a strategic merge patch that replaces the whole.
+  const { $patch: _directive, ...template } = data.spec.template
+  const ownerUid = controllerOf(metadata)?.uid
+  const hash = metadata.labels?.[REVISION_LABEL]
+  return {
+    ...identity(metadata),
+    revision,
+    template,
+    ...(ownerUid === undefined ? {} : { ownerUid }),
+    ...(hash === undefined ? {} : { hash }),
+  }
+}
+
+const RawReplicaSet = z.object({
+  metadata: Metadata,
+  spec: z.object({ replicas: z.number().nullish() }).default({}),
+  status: z.object({ replicas: z.number().nullish() }).default({}),
+})
+
+/** What is kept of a ReplicaSet. */
+export interface ReplicaSetRecord extends ObjectRecord {
+  owner?: Owner
+  /** It has pods, or wants some. */
+  active: boolean
+}
+
+/** @throws z.ZodError where it is no ReplicaSet */
+export function replicaSetRecord(raw: unknown): ReplicaSetRecord {
+  const { metadata, spec, status } = RawReplicaSet.parse(raw)
+  const owner = controllerOf(metadata)
+  return { ...identity(metadata), ...(owner ? { owner } : {}), active: (spec.replicas ?? 1) > 0 || (status.replicas ?? 0) > 0 }
+}

@@ -1,0 +1,18 @@
+import type { RevisionRecord, WorkloadRecord } from './records.ts'
+import type { Resource } from './resources.ts'
+
+/** How the StatefulSet and the DaemonSet controller differ in what they do with ControllerRevisions. */
+export interface RevisionedKind {
+  kind: 'StatefulSet' | 'DaemonSet'
+  resource: Resource
+  /** The value of the label `controller-revision-hash` on the pods of a revision. */
+  podLabel(revision: RevisionRecord): string | undefined
+  /**
+   * The revision that stands for the template which the controller has observed, as far as is known here.
+   * `certain` where the controller itself names it: then it cannot be another one that was not seen yet.
+   */
+  updateRevision(
+    workload: WorkloadRecord,
+    revisions: readonly RevisionRecord[],
+  ): { revision: RevisionRecord; certain: boolean } | undefined
+}

@@ -1,0 +1,110 @@
+import type { WorkloadRef } from '../plan/plan.ts'
+import { assessRevisioned } from './assess-revisioned.ts'
+import { createDriftWatch } from './drift-watch.ts'
+import { WorkloadError } from './errors.ts'
+import type { ExpectedTemplate } from './expected-template.ts'
+import { labelSelectorQuery } from './label-selector.ts'
+import type { OpenOptions } from './open-options.ts'
+import { pinRevision } from './pin-revision.ts'
+import { withImages } from './pod-template.ts'
+import { type RevisionRecord, revisionRecord } from './records.ts'
+import { CONTROLLER_REVISIONS, displayName } from './resources.ts'
+import { revisionLabelPatch } from './revision-label.ts'
+import type { RevisionedKind } from './revisioned-kind.ts'
+import { ON_DELETE } from './update-strategy.ts'
+import { watchWorkload } from './watch.ts'
+import { goneAssessment } from './gone.ts'
+import type { Workload } from './workload.ts'
+import { writeTemplate } from './write-template.ts'
+
+const TEMPLATE_DEADLINE_MS = 60_000
+
+/** A StatefulSet or a DaemonSet: its template first, then each pod together with the label of the new revision. */
+export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, options: OpenOptions): Promise<Workload> {
+  const watch = await watchWorkload<RevisionRecord>(
+    ref,
+    { resource: kind.resource, childResource: CONTROLLER_REVISIONS, decodeChild: revisionRecord },
+    options,
+  )
+  const { uid, changes, newest } = watch
+  const drift = createDriftWatch(newest)
+  changes.listen(drift.check)
+  const owner = displayName(ref)
+  const deadlineMs = options.templateDeadlineMs ?? TEMPLATE_DEADLINE_MS
+  /** What the last assessment saw. The plan was made on it, so an edit after it is a conflict, not a new plan. */
+  let planned = newest()?.template
+  let pinnedLabel: string | undefined
+
+  function revisions(): RevisionRecord[] {
+    return [...watch.children()].filter(({ ownerUid }) => ownerUid === uid)
+  }
+
+  function pinned(): string {
+    if (pinnedLabel === undefined) throw new WorkloadError('invalid', `${owner} was not prepared`)
+    return pinnedLabel
+  }
+
+  function deadlineError(waiting: string, cause?: unknown): WorkloadError {
+    const last = cause instanceof Error ? `; the last error was: ${cause.message}` : ''
+    const message = `deadline template (${deadlineMs / 1000} s): ${owner}: waited until ${waiting}${last}`
+    return new WorkloadError('deadline', message, { deadline: 'template', cause })
+  }
+
+  return {
+    ref,
+    uid,
+    selector: { labelSelector: labelSelectorQuery(watch.selector) },
+    owns: (pod) => pod.owner?.uid === uid,
+
+    assess(images, pods) {
+      const workload = newest()
+      if (workload === undefined) return goneAssessment(owner, images)
+      planned = workload.template
+      const labelled = revisions().flatMap((revision): [string, RevisionRecord][] => {
+        const label = kind.podLabel(revision)
+        return label === undefined ? [] : [[label, revision]]
+      })
+      return assessRevisioned({ ref, workload, revisions: new Map(labelled) }, images, pods)
+    },
+
+    async prepare(images, { signal, onProgress = () => {} }) {
+      signal.throwIfAborted()
+      const deadlineAt = options.clock.now() + deadlineMs
+      const basis: ExpectedTemplate = { ref, updateStrategy: ON_DELETE, template: planned }
+      const wanted: ExpectedTemplate = { ...basis, template: withImages(planned, images) }
+      const { resource } = kind
+      await writeTemplate({
+        options,
+        resource,
+        planned: basis,
+        images,
+        uid,
+        newest,
+        observe: watch.observe,
+        signal,
+        deadlineAt,
+        onProgress,
+        deadlineError,
+      })
+      let waiting = ''
+      pinnedLabel = await changes.until(
+        () => {
+          const pinning = pinRevision(kind, wanted, newest(), revisions())
+          if ('label' in pinning) return pinning.label
+          if (pinning.waiting !== waiting) onProgress(`waits until ${pinning.waiting}`)
+          waiting = pinning.waiting
+          return undefined
+        },
+        { clock: options.clock, signal, deadlineAt, onDeadline: () => deadlineError(waiting) },
+      )
+      planned = wanted.template
+      onProgress(`pods take the revision ${pinnedLabel}`)
+      drift.pin(wanted)
+    },
+
+    podOperations: (pod) => revisionLabelPatch(pod, pinned()),
+    hasRevision: (pod) => pod.revision === pinned(),
+    onDrift: drift.onDrift,
+    stop: watch.stop,
+  }
+}

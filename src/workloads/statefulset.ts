@@ -1,0 +1,13 @@
+import { STATEFUL_SETS } from './resources.ts'
+import type { RevisionedKind } from './revisioned-kind.ts'
+
+/** Its status names the update revision, and its pods carry the revision's name as their label. */
+export const statefulSet: RevisionedKind = {
+  kind: 'StatefulSet',
+  resource: STATEFUL_SETS,
+  podLabel: ({ name }) => name,
+  updateRevision({ updateRevision }, revisions) {
+    const revision = revisions.find(({ name }) => name === updateRevision)
+    return revision && { revision, certain: true }
+  },
+}

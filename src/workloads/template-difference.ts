@@ -1,0 +1,70 @@
+/** One place where two JSON documents differ; an absent side is undefined. */
+export interface Difference {
+  path: string
+  before: unknown
+  after: unknown
+}
+
+/** Fields by which Kubernetes tells the elements of its lists apart; the first that fits a list is used. */
+const LIST_KEYS = ['name', 'mountPath', 'containerPort']
+const SHOWN_DIFFERENCES = 5
+const SHOWN_VALUE_LENGTH = 60
+
+/**
+ * Where two JSON documents differ, with paths that a person can read: `containers[app].env[FOO].value`.
+ * A field that is null counts as absent, as it does for the API server. Empty means equal.
+ */
+export function differences(before: unknown, after: unknown, path: string): Difference[] {
+  if (before == null && after == null) return []
+  if (isObject(before) && isObject(after)) return objectDifferences(before, after, path)
+  if (Array.isArray(before) && Array.isArray(after)) return listDifferences(before, after, path)
+  return before === after ? [] : [{ path, before: before ?? undefined, after: after ?? undefined }]
+}
+
+/** The first few differences in words, of bounded length. */
+export function describeDifferences(found: readonly Difference[]): string {
+  const shown = found.slice(0, SHOWN_DIFFERENCES).map(({ path, before, after }) => `${path}: ${show(before)} → ${show(after)}`)
+  const hidden = found.length - shown.length
+  return [...shown, ...(hidden > 0 ? [`and ${hidden} more`] : [])].join('; ')
+}
+
+function objectDifferences(before: Record<string, unknown>, after: Record<string, unknown>, path: string): Difference[] {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return keys.flatMap((key) => differences(before[key], after[key], /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`))
+}
+
+function listDifferences(before: unknown[], after: unknown[], path: string): Difference[] {
+  const key = LIST_KEYS.find((candidate) => isKeyedBy(before, candidate) && isKeyedBy(after, candidate))
+  if (key === undefined) {
+    const length = Math.max(before.length, after.length)
+    return Array.from({ length }, (_, index) => differences(before[index], after[index], `${path}[${index}]`)).flat()
+  }
+  const was = byKey(before, key)
+  const is = byKey(after, key)
+  const names = [...new Set([...was.keys(), ...is.keys()])]
+  const found = names.flatMap((name) => differences(was.get(name), is.get(name), `${path}[${name}]`))
+  // The order counts too: environment variables refer to those before them.
+  const order = (list: Map<unknown, unknown>): string => [...list.keys()].join(', ')
+  return found.length === 0 && order(was) !== order(is)
+    ? [{ path: `${path} (order)`, before: order(was), after: order(is) }]
+    : found
+}
+
+function isKeyedBy(list: unknown[], key: string): boolean {
+  const keys = list.map((element) => (isObject(element) ? element[key] : undefined))
+  return keys.every((one) => typeof one === 'string' || typeof one === 'number') && new Set(keys).size === keys.length
+}
+
+function byKey(list: unknown[], key: string): Map<unknown, unknown> {
+  return new Map(list.map((element) => [(element as Record<string, unknown>)[key], element]))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return '(none)'
+  const text = JSON.stringify(value)
+  return text.length <= SHOWN_VALUE_LENGTH ? text : `${text.slice(0, SHOWN_VALUE_LENGTH)}…`
+}

@@ -1,0 +1,70 @@
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { Refusal } from '../plan/plan.ts'
+import { podNames } from './pod-names.ts'
+import { type TemplateContainers, templateContainers } from './pod-template.ts'
+
+export interface WantedImages {
+  images: ContainerImage[]
+  refusals: Refusal[]
+}
+
+/** Pods that an upgrade is about: one that is going away, or has finished, will not be patched. */
+export function livePods(pods: readonly PodView[]): PodView[] {
+  return pods.filter(({ deleting, finished }) => !deleting && !finished)
+}
+
+/** The template's own images, of those containers that some pod runs with another one. */
+export function templateImages(template: unknown, pods: readonly PodView[]): ContainerImage[] {
+  return templateContainers(template).containers.flatMap(({ name, image }) => {
+    const differs = livePods(pods).some(({ containers }) => containers.some((one) => one.name === name && one.image !== image))
+    return image !== undefined && differs ? [{ container: name, image }] : []
+  })
+}
+
+/** Checks that the template (where there is one) and every pod have the containers that were asked for. */
+export function checkImages(
+  owner: string,
+  asked: readonly ContainerImage[],
+  template: TemplateContainers | undefined,
+  pods: readonly PodView[],
+): Refusal[] {
+  const twice = asked.find(({ container }, index) => asked.findIndex((other) => other.container === container) < index)
+  const refusals: Refusal[] = twice
+    ? [{ code: 'container-twice', message: `an image for container ${twice.container} was given twice` }]
+    : []
+  for (const container of new Set(asked.map((one) => one.container))) {
+    const wrong = template && checkContainer(owner, container, template)
+    if (wrong) refusals.push(wrong)
+    else refusals.push(...checkPods(container, livePods(pods)))
+  }
+  return refusals
+}
+
+/** One refusal for all the pods that lack the container in the same way. */
+function checkPods(container: string, pods: readonly PodView[]): Refusal[] {
+  const groups = Map.groupBy(pods, ({ containers, initContainers }) =>
+    JSON.stringify([containers.map(({ name }) => name), initContainers.includes(container)]),
+  )
+  return [...groups.values()].flatMap((group) => checkContainer(podNames(group), container, group[0]!) ?? [])
+}
+
+function checkContainer(
+  where: string,
+  container: string,
+  { containers, initContainers }: { containers: readonly { name: string }[]; initContainers: readonly string[] },
+): Refusal | undefined {
+  if (containers.some(({ name }) => name === container)) return undefined
+  const known = containers.map(({ name }) => name).join(', ')
+  if (initContainers.includes(container)) {
+    return {
+      code: 'init-container',
+      message: `${where}: container ${container} is an init container; only those of spec.containers can be upgraded (${known})`,
+      hint: 'An init container, native sidecars included, takes a new image when its pod is recreated.',
+    }
+  }
+  return {
+    code: 'unknown-container',
+    message: `${where}: there is no container ${container}; the containers are: ${known}`,
+    hint: 'Name one of these: CONTAINER=IMAGE.',
+  }
+}

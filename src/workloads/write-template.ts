@@ -1,0 +1,131 @@
+import { KubeError } from '../kube/errors.ts'
+import { backoffMs, pause } from '../kube/pause.ts'
+import type { ContainerImage } from '../pods/glossary.ts'
+import { WorkloadError, namingTheRight } from './errors.ts'
+import { type ExpectedTemplate, deviation, expectTemplate } from './expected-template.ts'
+import type { OpenOptions } from './open-options.ts'
+import { templatePatch, withImages } from './pod-template.ts'
+import { type WorkloadRecord, workloadRecord } from './records.ts'
+import { type Resource, displayName } from './resources.ts'
+
+/** Refused this often on an object on which every guard holds, it is the new template that the server does not take. */
+const REFUSALS_UNTIL_INVALID = 2
+const CALL_DEADLINE_MS = 15_000
+
+export interface TemplateWrite {
+  options: OpenOptions
+  resource: Resource
+  /** The template that the plan was made on. */
+  planned: ExpectedTemplate
+  images: readonly ContainerImage[]
+  uid: string
+  newest: () => WorkloadRecord | undefined
+  observe: (raw: unknown) => WorkloadRecord
+  signal: AbortSignal
+  deadlineAt: number
+  onProgress: (message: string) => void
+  deadlineError: (waiting: string, cause?: unknown) => WorkloadError
+}
+
+/**
+ * Puts the images into the template, unless it has them. Resolves once a version with them was seen, whatever became of
+ * the answers; every try is guarded, so that a late one cannot undo what came after it.
+ */
+export async function writeTemplate(write: TemplateWrite): Promise<void> {
+  const { options, resource, planned, images, signal, onProgress } = write
+  const { client, clock, random } = options
+  const { ref } = planned
+  const wanted: ExpectedTemplate = { ...planned, template: withImages(planned.template, images) }
+  const path = resource.object(ref.namespace, ref.name)
+  let failures = 0
+  let refusals = 0
+
+  for (;;) {
+    signal.throwIfAborted()
+    if (deviation(wanted, write.newest()) === undefined) return
+    expectTemplate(planned, write.newest())
+    const deadlineMs = remaining()
+    let stored: unknown
+    try {
+      stored = await client.patch(path, guardedPatch(), { signal, deadlineMs })
+    } catch (error) {
+      await resolveFailure(error)
+      continue
+    }
+    // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
+    expectAnswer(stored)
+    write.observe(stored)
+    onProgress('template patched')
+  }
+
+  function guardedPatch() {
+    return [
+      { op: 'test' as const, path: '/metadata/uid', value: write.uid },
+      // With another strategy, the same write would start a rollout.
+      { op: 'test' as const, path: '/spec/updateStrategy/type', value: planned.updateStrategy },
+      ...templatePatch(planned.template, images),
+    ]
+  }
+
+  function expectAnswer(raw: unknown): void {
+    const message = deviation(wanted, workloadRecord(raw))
+    if (message !== undefined) throw new WorkloadError('conflict', `the template was stored otherwise than asked: ${message}`)
+  }
+
+  function remaining(cause?: unknown): number {
+    const remainingMs = write.deadlineAt - clock.now()
+    if (remainingMs <= 0) throw write.deadlineError('the API server takes the template', cause)
+    return Math.min(CALL_DEADLINE_MS, remainingMs)
+  }
+
+  /** Returns where another look at the workload can help; throws where it cannot. */
+  async function resolveFailure(error: unknown): Promise<void> {
+    signal.throwIfAborted()
+    if (!(error instanceof KubeError) || error.status === 401) throw error
+    if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
+    const neverAsked = error.kind === 'throttled' || (error.kind === 'definite' && error.status === undefined)
+    if (neverAsked) return wait(error)
+    // 404 and 409 tell as little as a missing answer; 422 is a guard that failed, or a template that is not valid.
+    await readAgain()
+    if (deviation(wanted, write.newest()) === undefined) return
+    if (error.kind !== 'definite' || error.status === 404) return wait(error)
+    refusals += 1
+    const guardsHold = deviation(planned, write.newest()) === undefined
+    if (guardsHold && (error.status !== 422 || refusals >= REFUSALS_UNTIL_INVALID)) {
+      throw new WorkloadError('invalid', `the API server refuses the template of ${displayName(ref)}: ${error.message}`, {
+        cause: error,
+      })
+    }
+  }
+
+  /** Until it was read; what it says is decided by the caller, from the newest version. */
+  async function readAgain(): Promise<void> {
+    for (;;) {
+      try {
+        const raw = await client.get(path, { signal, deadlineMs: remaining() })
+        if (workloadRecord(raw).uid !== write.uid) throw replaced()
+        write.observe(raw)
+        return
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof KubeError) || error.status === 401) throw error
+        if (error.status === 404) throw replaced(error)
+        if (error.status === 403) throw namingTheRight(error, 'get', resource.name, ref.namespace)
+        await wait(error)
+      }
+    }
+  }
+
+  function replaced(cause?: unknown): WorkloadError {
+    return new WorkloadError('conflict', `${displayName(ref)} was deleted`, { cause })
+  }
+
+  async function wait(error: KubeError): Promise<void> {
+    failures += 1
+    const delayMs = Math.max(backoffMs(random, failures), error.retryAfterMs ?? 0)
+    remaining(error)
+    await pause(clock, Math.min(delayMs, Math.max(0, write.deadlineAt - clock.now())), signal)
+    signal.throwIfAborted()
+    remaining(error)
+  }
+}
