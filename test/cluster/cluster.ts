@@ -196,11 +196,9 @@ function connect(info: ClusterInfo): Cluster {
       const { metadata } = await api.get('Pod', pod, namespace)
       const filter = `labels."io.kubernetes.pod.uid"==${metadata.uid},labels."io.cri-containerd.kind"==sandbox`
       const ids = (await ctr(info, ['container', 'list', '--quiet', filter])).trim().split('\n').filter(Boolean)
-      const running = (await ctr(info, ['task', 'list']))
-        .split('\n')
-        .filter((line) => line.includes('RUNNING'))
-        .map((line) => line.split(/\s+/)[0])
-      const id = ids.find((candidate) => running.includes(candidate))
+      const tasks = (await ctr(info, ['task', 'list'])).split('\n').filter((line) => line.includes('RUNNING'))
+      const running = new Set(tasks.map((line) => line.split(/\s+/)[0]))
+      const id = ids.find((candidate) => running.has(candidate))
       if (id === undefined) {
         throw new Error(`pod ${namespace}/${pod} has no running sandbox`)
       }

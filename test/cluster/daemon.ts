@@ -75,7 +75,8 @@ async function readDaemon(info: ClusterInfo, name: string): Promise<DaemonRecord
 
 /** nsenter stays the parent of what it starts in a process namespace; signals must go to the child. */
 async function childOf(parent: number | undefined): Promise<number | undefined> {
-  for (let attempt = 0; parent !== undefined && attempt < 200; attempt++) {
+  if (parent === undefined) return undefined
+  for (let attempt = 0; attempt < 200; attempt++) {
     const text = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8').catch(() => '')
     const pid = Number(text.trim().split(' ')[0])
     if (pid > 0) {

@@ -73,7 +73,7 @@ function tar(entries: TarEntry[]): Buffer {
     header.write(octal(0, 12), 136)
     header.write(' '.repeat(8), 148) // the checksum counts as spaces in itself
     header.write('0', 156)
-    header.write('ustar\0' + '00', 257)
+    header.write('ustar\x0000', 257)
     const checksum = header.reduce((sum, byte) => sum + byte, 0)
     header.write(`${checksum.toString(8).padStart(6, '0')}\0 `, 148)
     blocks.push(header, content, Buffer.alloc((512 - (content.length % 512)) % 512))

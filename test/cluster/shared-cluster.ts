@@ -1,18 +1,24 @@
 import { afterAll, beforeAll, describe, inject } from 'vitest'
 import { connectCluster } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
-import type {} from './global-setup.ts'
+import type { SharedCluster } from './global-setup.ts'
 
 /**
  * A `describe` whose tests run on the shared cluster; where none can run they are skipped and say why.
  * The body gets a function, because the connection is there only once the tests run.
  */
 export function describeOnCluster(name: string, body: (cluster: () => Cluster) => void): void {
-  const shared = inject('cluster')
+  const shared: SharedCluster | undefined = inject('cluster')
+  if (shared === undefined) {
+    throw new Error('the project of this test must have test/cluster/global-setup.ts as its globalSetup')
+  }
   if (!shared.available) {
-    describe.skip(`${name} (needs ${shared.missing.join('; ')})`, () => body(unavailable))
+    describe.skip(`${name} (needs ${shared.missing.join('; ')})`, () => {
+      body(unavailable)
+    })
     return
   }
+  // oxlint-disable-next-line vitest/valid-title
   describe(name, () => {
     let cluster: Cluster | undefined
     beforeAll(async () => {
