@@ -1,24 +1,19 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { KubeClient } from './client.ts'
+import { KubeError } from './errors.ts'
+import { field, stringField } from './json.ts'
+import { listPages } from './list-pages.ts'
+import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
+import { createObjectStore } from './object-store.ts'
+import { backoffMs, pause } from './pause.ts'
+import { withQuery } from './query.ts'
+import { ReflectorError, type ReflectorProblem } from './reflector-error.ts'
+import { isNewerVersion } from './resource-version.ts'
+import { parseWatchLine } from './watch-line.ts'
 
-/** What every trimmed record keeps, so that the reflector can tell objects and versions apart. */
-export interface ObjectRecord {
-  uid: string
-  name: string
-  namespace: string
-  resourceVersion: string
-}
-
-export interface ReflectorEvent<R extends ObjectRecord> {
-  type: 'added' | 'modified' | 'deleted'
-  record: R
-  /**
-   * True where no version of this object can have been missed since the event before it;
-   * false for the first sight and after a relist. The witness rule needs to know.
-   */
-  continuous: boolean
-}
+export type { ObjectRecord, ReflectorEvent } from './object-record.ts'
+export { ReflectorError } from './reflector-error.ts'
 
 export interface ReflectorOptions<R extends ObjectRecord> {
   client: KubeClient
@@ -49,4 +44,249 @@ export interface Reflector<R extends ObjectRecord> {
    */
   observe(raw: unknown): R
   stop(): Promise<void>
+}
+
+/** The server closes each watch after a time between these, so that many watches do not come back at once. */
+const SHORTEST_WATCH_S = 240
+const LONGEST_WATCH_S = 480
+/**
+ * A quiet watch still gets a bookmark about every minute, so one and a half of that without a line is a connection
+ * that died silently. Too early costs one reconnect, which resumes without a gap.
+ */
+const SILENCE_LIMIT_MS = 90_000
+/** A watch that lived this long ends a row of failures. */
+const HEALTHY_AFTER_MS = 5_000
+/** A watch that the server closed sooner than this with nothing in it counts as a failure: no tight loop. */
+const AT_ONCE_MS = 1_000
+/** 401 and 403 also come from an API server that has just started: after the first list, only a row of them is fatal. */
+const REFUSALS_UNTIL_FATAL = 3
+
+/** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
+interface Outcome {
+  from: string | undefined
+  error?: Error
+}
+
+export function createReflector<R extends ObjectRecord>(options: ReflectorOptions<R>): Reflector<R> {
+  const { client, clock, random, path } = options
+  const selectors = { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector }
+  const store = createObjectStore<R>()
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  let refusals = 0
+  /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
+  let resumedAfterServerError = false
+
+  function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
+    return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause })
+  }
+
+  function report(error: Error, fatal: boolean): void {
+    try {
+      options.onError(error, fatal)
+    } catch {
+      // There is nobody left to tell, and the stream must go on.
+    }
+  }
+
+  function emit(event: ReflectorEvent<R>): void {
+    if (stopping.signal.aborted) return
+    try {
+      options.onEvent(event)
+    } catch (error) {
+      report(problem('handler', `the handler of ${event.type} ${event.record.name} failed`, error), false)
+    }
+  }
+
+  async function list(): Promise<Outcome> {
+    try {
+      const { items, version } = await listPages({ client, path, selectors, signal: stopping.signal })
+      const records: R[] = []
+      const unreadable = new Set<string>()
+      for (const item of items) {
+        try {
+          records.push(options.decode(item))
+        } catch (error) {
+          const uid = stringField(field(item, 'metadata'), 'uid')
+          if (uid !== undefined) unreadable.add(uid)
+          report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error), false)
+        }
+      }
+      for (const event of store.replace({ records, unreadable, version })) emit(event)
+      return { from: version }
+    } catch (error) {
+      return { from: undefined, error: asError(error) }
+    }
+  }
+
+  async function watch(from: string): Promise<Outcome> {
+    const startedAt = clock.now()
+    const attempt = new AbortController()
+    let position = from
+    let lines = 0
+    let lastLineAt = startedAt
+    let ended: Outcome | undefined
+    let watchdog: unknown
+
+    function end(outcome: Outcome): void {
+      ended ??= outcome
+      attempt.abort()
+    }
+
+    const onStop = () => end({ from: position })
+
+    /** One timer for the whole watch: a line only notes its time. */
+    function checkSilence(): void {
+      const leftMs = lastLineAt + SILENCE_LIMIT_MS - clock.now()
+      if (leftMs > 0) {
+        watchdog = clock.setTimeout(checkSilence, leftMs)
+      } else {
+        end({ from: position, error: problem('silent', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`) })
+      }
+    }
+
+    function advance(version: string): void {
+      if (isNewerVersion(version, position)) position = version
+      resumedAfterServerError = false
+      refusals = 0
+    }
+
+    function takeLine(text: string): void {
+      if (ended !== undefined) return
+      lines += 1
+      lastLineAt = clock.now()
+      const line = parseWatchLine(text)
+      switch (line.type) {
+        case 'malformed':
+          // Which event it was cannot be known, so resuming after the next one would lose it.
+          return end({ from: undefined, error: problem('malformed', line.why) })
+        case 'BOOKMARK':
+          return advance(line.version)
+        case 'ERROR': {
+          const expired = line.code === 410
+          const error = problem(expired ? 'expired' : 'server', `the server ended the watch: ${line.code ?? ''} ${line.message}`)
+          // Once more from the same version; if that also fails, what the server cannot send may be the event itself.
+          const relist = expired || resumedAfterServerError
+          resumedAfterServerError = !relist
+          return end({ from: relist ? undefined : position, error })
+        }
+        case 'ADDED':
+        case 'MODIFIED':
+        case 'DELETED':
+          return takeObject(line)
+      }
+    }
+
+    function takeObject(line: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } & Partial<Identity>): void {
+      let record: R
+      try {
+        record = options.decode(line.object)
+      } catch (error) {
+        return skipUnreadable(line, asError(error))
+      }
+      advance(record.resourceVersion)
+      const event = store.apply(line.type, record)
+      if (event !== undefined) emit(event)
+    }
+
+    /** An object that never decodes must not stop the others: only its own continuity is lost. */
+    function skipUnreadable({ type, uid, version }: { type: string } & Partial<Identity>, cause: Error): void {
+      const error = problem('malformed', `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`, cause)
+      if (uid === undefined || version === undefined) return end({ from: undefined, error })
+      report(error, false)
+      store.markGap(uid)
+      advance(version)
+      const known = store.records().get(uid)
+      const event = type === 'DELETED' && known !== undefined ? store.apply('DELETED', known) : undefined
+      if (event !== undefined) emit(event)
+    }
+
+    checkSilence()
+    stopping.signal.addEventListener('abort', onStop)
+    try {
+      const timeoutSeconds = Math.floor(SHORTEST_WATCH_S + random.next() * (LONGEST_WATCH_S - SHORTEST_WATCH_S))
+      const query = {
+        ...selectors,
+        watch: 'true',
+        allowWatchBookmarks: 'true',
+        resourceVersion: from,
+        timeoutSeconds: String(timeoutSeconds),
+      }
+      await client.watch(withQuery(path, query), { signal: attempt.signal, onLine: takeLine })
+      const atOnce = lines === 0 && clock.now() - startedAt < AT_ONCE_MS
+      ended ??= atOnce ? { from: position, error: problem('closed', 'the server closed the watch at once') } : { from: position }
+    } catch (error) {
+      // A refused watch goes by the list, which tells a server that has just started from a missing permission.
+      const relist = isRefusal(error) || (error instanceof KubeError && error.status === 410)
+      ended ??= { from: relist ? undefined : position, error: asError(error) }
+    } finally {
+      clock.clearTimeout(watchdog)
+      stopping.signal.removeEventListener('abort', onStop)
+    }
+    return ended
+  }
+
+  async function run(onListed: () => void): Promise<Error> {
+    let from: string | undefined
+    let listed = false
+    let failures = 0
+    while (!stopping.signal.aborted) {
+      const startedAt = clock.now()
+      const outcome = from === undefined ? await list() : await watch(from)
+      if (stopping.signal.aborted) break
+      if (from === undefined && outcome.error === undefined) {
+        listed = true
+        onListed()
+      } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
+        failures = 0
+      }
+      from = outcome.from
+      const { error } = outcome
+      if (error === undefined) continue
+      if (isRefusal(error)) {
+        refusals += 1
+        if (!listed || refusals >= REFUSALS_UNTIL_FATAL) {
+          report(error, true)
+          return error
+        }
+      }
+      report(error, false)
+      failures += 1
+      const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
+      await pause(clock, Math.max(backoffMs(random, failures), asked), stopping.signal)
+    }
+    return problem('stopped', 'stopped before the first list')
+  }
+
+  return {
+    start() {
+      if (running !== undefined) throw problem('internal', 'started twice')
+      return new Promise((resolve, reject) => {
+        // Rejecting after the first list has resolved does nothing: from then on, errors go to onError.
+        running = run(resolve).then(reject, (error: unknown) => {
+          report(problem('internal', 'the reflector failed', error), true)
+          reject(asError(error))
+        })
+      })
+    },
+    records: store.records,
+    observe: (raw) => store.observe(options.decode(raw)),
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+interface Identity {
+  uid: string | undefined
+  version: string | undefined
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }

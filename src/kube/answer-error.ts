@@ -1,0 +1,48 @@
+import { KubeError, type KubeErrorKind } from './errors.ts'
+import { numberField, parseJson, stringField, field } from './json.ts'
+import { withoutQuery } from './query.ts'
+import type { TransportRequest, TransportResponse } from './transport.ts'
+
+const MESSAGE_LIMIT = 300
+
+/** The error in an answer that is not 2xx. */
+export function answerError(request: TransportRequest, answer: TransportResponse): KubeError {
+  const path = withoutQuery(request.path)
+  const body = parseJson(answer.text)?.value
+  const isStatus = stringField(body, 'kind') === 'Status'
+  const reason = isStatus ? stringField(body, 'reason') : undefined
+  const said = isStatus ? firstLine(stringField(body, 'message') ?? '') : 'the answer is no Status object'
+  const retryAfterMs = retryAfter(answer, body)
+  return new KubeError(`${request.method} ${path}: ${answer.status}${reason === undefined ? '' : ` ${reason}`}: ${said}`, {
+    kind: kindOf(answer.status),
+    method: request.method,
+    path,
+    status: answer.status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}
+
+/**
+ * 408 is not proof that nothing was done: proxies send it for a request that they have begun to pass on. Neither is
+ * a redirect, which the API server never answers with.
+ */
+function kindOf(status: number): KubeErrorKind {
+  if (status === 409 || status === 412) return 'conflict'
+  if (status === 429) return 'throttled'
+  if (status === 408) return 'ambiguous'
+  return status >= 400 && status < 500 ? 'definite' : 'ambiguous'
+}
+
+/** Of a refused pod update, the lines after the first print both specs, with what is in their environment. */
+function firstLine(message: string): string {
+  return (message.split('\n', 1)[0] ?? '').slice(0, MESSAGE_LIMIT)
+}
+
+/** The API server gives whole seconds, never a date; some errors have them in the Status alone. */
+function retryAfter(answer: TransportResponse, status: unknown): number | undefined {
+  const header = answer.headers['retry-after']
+  if (header !== undefined && /^[0-9]{1,6}$/.test(header.trim())) return Number(header) * 1000
+  const seconds = numberField(field(status, 'details'), 'retryAfterSeconds')
+  return seconds === undefined || seconds <= 0 ? undefined : seconds * 1000
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import type { KubeClient } from './client.ts'
+import { type AccessOptions, resolveClusterAccess, type Surroundings } from './cluster-access.ts'
+import { createCredentials } from './credentials.ts'
+import { createKubeClient } from './kube-client.ts'
+import { createPooledTransport } from './pooled-transport.ts'
+import type { Transport } from './transport.ts'
+
+export { KubeConfigError } from './kubeconfig-error.ts'
+
+export interface ConnectOptions extends AccessOptions {
+  /** Of each call that gives none of its own. Default 15,000. */
+  requestTimeoutMs?: number
+  userAgent?: string
+  clock: Clock
+  random: Random
+  surroundings?: Partial<Surroundings>
+}
+
+export interface Connection {
+  client: KubeClient
+  transport: Transport
+  /** Asked for, else the context's, else `default`. */
+  namespace: string
+  server: string
+  close(): Promise<void>
+}
+
+/**
+ * The way to a cluster, by the same files and flags as kubectl. Gets the credentials once, so that a missing plugin
+ * or token is a KubeConfigError here and not a failed call later; says nothing about the server.
+ */
+export async function connect(options: ConnectOptions): Promise<Connection> {
+  const { clock, random } = options
+  const access = resolveClusterAccess(options, options.surroundings)
+  const credentials = createCredentials({ access, clock })
+  await credentials.current()
+  const transport = createPooledTransport({ server: access.server, credentials, proxyUrl: access.proxyUrl })
+  const client = createKubeClient({
+    transport,
+    clock,
+    random,
+    ...(options.requestTimeoutMs === undefined ? {} : { defaultDeadlineMs: options.requestTimeoutMs }),
+    ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
+  })
+  return { client, transport, namespace: access.namespace, server: access.server, close: () => transport.close() }
+}

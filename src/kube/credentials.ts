@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { RequestOptions } from 'node:https'
+import { KubeConfig } from '@kubernetes/client-node'
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterAccess } from './cluster-access.ts'
+import type { Credential, Credentials, TlsIdentity } from './credential.ts'
+import { describeCause } from './describe-cause.ts'
+import { type ExecConfig, type PluginCredential, runExecPlugin } from './exec-plugin.ts'
+import { impersonationHeaders } from './impersonation.ts'
+import { stringField } from './json.ts'
+import { KubeConfigError } from './kubeconfig-error.ts'
+import { createRenewable, type Renewable } from './renewable.ts'
+
+export interface CredentialsOptions {
+  access: ClusterAccess
+  clock: Clock
+  /** Default 60,000: a plugin may open a browser. */
+  execTimeoutMs?: number
+}
+
+const EXEC_TIMEOUT_MS = 60_000
+/** A rotated token file holds a new token long before the old one ends. */
+const TOKEN_FILE_FRESH_MS = 10_000
+
+/** Static parts come from client-node at every request, so that renewed files are seen; the rest is done here. */
+export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_MS }: CredentialsOptions): Credentials {
+  const config = staticConfig(access)
+  const impersonated = impersonationHeaders(access.impersonation)
+  const closing = new AbortController()
+  const secret = renewableSecret(access, clock, execTimeoutMs, closing.signal)
+  const issued = new WeakMap<Credential, PluginCredential>()
+  let loading: Promise<Credential> | undefined
+
+  async function load(): Promise<Credential> {
+    const options: RequestOptions = {}
+    try {
+      await config.applyToHTTPSOptions(options)
+    } catch (error) {
+      throw new KubeConfigError(`credentials of user ${access.user.name}: ${describeCause(error)}`, { ...access, cause: error })
+    }
+    const renewed = await secret?.get()
+    const credential: Credential = {
+      tls: tlsIdentity(options, renewed, access),
+      headers: { ...authorization(options, renewed), ...impersonated },
+    }
+    if (renewed !== undefined) issued.set(credential, renewed)
+    return credential
+  }
+
+  return {
+    // Shared while it is under way: also the token refresh of client-node's own providers must not run twice at once.
+    current() {
+      loading ??= load().finally(() => {
+        loading = undefined
+      })
+      return loading
+    },
+    accepted(credential) {
+      const used = issued.get(credential)
+      if (used !== undefined) secret?.accepted(used)
+    },
+    refused(credential) {
+      const used = issued.get(credential)
+      return used !== undefined && secret?.refused(used) === true
+    },
+    close: () => closing.abort(),
+  }
+}
+
+/** What client-node does well: files, data, basic auth, auth providers. What it does in part is left out of it. */
+function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess): KubeConfig {
+  const name = 'current'
+  const { impersonateUser: _as, exec: _exec, token, ...rest } = user
+  const config = new KubeConfig()
+  config.loadFromOptions({
+    clusters: [
+      {
+        name,
+        server,
+        ...(cluster.caData === undefined ? {} : { caData: cluster.caData }),
+        ...(cluster.caFile === undefined ? {} : { caFile: cluster.caFile }),
+        ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
+        // client-node refuses http:// otherwise; there is no TLS to skip.
+        skipTLSVerify: cluster.skipTLSVerify || server.startsWith('http:'),
+      },
+    ],
+    users: [
+      {
+        ...rest,
+        name,
+        ...(user.username == null ? {} : { password: user.password ?? '' }),
+        ...(token === undefined || exec !== undefined || tokenFile !== undefined ? {} : { token }),
+      },
+    ],
+    contexts: [{ name, cluster: name, user: name }],
+    currentContext: name,
+  })
+  return config
+}
+
+function renewableSecret(
+  access: ClusterAccess,
+  clock: Clock,
+  execTimeoutMs: number,
+  signal: AbortSignal,
+): Renewable<PluginCredential> | undefined {
+  const { tokenFile, exec } = access
+  if (tokenFile !== undefined) {
+    return createRenewable({
+      clock,
+      fetch: () => readTokenFile(tokenFile, access),
+      isFresh: (_secret, ageMs) => ageMs < TOKEN_FILE_FRESH_MS,
+    })
+  }
+  if (exec === undefined) return undefined
+  return createRenewable({
+    clock,
+    fetch: () => runPlugin(exec, access, execTimeoutMs, signal),
+    // The expiry is an instant of the cluster's clock, so ours decides only when to renew early: a 401 also renews.
+    isFresh: ({ expiresAt }) => expiresAt === undefined || clock.wallNow() < expiresAt,
+  })
+}
+
+async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<PluginCredential> {
+  const fail = (why: string, cause?: unknown) =>
+    new KubeConfigError(`token file ${tokenFile} of user ${access.user.name} ${why}`, { ...access, cause })
+  let token: string
+  try {
+    token = (await readFile(tokenFile, 'utf8')).trim()
+  } catch (error) {
+    throw fail(`cannot be read: ${describeCause(error)}`, error)
+  }
+  // Going on without would be going on as system:anonymous.
+  if (token === '') throw fail('is empty')
+  return { token }
+}
+
+async function runPlugin(
+  exec: ExecConfig,
+  access: ClusterAccess,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<PluginCredential> {
+  return runExecPlugin({ exec, cluster: execCluster(access), timeoutMs, signal })
+}
+
+/** `spec.cluster` of an ExecCredential. */
+function execCluster({ cluster, server, proxyUrl, execExtension }: ClusterAccess): Record<string, unknown> {
+  const ca = cluster.caFile === undefined ? cluster.caData : readFileSync(cluster.caFile).toString('base64')
+  return {
+    server,
+    'tls-server-name': cluster.tlsServerName,
+    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
+    'certificate-authority-data': ca,
+    'proxy-url': proxyUrl,
+    config: execExtension,
+  }
+}
+
+function tlsIdentity(options: RequestOptions, renewed: PluginCredential | undefined, access: ClusterAccess): TlsIdentity {
+  const { ca, cert, key, pfx, passphrase, servername } = options
+  const certificate = renewed?.certificate
+  return {
+    ca: material(ca),
+    cert: certificate?.cert ?? material(cert),
+    key: certificate?.key ?? material(key),
+    pfx: material(pfx),
+    passphrase,
+    servername,
+    // Said outright: NODE_TLS_REJECT_UNAUTHORIZED must not decide whom we trust.
+    rejectUnauthorized: !access.cluster.skipTLSVerify,
+  }
+}
+
+/** client-node gives one PEM text or buffer, never the lists that Node would take. */
+function material(value: unknown): string | Buffer | undefined {
+  return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined
+}
+
+function authorization(options: RequestOptions, renewed: PluginCredential | undefined): Record<string, string> {
+  if (renewed?.token !== undefined) return { authorization: `Bearer ${renewed.token}` }
+  if (typeof options.auth === 'string') {
+    return { authorization: `Basic ${Buffer.from(options.auth, 'utf8').toString('base64')}` }
+  }
+  const value = stringField(options.headers, 'Authorization')
+  return value === undefined ? {} : { authorization: value.trim() }
+}

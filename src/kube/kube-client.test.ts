@@ -1,0 +1,244 @@
+import { expect, test } from 'vitest'
+import type { KubeErrorKind } from './errors.ts'
+import { KubeError } from './errors.ts'
+import { createKubeClient } from './kube-client.ts'
+import { createScriptedTransport, type ScriptOptions } from './testing/scripted-transport.ts'
+import { createVirtualClock } from './testing/virtual-clock.ts'
+
+const POD = '/api/v1/namespaces/default/pods/web-0'
+const random = { next: () => 0.5 }
+
+function setUp(script?: ScriptOptions) {
+  const clock = createVirtualClock()
+  const transport = createScriptedTransport(clock, script)
+  return { clock, transport, client: createKubeClient({ transport, clock, random }) }
+}
+
+/** Settles the outcome without letting a rejection go unhandled before it is looked at. */
+function outcome(promise: Promise<unknown>): Promise<KubeError> {
+  return promise.then(
+    (value) => expect.unreachable(`it gave ${JSON.stringify(value)}`),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(KubeError)
+      return error as KubeError
+    },
+  )
+}
+
+function statusObject(reason: string, message: string, details?: object) {
+  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason, message, details }
+}
+
+test('sends what the API server expects of each method', async () => {
+  const { client, transport } = setUp()
+  const calls = [
+    client.get(POD),
+    client.create('/api/v1/namespaces/default/configmaps', { a: 1 }, { dryRun: true }),
+    client.replace(`${POD}?x=y`, { a: 1 }),
+    client.patch(POD, [{ op: 'remove', path: '/a' }], { dryRun: true }),
+    client.delete(POD),
+  ]
+  const seen = []
+  for (const _ of calls) {
+    const { request, answer } = await transport.next()
+    seen.push([request.method, request.path, request.headers['content-type'], request.body])
+    answer(200, { ok: true })
+  }
+  expect(seen).toEqual([
+    ['GET', POD, undefined, undefined],
+    ['POST', '/api/v1/namespaces/default/configmaps?fieldManager=sluice&dryRun=All', 'application/json', '{"a":1}'],
+    ['PUT', `${POD}?x=y&fieldManager=sluice`, 'application/json', '{"a":1}'],
+    ['PATCH', `${POD}?fieldManager=sluice&dryRun=All`, 'application/json-patch+json', '[{"op":"remove","path":"/a"}]'],
+    ['DELETE', POD, undefined, undefined],
+  ])
+  expect(await Promise.all(calls)).toEqual(calls.map(() => ({ ok: true })))
+})
+
+test.each<[number, string, KubeErrorKind]>([
+  [400, 'BadRequest', 'definite'],
+  [401, 'Unauthorized', 'definite'],
+  [403, 'Forbidden', 'definite'],
+  [404, 'NotFound', 'definite'],
+  [408, 'Timeout', 'ambiguous'],
+  [409, 'AlreadyExists', 'conflict'],
+  [410, 'Expired', 'definite'],
+  [412, 'PreconditionFailed', 'conflict'],
+  [422, 'Invalid', 'definite'],
+  [500, 'InternalError', 'ambiguous'],
+  [502, 'BadGateway', 'ambiguous'],
+  [503, 'ServiceUnavailable', 'ambiguous'],
+  [504, 'Timeout', 'ambiguous'],
+  [302, 'Found', 'ambiguous'],
+])('%i %s is %s', async (status, reason, kind) => {
+  const { client, transport } = setUp()
+  const failed = outcome(client.patch(POD, []))
+  const { answer } = await transport.next()
+  answer(status, statusObject(reason, 'why it failed'))
+  expect(await failed).toMatchObject({
+    kind,
+    status,
+    reason,
+    method: 'PATCH',
+    path: POD,
+    message: `PATCH ${POD}: ${status} ${reason}: why it failed`,
+  })
+})
+
+test('the message holds one bounded line of what the server says, and nothing of a foreign answer', async () => {
+  const { client, transport } = setUp()
+  const long = outcome(client.get(POD))
+  ;(await transport.next()).answer(422, statusObject('Invalid', `${'x'.repeat(1000)}\ncore.PodSpec{Env: SECRET}`))
+  expect((await long).message.length).toBeLessThan(400)
+
+  const spec = outcome(client.get(POD))
+  ;(await transport.next()).answer(422, statusObject('Invalid', 'may not change\ncore.PodSpec{Env: SECRET}'))
+  expect((await spec).message).toBe(`GET ${POD}: 422 Invalid: may not change`)
+
+  const html = outcome(client.get(POD))
+  ;(await transport.next()).answer(502, '<html>SECRET</html>')
+  expect((await html).message).toBe(`GET ${POD}: 502: the answer is no Status object`)
+
+  const broken = outcome(client.patch(POD, []))
+  ;(await transport.next()).answer(200, '{"token": SECRET')
+  const error = await broken
+  expect(error.kind).toBe('ambiguous')
+  expect(JSON.stringify([error.message, String(error.cause)])).not.toContain('SECRET')
+})
+
+test('a call without an answer ends at its deadline; only proof that nothing left makes it definite', async () => {
+  for (const [bytesLeftOnAbort, kind] of [
+    [true, 'ambiguous'],
+    [false, 'definite'],
+    [undefined, 'ambiguous'],
+  ] as const) {
+    const { client, transport, clock } = setUp({ bytesLeftOnAbort })
+    const startedAt = clock.now()
+    const failed = outcome(client.patch(POD, [], { deadlineMs: 700 }))
+    await clock.advance(699)
+    expect((await transport.next()).request.signal?.aborted).toBe(false)
+    await clock.advance(1)
+    expect((await failed).kind).toBe(kind)
+    expect(clock.now() - startedAt).toBe(700)
+    expect(clock.pending()).toBe(0)
+  }
+})
+
+test('a call that is given up by its caller ends at once', async () => {
+  const { client, transport, clock } = setUp({ bytesLeftOnAbort: undefined })
+  const caller = new AbortController()
+  const failed = outcome(client.patch(POD, [], { signal: caller.signal }))
+  await transport.next()
+  caller.abort()
+  await clock.advance(0)
+  expect(await failed).toMatchObject({ kind: 'ambiguous' })
+  expect(await outcome(client.patch(POD, [], { signal: caller.signal }))).toMatchObject({ kind: 'definite' })
+  expect(transport.waiting()).toBe(0)
+})
+
+test('what the transport proves is kept', async () => {
+  const { client, transport } = setUp()
+  for (const [bytesLeft, kind] of [
+    [true, 'ambiguous'],
+    [false, 'definite'],
+  ] as const) {
+    const failed = outcome(client.patch(POD, []))
+    ;(await transport.next()).fail(bytesLeft)
+    expect((await failed).kind).toBe(kind)
+  }
+})
+
+test('429 is waited out on any method, as long as the server asks', async () => {
+  const { client, transport, clock } = setUp()
+  const patched = client.patch(POD, [])
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '3' })
+  const refusedAt = clock.now()
+  ;(await transport.next()).answer(200, { patched: true })
+  expect(await patched).toEqual({ patched: true })
+  expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(3_000)
+})
+
+test('429 that would outlast the deadline is thrown at once', async () => {
+  const { client, transport, clock } = setUp()
+  const failed = outcome(client.patch(POD, [], { deadlineMs: 2_000 }))
+  const startedAt = clock.now()
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '3' })
+  expect(await failed).toMatchObject({ kind: 'throttled', retryAfterMs: 3_000 })
+  expect(clock.now()).toBe(startedAt)
+})
+
+test('the deadline is one for all attempts, and the last attempt decides what is known', async () => {
+  const { client, transport, clock } = setUp()
+  const startedAt = clock.now()
+  const failed = outcome(client.patch(POD, [], { deadlineMs: 2_000 }))
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '1' })
+  await transport.next()
+  await clock.advance(2_000)
+  expect(await failed).toMatchObject({ kind: 'ambiguous' })
+  expect(clock.now() - startedAt).toBeLessThan(4_000)
+})
+
+test('giving up while throttled is not ambiguous', async () => {
+  const { client, transport, clock } = setUp()
+  const caller = new AbortController()
+  const failed = outcome(client.patch(POD, [], { signal: caller.signal }))
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '3' })
+  await clock.settle()
+  caller.abort()
+  expect(await failed).toMatchObject({ kind: 'throttled' })
+  expect(clock.pending()).toBe(0)
+})
+
+test('503 with Retry-After is waited out for a read, and never for a write', async () => {
+  const { client, transport } = setUp()
+  const read = client.get(POD)
+  ;(await transport.next()).answer(503, statusObject('ServiceUnavailable', 'starting'), { 'retry-after': '1' })
+  ;(await transport.next()).answer(200, { read: true })
+  expect(await read).toEqual({ read: true })
+
+  const written = outcome(client.patch(POD, []))
+  ;(await transport.next()).answer(503, statusObject('ServiceUnavailable', 'starting'), { 'retry-after': '1' })
+  expect(await written).toMatchObject({ kind: 'ambiguous' })
+
+  const plain = outcome(client.get(POD))
+  ;(await transport.next()).answer(503, statusObject('ServiceUnavailable', 'starting'))
+  expect(await plain).toMatchObject({ kind: 'ambiguous' })
+})
+
+test('a watch gives its lines until it is given up, and no more after', async () => {
+  const { client, transport, clock } = setUp({ bytesLeftOnAbort: undefined })
+  const lines: string[] = []
+  const reader = new AbortController()
+  const watched = outcome(client.watch('/watch', { signal: reader.signal, onLine: (line) => lines.push(line) }))
+  const server = await transport.next()
+  server.line('one')
+  reader.abort()
+  server.line('two')
+  await clock.advance(0)
+  await watched
+  server.line('three')
+  expect(lines).toEqual(['one'])
+})
+
+test('a watch that the server ends in order resolves; a refused one rejects', async () => {
+  const { client, transport } = setUp()
+  const { signal } = new AbortController()
+  const watched = client.watch('/watch', { signal, onLine: () => {} })
+  ;(await transport.next()).end()
+  await watched
+  const refused = outcome(client.watch('/watch', { signal, onLine: () => {} }))
+  ;(await transport.next()).answer(410, statusObject('Expired', 'too old'))
+  expect(await refused).toMatchObject({ kind: 'definite', status: 410 })
+})
+
+test('one signal may be shared by many calls', async () => {
+  const { client, transport } = setUp()
+  const { signal } = new AbortController()
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  const calls = Array.from({ length: 50 }, () => client.get(POD, { signal }))
+  for (const _ of calls) (await transport.next()).answer(200, {})
+  await Promise.all(calls)
+  process.off('warning', onWarning)
+  expect(warnings).toEqual([])
+})

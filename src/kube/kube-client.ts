@@ -1,0 +1,110 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import { answerError } from './answer-error.ts'
+import type { CallOptions, KubeClient, WriteOptions } from './client.ts'
+import { KubeError } from './errors.ts'
+import { exchange } from './exchange.ts'
+import { parseJson } from './json.ts'
+import { pause } from './pause.ts'
+import { withoutQuery, withQuery } from './query.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
+
+export interface KubeClientOptions {
+  transport: Transport
+  clock: Clock
+  random: Random
+  /** For calls that give none. Default 15,000. */
+  defaultDeadlineMs?: number
+  userAgent?: string
+  /** Owner of the fields that are written. Default `sluice`. */
+  fieldManager?: string
+}
+
+const DEFAULT_DEADLINE_MS = 15_000
+/** For a 429 that does not say how long. */
+const DEFAULT_RETRY_AFTER_MS = 1_000
+/** Callers that were throttled together come back spread over this. */
+const RETRY_SPREAD_MS = 250
+
+type Method = TransportRequest['method']
+
+export function createKubeClient(options: KubeClientOptions): KubeClient {
+  const { transport, clock, random } = options
+  const defaultDeadlineMs = options.defaultDeadlineMs ?? DEFAULT_DEADLINE_MS
+  const fieldManager = options.fieldManager ?? 'sluice'
+  const commonHeaders = { accept: 'application/json', 'user-agent': options.userAgent ?? 'sluice' }
+
+  async function call(request: TransportRequest, { deadlineMs = defaultDeadlineMs, signal }: CallOptions): Promise<unknown> {
+    const endsAt = clock.now() + deadlineMs
+    for (;;) {
+      const limits = { clock, deadlineMs: endsAt - clock.now(), signal }
+      const answer = await exchange(request, limits, (sent) => transport.send(sent))
+      if (isSuccess(answer)) return bodyOf(request, answer)
+      const error = answerError(request, answer)
+      const waitMs = mayComeAgain(request.method, error)
+      // Throttled is a better answer than the timeout that would follow.
+      if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
+      if (!(await pause(clock, waitMs, signal))) throw error
+    }
+  }
+
+  /** How long to wait before the same request is sent again; undefined where it must not be. */
+  function mayComeAgain(method: Method, error: KubeError): number | undefined {
+    const refused = error.status === 429
+    const overloaded = error.status === 503 && method === 'GET' && error.retryAfterMs !== undefined
+    if (!refused && !overloaded) return undefined
+    return (error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS) + random.next() * RETRY_SPREAD_MS
+  }
+
+  function write(method: Method, path: string, body: unknown, { dryRun, ...limits }: WriteOptions, contentType: string) {
+    const request = {
+      method,
+      path: withQuery(path, { fieldManager, dryRun: dryRun === true ? 'All' : undefined }),
+      headers: { ...commonHeaders, 'content-type': contentType },
+      body: JSON.stringify(body),
+    }
+    return call(request, limits)
+  }
+
+  return {
+    get: (path, limits = {}) => call({ method: 'GET', path, headers: commonHeaders }, limits),
+    create: (path, body, limits = {}) => write('POST', path, body, limits, 'application/json'),
+    replace: (path, body, limits = {}) => write('PUT', path, body, limits, 'application/json'),
+    patch: (path, operations, limits = {}) => write('PATCH', path, operations, limits, 'application/json-patch+json'),
+    delete: (path, limits = {}) => call({ method: 'DELETE', path, headers: commonHeaders }, limits),
+
+    async watch(path, { signal, onLine }) {
+      const request: TransportRequest = { method: 'GET', path, headers: commonHeaders }
+      let open = true
+      try {
+        const answer = await exchange(request, { clock, signal }, (sent) =>
+          transport.stream(sent, (line) => {
+            if (open && !signal.aborted) onLine(line)
+          }),
+        )
+        if (!isSuccess(answer)) throw answerError(request, answer)
+      } finally {
+        open = false
+      }
+    },
+  }
+}
+
+function isSuccess(answer: TransportResponse): boolean {
+  return answer.status >= 200 && answer.status < 300
+}
+
+/** A success that cannot be read is no trustworthy answer: something between here and the server has touched it. */
+function bodyOf(request: TransportRequest, answer: TransportResponse): unknown {
+  const parsed = parseJson(answer.text)
+  if (parsed !== undefined) return parsed.value
+  const { method } = request
+  const path = withoutQuery(request.path)
+  const size = answer.text.length
+  throw new KubeError(`${method} ${path}: ${answer.status}, but the answer (${size} characters) is not JSON`, {
+    kind: 'ambiguous',
+    method,
+    path,
+    status: answer.status,
+  })
+}

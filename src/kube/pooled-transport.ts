@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import type { Credential, Credentials, TlsIdentity } from './credential.ts'
+import { describeCause } from './describe-cause.ts'
+import { dispatch } from './dispatch.ts'
+import { createLineSplitter } from './line-splitter.ts'
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.ts'
+
+export interface PooledTransportOptions {
+  /** URL of the API server; a path in it (as behind a gateway) goes before every request's own. */
+  server: string
+  credentials: Credentials
+  /** `http:` or `https:`. */
+  proxyUrl?: string | undefined
+  /** Connections for calls; each watch has one of its own besides. Default 8. */
+  connections?: number
+}
+
+const CONNECTIONS = 8
+const CONNECT_TIMEOUT_MS = 10_000
+/** Backstops only: callers have deadlines of their own, shorter than these. */
+const HEADERS_TIMEOUT_MS = 60_000
+const BODY_TIMEOUT_MS = 30_000
+/**
+ * Far below the 90 s after which an API server closes an idle connection, and the 60 s of common load balancers: a
+ * write on a connection that is being closed is lost ambiguously.
+ */
+const KEEP_ALIVE_MS = 20_000
+const TCP_KEEP_ALIVE_MS = 30_000
+
+/** The connections of one TLS identity. Calls and watches do not share them: 8 watches would starve all calls. */
+interface Connections {
+  identity: string
+  calls: Dispatcher
+  watches: Dispatcher
+}
+
+/** A Transport on one pool of kept connections, on HTTP/1.1: on HTTP/2, undici sends a refused PATCH again by itself. */
+export function createPooledTransport(options: PooledTransportOptions): Transport {
+  const { credentials } = options
+  const server = new URL(options.server)
+  const pathPrefix = server.pathname.replace(/\/+$/, '')
+  const all = new Set<Connections>()
+  let current: Connections | undefined
+  let closed = false
+
+  /** A renewed client certificate needs new connections; the old ones end with what is still running on them. */
+  function connectionsFor(tls: TlsIdentity): Connections {
+    const identity = identityOf(tls)
+    if (current?.identity === identity) return current
+    const retired = current
+    current = {
+      identity,
+      calls: open(server, tls, options.proxyUrl, options.connections ?? CONNECTIONS),
+      watches: open(server, tls, options.proxyUrl, null),
+    }
+    all.add(current)
+    if (retired !== undefined) {
+      void Promise.all([retired.calls.close(), retired.watches.close()]).then(() => all.delete(retired))
+    }
+    return current
+  }
+
+  async function exchange(
+    request: TransportRequest,
+    run: (connections: Connections, options: Dispatcher.DispatchOptions) => Promise<TransportResponse>,
+  ): Promise<TransportResponse> {
+    for (let renewed = false; ; renewed = true) {
+      const credential = await credentialFor(request.signal)
+      if (closed) throw new TransportError('the transport is closed', { bytesLeft: false })
+      const answer = await run(connectionsFor(credential.tls), {
+        origin: server.origin,
+        path: pathPrefix + request.path,
+        method: request.method,
+        headers: { ...request.headers, ...credential.headers },
+        body: request.body ?? null,
+      })
+      if (answer.status !== 401) {
+        credentials.accepted(credential)
+        return answer
+      }
+      // 401 comes before everything else that a server does with a request, so a write may go out again.
+      if (renewed || !credentials.refused(credential)) return answer
+    }
+  }
+
+  /** A plugin may take longer than the caller waits; it goes on for the next one. */
+  function credentialFor(signal: AbortSignal | undefined): Promise<Credential> {
+    return new Promise((resolve, reject) => {
+      const fail = (message: string, cause: unknown) => reject(new TransportError(message, { bytesLeft: false, cause }))
+      if (closed) return fail('the transport is closed', undefined)
+      const onAbort = () => fail('given up while waiting for credentials', signal?.reason)
+      if (signal?.aborted === true) return onAbort()
+      signal?.addEventListener('abort', onAbort)
+      credentials
+        .current()
+        .then(resolve, (error: unknown) => fail(describeCause(error), error))
+        .finally(() => signal?.removeEventListener('abort', onAbort))
+    })
+  }
+
+  return {
+    send(request) {
+      return exchange(request, ({ calls }, dispatchOptions) =>
+        dispatch({
+          dispatcher: calls,
+          options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: BODY_TIMEOUT_MS },
+          signal: request.signal,
+        }),
+      )
+    },
+
+    stream(request, onLine) {
+      return exchange(request, ({ watches }, dispatchOptions) =>
+        dispatch({
+          dispatcher: watches,
+          // A watch may be silent for as long as it likes; who reads it knows how long that is.
+          options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: 0 },
+          signal: request.signal,
+          onChunk: createLineSplitter(onLine),
+        }),
+      )
+    },
+
+    async close() {
+      closed = true
+      credentials.close()
+      await Promise.all([...all].flatMap(({ calls, watches }) => [calls.destroy(), watches.destroy()]))
+    },
+  }
+}
+
+/** `connections` null: as many as there are requests. */
+function open(server: URL, tls: TlsIdentity, proxyUrl: string | undefined, connections: number | null): Dispatcher {
+  const identity = Object.fromEntries(Object.entries(tls).filter(([, value]) => value !== undefined))
+  const common = {
+    connections,
+    allowH2: false,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  }
+  const tcp = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS }
+  if (proxyUrl === undefined) return new Pool(server.origin, { ...common, connect: { ...identity, ...tcp } })
+  return new ProxyAgent({
+    ...common,
+    uri: proxyUrl,
+    requestTls: { ...identity, ...tcp },
+    proxyTls: { allowH2: false, ...tcp },
+  })
+}
+
+function identityOf(tls: TlsIdentity): string {
+  const hash = createHash('sha256')
+  for (const [name, value] of Object.entries(tls)) {
+    // Lengths keep one field's end apart from the next one's start.
+    if (value !== undefined)
+      hash.update(`${name}:${String(value).length}:`).update(Buffer.isBuffer(value) ? value : String(value))
+  }
+  return hash.digest('base64')
+}

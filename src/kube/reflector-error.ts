@@ -1,0 +1,25 @@
+/**
+ * - `malformed`: an object, a line or a list could not be read; an event may be lost with it
+ * - `expired`: the server no longer has the versions since the last one seen (410)
+ * - `server`: the server ended the stream with an error of its own
+ * - `silent`: no line for longer than bookmarks need
+ * - `closed`: the server closed the stream at once, with nothing in it
+ * - `handler`: `onEvent` threw
+ * - `stopped`: ended before the first list was in
+ * - `internal`: a mistake in the reflector
+ */
+export type ReflectorProblem = 'malformed' | 'expired' | 'server' | 'silent' | 'closed' | 'handler' | 'stopped' | 'internal'
+
+/** Something went wrong with the list and watch of one collection. Failed calls are KubeErrors instead. */
+export class ReflectorError extends Error {
+  override readonly name = 'ReflectorError'
+  readonly component = 'reflector'
+  readonly problem: ReflectorProblem
+  /** Of the collection. */
+  readonly path: string
+  constructor(message: string, fields: { problem: ReflectorProblem; path: string; cause?: unknown }) {
+    super(message, { cause: fields.cause })
+    this.problem = fields.problem
+    this.path = fields.path
+  }
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** A secret that is fetched when it is needed, kept while it is good, and dropped when the server refuses it. */
+export interface Renewable<T extends object> {
+  get(): Promise<T>
+  accepted(value: T): void
+  /** True where the next `get()` may give another one. */
+  refused(value: T): boolean
+}
+
+export interface RenewableOptions<T extends object> {
+  clock: Clock
+  fetch: () => Promise<T>
+  isFresh: (value: T, ageMs: number) => boolean
+}
+
+/** A new secret that was never accepted is not dropped sooner than this: no plugin run for every request. */
+const REFUSED_AT_ONCE_MS = 10_000
+
+/** Callers that come while it is being fetched share the one fetch. */
+export function createRenewable<T extends object>({ clock, fetch, isFresh }: RenewableOptions<T>): Renewable<T> {
+  let held: { value: T; fetchedAt: number; accepted: boolean } | undefined
+  let fetching: Promise<T> | undefined
+
+  async function renew(): Promise<T> {
+    try {
+      const value = await fetch()
+      held = { value, fetchedAt: clock.now(), accepted: false }
+      return value
+    } finally {
+      fetching = undefined
+    }
+  }
+
+  return {
+    async get() {
+      if (held !== undefined && isFresh(held.value, clock.now() - held.fetchedAt)) return held.value
+      fetching ??= renew()
+      return fetching
+    },
+    accepted(value) {
+      if (held?.value === value) held.accepted = true
+    },
+    refused(value) {
+      if (held?.value !== value) return true
+      if (!held.accepted && clock.now() - held.fetchedAt < REFUSED_AT_ONCE_MS) return false
+      held = undefined
+      return true
+    },
+  }
+}
