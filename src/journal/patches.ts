@@ -40,12 +40,6 @@ export function imagesPatch(
   ]
 }
 
-/** `metadata.generation` after the images patch: a changed spec raises it by one. 0 where there is none. */
-export function generationAfter(pod: PodView, wanted: readonly ContainerImage[]): number {
-  if (pod.generation === 0) return 0
-  return pod.generation + (changesFor(pod, wanted).length > 0 ? 1 : 0)
-}
-
 /**
  * PATCH 3: the pod's targets may be restored from now on. Only for the containers that were seen running: with the
  * watch alone, 2,398 of 20,000 modelled restores hit a pod that had been replaced; with this guard none.

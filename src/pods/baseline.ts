@@ -25,3 +25,9 @@ export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { c
     return want && want.image !== image ? [{ container: name, from: image, to: want.image }] : []
   })
 }
+
+/** `metadata.generation` after the images patch: a changed spec raises it by one. 0 where there is none. */
+export function generationAfter(pod: PodView, wanted: readonly ContainerImage[]): number {
+  if (pod.generation === 0) return 0
+  return pod.generation + (changesFor(pod, wanted).length > 0 ? 1 : 0)
+}

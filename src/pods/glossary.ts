@@ -121,3 +121,13 @@ export interface Journal {
 
 /** What the annotation `sluice.dev/journal` of a pod says. What cannot be read is never taken for "nothing open". */
 export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } | { kind: 'unreadable'; reason: string }
+
+/** What all targets of a pod together say of its traffic, read from the load balancers. */
+export interface TrafficReading {
+  /** `out`: no target takes new requests; `in`: every one that sluice may touch does; `unknown`: at least one cannot be read. */
+  state: 'out' | 'in' | 'mixed' | 'unknown'
+  /** Requests under way over all targets; null where one of them cannot know. */
+  inFlight: number | null
+  /** For a person. */
+  detail: string
+}

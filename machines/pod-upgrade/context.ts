@@ -1,0 +1,80 @@
+import type { ContainerImage, Journal, JournalTarget, PodView, ReadJournal, TrafficReading } from '../../src/pods/glossary.ts'
+import type { Restart } from '../../src/pods/witness.ts'
+
+/** A pod as observed now, with its journal read. */
+export interface Observation {
+  pod: PodView
+  stored: ReadJournal
+}
+
+/** A pod that has come in the place of one that is gone. */
+export interface Heir {
+  pod: PodView
+  /** Same controller and same address: the load balancer's entry means this pod now. */
+  sameAddress: boolean
+}
+
+export interface PodUpgradeInput extends Observation {
+  run: string
+  epoch: number
+  wanted: ContainerImage[]
+  /** The dry run was made already, when the whole run was checked. */
+  rehearsed: boolean
+  /** The address that its targets were found by, where an earlier owner recorded it. */
+  address?: string
+  /** From the ledger, for a pod that is gone and took its journal with it. */
+  targets?: JournalTarget[]
+  /** The pod does not exist any more; `pod` is what the ledger knows of it. */
+  gone: boolean
+}
+
+/** How a pod ended; see PodOutcome in src/engine/events.ts. */
+export type Outcome = 'upgraded' | 'skipped' | 'unchanged' | 'failed' | 'settled' | 'needsOperator' | 'interrupted' | 'conflict'
+
+/** The deadlines by their names in the config. */
+export type Deadline = 'drain' | 'restart' | 'ready' | 'restore'
+
+export interface PodContext extends PodUpgradeInput {
+  uid: string
+  /** The record as this owner last stored it, or is about to store it. */
+  record: Journal | undefined
+  restart: Restart | undefined
+  traffic: TrafficReading | undefined
+  /** Its Service endpoint: null where no Service routes to it. */
+  endpointReady: boolean | null
+  /** Undefined until it was looked for; null where none is there. */
+  heir: Heir | null | undefined
+  /** False where nothing will take the place of a gone pod (scaled down, or no controller). */
+  heirExpected: boolean
+  interrupted: boolean
+  /** A deadline that fired while a call was under way; acted on at the next safe point. */
+  expired: Deadline | undefined
+  /** What the last port call answered: its `kind`. */
+  answer: string | undefined
+  /** What the last port call had to say against it, for a person. */
+  trouble: string | undefined
+  /** Refusals or differences in the current state. */
+  tries: number
+  outcome: Outcome | undefined
+  reason: string
+  /** The named deadline that ended it. */
+  deadline: Deadline | undefined
+}
+
+export type PodEvent =
+  | ({ type: 'observed' } & Observation)
+  | { type: 'gone' }
+  | { type: 'endpoint'; ready: boolean | null }
+  | { type: 'heir'; heir: Heir | null; expected: boolean }
+  /** The window has a place. */
+  | { type: 'start' }
+  /** A load balancer of its targets has restarted or reloaded, and may have forgotten the drain. */
+  | { type: 'reloaded' }
+  /** A container of it changed; the machine tells itself. */
+  | { type: 'moved' }
+  /** Start nothing new; undo what can be undone; bring home what is patched. */
+  | { type: 'interrupt' }
+  /** Leave everything as it is: the same command goes on from there. */
+  | { type: 'checkpoint' }
+  /** Another owner holds the Lease. */
+  | { type: 'lost'; reason: string }

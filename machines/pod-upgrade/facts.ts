@@ -1,0 +1,120 @@
+import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
+import type { Journal, JournalTarget } from '../../src/pods/glossary.ts'
+import { unready } from '../../src/pods/readiness.ts'
+import type { Restart } from '../../src/pods/witness.ts'
+import { beginRestart, observeRestart, restartProof, restartTrouble } from '../../src/pods/witness.ts'
+import type { PodContext, PodUpgradeInput } from './context.ts'
+
+/* What the machine decides by: pure functions of the record and the observation. */
+
+type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'wanted' | 'record'>
+
+/**
+ * The open record as this owner goes on with it: prior state and attempt are the old owner's, never those of a new
+ * inspection, which would read "drained" and put back that.
+ */
+export function openRecord({
+  stored,
+  run,
+  epoch,
+  gone,
+  targets,
+}: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'gone' | 'targets'>): Journal | undefined {
+  if (stored.kind === 'read' && stored.journal.step !== 'closed') {
+    const { journal } = stored
+    const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
+    return { ...journal, run, epoch, ...(origin === undefined ? {} : { origin }) }
+  }
+  // The journal went with the pod: the ledger says what may have been drained.
+  if (gone && targets && targets.length > 0) return { run, epoch, attempt: 1, step: 'drain', baseline: [], targets }
+  return undefined
+}
+
+export function hasOpenRecord({ stored }: Pick<PodContext, 'stored'>): boolean {
+  return stored.kind === 'read' && stored.journal.step !== 'closed'
+}
+
+/** The record that the next write stores. */
+export function nextRecord(context: Known, step: Journal['step'], targets?: JournalTarget[]): Journal {
+  const { pod, stored, run, epoch, wanted } = context
+  const attempt = stored.kind === 'read' ? stored.journal.attempt + (stored.journal.step === 'closed' ? 1 : 0) : 1
+  const record: Journal = context.record ?? { run, epoch, attempt, step, baseline: [], targets: targets ?? [] }
+  if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
+  // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
+  if (step === 'patched') return { ...record, step, baseline: baselineOf(pod, wanted), generation: generationAfter(pod, wanted) }
+  return { ...record, step }
+}
+
+/** The record of a re-admission: nothing was patched, whatever was tried. */
+export function readmission({ record }: Pick<PodContext, 'record'>): Journal {
+  const { generation: _, ...rest } = record!
+  return { ...rest, step: 'restore' }
+}
+
+/** The record is stored on the pod as it was to be. */
+export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
+  if (stored.kind !== 'read' || record === undefined) return false
+  const { journal } = stored
+  return (
+    journal.run === record.run &&
+    journal.epoch === record.epoch &&
+    journal.attempt === record.attempt &&
+    journal.step === record.step
+  )
+}
+
+/** Another owner, later than this one, has written the journal. */
+export function isUsurped({ stored, run, epoch }: Pick<PodContext, 'stored' | 'run' | 'epoch'>): boolean {
+  if (stored.kind !== 'read') return false
+  const { journal } = stored
+  return journal.epoch > epoch || (journal.epoch === epoch && journal.run !== run)
+}
+
+/** Same pod, other address: its sandbox died. Its entries in the load balancers mean an address that is nobody's. */
+export function isMoved({ gone, pod, address, record }: Pick<PodContext, 'gone' | 'pod' | 'address' | 'record'>): boolean {
+  return !gone && address !== undefined && pod.ip !== undefined && pod.ip !== address && (record?.targets.length ?? 0) > 0
+}
+
+export function isVanished(context: Pick<PodContext, 'gone' | 'pod' | 'address' | 'record'>): boolean {
+  return context.gone || context.pod.deleting || isMoved(context)
+}
+
+export function asksForOthers({ pod, wanted }: Pick<PodContext, 'pod' | 'wanted'>): boolean {
+  return !asksFor(pod, wanted)
+}
+
+export function isRewritten(context: Pick<PodContext, 'pod' | 'wanted'>): boolean {
+  return asksForOthers(context)
+}
+
+/** What is known of the restart as of now; continued by each observation. */
+export function beginRestartOf({ record, pod, wanted }: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
+  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], wanted), pod)
+}
+
+/** The patched containers are proven, they and the pod are ready, and its endpoint is back where a Service routes to it. */
+export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'endpointReady'>): boolean {
+  return notReadyReason(context) === undefined
+}
+
+export function notReadyReason({
+  restart,
+  pod,
+  wanted,
+  endpointReady,
+}: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'endpointReady'>): string | undefined {
+  if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'
+  const reason = unready(
+    pod,
+    wanted.map(({ container }) => container),
+  )
+  if (reason !== undefined) return reason
+  return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
+}
+
+export function restartTroubleOf({
+  restart,
+  pod,
+}: Pick<PodContext, 'restart' | 'pod'>): { reason: string; hopeless: boolean } | undefined {
+  return restart && restartTrouble(restart, pod)
+}

@@ -1,0 +1,119 @@
+/**
+ * The upgrade of one pod. Each state's exit is a fact that was observed, never elapsed time alone; every invoke is one
+ * port call, so that the machine is the only program counter; nothing here does I/O, or knows a clock but `after`.
+ *
+ * Where a pod is follows from two things only, the journal on it and what is observed: `deriving` is the first state of
+ * a fresh start and of a resume alike. A call that is under way is always waited out: a deadline or an interrupt that
+ * comes meanwhile is noted, and acted on at the next safe point.
+ */
+import { and, not } from 'xstate'
+import { openRecord } from './facts.ts'
+import { podSetup } from './setup.ts'
+import { checking } from './states/checking.ts'
+import { closing } from './states/closing.ts'
+import { draining } from './states/draining.ts'
+import { emptying } from './states/emptying.ts'
+import { patching } from './states/patching.ts'
+import { readmitting, restoring } from './states/restoring.ts'
+import { restarting } from './states/restarting.ts'
+import { settling } from './states/settling.ts'
+import { verifying } from './states/verifying.ts'
+import { warming } from './states/warming.ts'
+
+export const podUpgradeMachine = podSetup.createMachine({
+  id: 'pod',
+  initial: 'deriving',
+  context: ({ input }) => ({
+    ...input,
+    uid: input.pod.uid,
+    record: openRecord(input),
+    restart: undefined,
+    traffic: undefined,
+    endpointReady: null,
+    heir: undefined,
+    heirExpected: true,
+    interrupted: false,
+    expired: undefined,
+    answer: undefined,
+    trouble: undefined,
+    tries: 0,
+    outcome: undefined,
+    reason: '',
+    deadline: undefined,
+  }),
+  on: {
+    observed: { actions: 'observe' },
+    gone: { actions: 'markGone' },
+    endpoint: { actions: 'takeEndpoint' },
+    heir: { actions: 'takeHeir' },
+    interrupt: { actions: 'markInterrupted' },
+    checkpoint: { target: '.stopped', actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } } },
+    lost: { target: '.stopped', actions: 'endLost' },
+  },
+  states: {
+    /** Transient: where is this pod, by record and observation? */
+    deriving: {
+      entry: 'begin',
+      always: [
+        {
+          guard: 'isUnreadable',
+          target: 'needsOperator',
+          actions: { type: 'end', params: { outcome: 'needsOperator', reason: 'journalUnreadable' } },
+        },
+        {
+          guard: 'isUsurped',
+          target: 'stopped',
+          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        {
+          guard: and(['isGone', 'hasNoRecord']),
+          target: 'done',
+          actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
+        },
+        { guard: and(['isVanished', not('hasNoRecord')]), target: 'settling' },
+        {
+          guard: and(['hasNoRecord', not('asksForOthers')]),
+          target: 'done',
+          actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
+        },
+        { guard: 'hasNoRecord', target: 'queued' },
+        // A takeover and a resume always begin with the read-back.
+        { guard: 'hasDrainRecord', target: 'draining.reading' },
+        { guard: 'hasRestoreRecord', target: 'restoring.reading' },
+        // A new request, for other images: the pod is out already.
+        { guard: 'asksForOthers', target: 'draining.reading' },
+        { target: 'restarting.confirming', actions: 'beginRestart' },
+      ],
+    },
+    /** Waits for a place in the window. */
+    queued: {
+      always: [
+        {
+          guard: 'isInterrupted',
+          target: 'done',
+          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
+        },
+        { guard: 'isGone', target: 'done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+      ],
+      on: { start: 'checking' },
+    },
+    checking,
+    draining,
+    emptying,
+    patching,
+    restarting,
+    warming,
+    restoring,
+    verifying,
+    readmitting,
+    settling,
+    closing,
+    done: { type: 'final' },
+    /** It stays out of rotation, or was refused before the drain; a later run goes on from there. */
+    failed: { type: 'final' },
+    /** Its traffic state cannot be known or repaired: never guess. */
+    needsOperator: { type: 'final' },
+    /** Left where it is: interrupted, or owned by another. */
+    stopped: { type: 'final' },
+  },
+})

@@ -1,0 +1,40 @@
+import type { PodContext } from './context.ts'
+import type { EffectInput, PodInput, RelocateInput, SettleInput, StoreInput, TargetsInput } from './ports.ts'
+
+/* What the machine gives its ports: always from the context, so that a call is decided by record and observation. */
+
+interface From {
+  context: PodContext
+}
+
+export function podInput({ context: { uid, pod, stored, wanted } }: From): PodInput {
+  return { uid, pod, stored, wanted }
+}
+
+export function uidInput({ context: { uid } }: From): { uid: string } {
+  return { uid }
+}
+
+export function storeInput({ context }: From): StoreInput {
+  return { ...podInput({ context }), record: context.record! }
+}
+
+export function targetsInput({ context: { uid, record } }: From): TargetsInput {
+  return { uid, targets: record!.targets }
+}
+
+export function drainInput({ context: { uid, record } }: From): EffectInput {
+  return { uid, effect: 'drain', record: record! }
+}
+
+export function restoreInput({ context: { uid, record } }: From): EffectInput {
+  return { uid, effect: 'restore', record: record! }
+}
+
+export function relocateInput({ context }: From): RelocateInput {
+  return { ...targetsInput({ context }), pod: context.pod, stored: context.stored }
+}
+
+export function settleInput(settlement: SettleInput['settlement']): (from: From) => SettleInput {
+  return ({ context }) => ({ ...targetsInput({ context }), settlement })
+}

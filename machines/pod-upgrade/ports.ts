@@ -1,0 +1,113 @@
+import { fromPromise } from 'xstate'
+import type { ContainerImage, Journal, JournalTarget, TrafficReading } from '../../src/pods/glossary.ts'
+import type { Observation } from './context.ts'
+
+/*
+ * What a pod upgrade asks of the world. One invoke is one call of one of these; each resolves with what came of it,
+ * and rejects only on a bug. The engine gives them once per run and finds the pod by its uid.
+ */
+
+export interface PodInput extends Observation {
+  uid: string
+  wanted: ContainerImage[]
+}
+
+export interface StoreInput extends PodInput {
+  /** The record as it is to be stored. */
+  record: Journal
+}
+
+export interface EffectInput {
+  uid: string
+  effect: 'drain' | 'restore'
+  record: Journal
+}
+
+export interface TargetsInput {
+  uid: string
+  targets: JournalTarget[]
+}
+
+export interface RelocateInput extends TargetsInput, Observation {}
+
+export interface SettleInput extends TargetsInput {
+  /** `restore`: the intent; `closed`: nothing is open any more; `abandoned`: left out, for a person. */
+  settlement: 'restore' | 'closed' | 'abandoned'
+}
+
+/** `unknown`: it may or may not have happened, or could not be asked; `message` says why. */
+export type Unknown = { kind: 'unknown'; message: string }
+
+export type SnapshotAnswer =
+  | { kind: 'taken'; targets: JournalTarget[]; address: string }
+  | { kind: 'absent'; message: string }
+  | Unknown
+export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; message: string } | Unknown
+/** A write to the ledger. */
+export type LedgerAnswer = { kind: 'stored' } | Unknown
+/** A guarded write to the pod. */
+export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; message: string } | Unknown
+export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | Unknown
+/**
+ * A drain or restore over all targets of the pod: the worst of them.
+ * `unknown`: bytes may have left; `retryable`: proven not applied; `refused`: trying again cannot help.
+ */
+export type EffectAnswer = { kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown
+/** Are the targets again exactly as they were before the drain? */
+export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string } | Unknown
+/** Where the load balancers have the pod by its address now: still the same targets, or not. */
+export type RelocateAnswer = { kind: 'same'; address: string } | { kind: 'elsewhere'; message: string } | Unknown
+
+export interface PodPorts {
+  snapshot(input: PodInput): Promise<SnapshotAnswer>
+  rehearse(input: PodInput): Promise<RehearsalAnswer>
+  enroll(input: TargetsInput): Promise<LedgerAnswer>
+  store(input: StoreInput): Promise<StoreAnswer>
+  read(input: { uid: string }): Promise<ReadAnswer>
+  effect(input: EffectInput): Promise<EffectAnswer>
+  inspect(input: TargetsInput): Promise<TrafficReading>
+  compare(input: TargetsInput): Promise<CompareAnswer>
+  relocate(input: RelocateInput): Promise<RelocateAnswer>
+  settle(input: SettleInput): Promise<LedgerAnswer>
+}
+
+type Logic<Name extends keyof PodPorts> = ReturnType<
+  typeof logic<Awaited<ReturnType<PodPorts[Name]>>, Parameters<PodPorts[Name]>[0]>
+>
+
+function logic<Output, Input>(call: (input: Input) => Promise<Output>) {
+  return fromPromise<Output, Input>(({ input }) => call(input))
+}
+
+/** The ports as the machine invokes them. */
+export function portActors(ports: PodPorts): { [Name in keyof PodPorts]: Logic<Name> } {
+  return {
+    snapshot: logic(ports.snapshot),
+    rehearse: logic(ports.rehearse),
+    enroll: logic(ports.enroll),
+    store: logic(ports.store),
+    read: logic(ports.read),
+    effect: logic(ports.effect),
+    inspect: logic(ports.inspect),
+    compare: logic(ports.compare),
+    relocate: logic(ports.relocate),
+    settle: logic(ports.settle),
+  }
+}
+
+function missing(): Promise<never> {
+  return Promise.reject(new Error('the ports of the pod upgrade were not provided'))
+}
+
+export const missingPorts: PodPorts = {
+  snapshot: missing,
+  rehearse: missing,
+  enroll: missing,
+  store: missing,
+  read: missing,
+  effect: missing,
+  inspect: missing,
+  compare: missing,
+  relocate: missing,
+  settle: missing,
+}

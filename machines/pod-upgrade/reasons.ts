@@ -1,0 +1,52 @@
+import type { PodContext } from './context.ts'
+import { notReadyReason, restartTroubleOf } from './facts.ts'
+
+/* Why a pod ended as it did, in words for a person. */
+
+const because = ({ trouble }: PodContext): string => (trouble === undefined ? '' : `: ${trouble}`)
+const targetsOf = ({ record }: PodContext): string =>
+  (record?.targets ?? [])
+    .filter(({ untouched }) => !untouched)
+    .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
+    .join(', ')
+
+export const reasons = {
+  bug: (c) => `a bug in sluice${because(c)}`,
+  checkpoint: () => 'left where it is: the same command goes on from there',
+  journalUnreadable: ({ stored }) => `its journal cannot be read: ${stored.kind === 'unreadable' ? stored.reason : ''}`,
+  journalUsurped: () => 'another owner has written the journal of this pod',
+  skipped: () => 'it runs the wanted images already',
+  notStarted: () => 'not started',
+  goneBefore: () => 'the pod was deleted before its turn; nothing was drained for it',
+  interrupted: () => 'interrupted before the patch',
+  absent: (c) => `it cannot be drained${because(c)}`,
+  notChecked: (c) => `it could not be checked in time${because(c)}`,
+  rehearsalRefused: (c) => `the API server refuses the patch${because(c)}`,
+  drainNotRecorded: (c) => `the drain intent could not be written${because(c)}`,
+  drainRefused: (c) => `the load balancer refuses the drain${because(c)}`,
+  drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
+  notEmpty: ({ traffic }) => `not empty in time: ${traffic?.detail ?? 'the load balancer could not be read'}`,
+  notPatched: (c) => `the images could not be patched${because(c)}`,
+  rewritten: ({ pod }) =>
+    `the stored images are not the ones asked for (${pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): an admission webhook or somebody else has rewritten them`,
+  notRestarted: (c) => `no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
+  hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,
+  notReady: (c) => `not ready in time: ${notReadyReason(c) ?? 'it was ready for less than readyFor'}`,
+  restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,
+  restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
+  restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
+  baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
+  restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
+  upgraded: () => 'back in rotation on its new images',
+  readmitted: () => 'back in rotation on its old images',
+  settled: ({ heir }) =>
+    heir
+      ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
+      : 'gone, and its targets are as they were before',
+  left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation`,
+  heirLate: (c) =>
+    `${targetsOf(c)} was drained for ${c.pod.name}, and no ready pod of the same controller has come to its address in time`,
+  abandoned: (c) => `${targetsOf(c)} was drained for ${c.pod.name} and is never put back by guess${because(c)}`,
+} satisfies Record<string, (context: PodContext) => string>
+
+export type Reason = keyof typeof reasons

@@ -1,0 +1,40 @@
+import { drainInput, restoreInput, targetsInput } from './inputs.ts'
+import { podSetup } from './setup.ts'
+import { BUG } from './writing.ts'
+
+/**
+ * A drain or restore that is resolved: called, and read back wherever the answer leaves a doubt; `judging` (given by
+ * the state that uses this) goes by what was read. A failed read-back is read again, never taken for "not done"; the
+ * same operation is sent anew only where it was seen not to be done.
+ */
+export function resolving(effect: 'drain' | 'restore', targets: { applied: string; refused: string }) {
+  return {
+    calling: podSetup.createStateConfig({
+      invoke: {
+        id: effect,
+        src: 'effect',
+        input: effect === 'drain' ? drainInput : restoreInput,
+        onDone: { target: 'called', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    }),
+    called: podSetup.createStateConfig({
+      always: [
+        { guard: 'isApplied', target: targets.applied },
+        { guard: 'isRefused', target: targets.refused },
+        { guard: 'isRetryable', target: 'waiting' },
+        { target: 'reading' },
+      ],
+    }),
+    reading: podSetup.createStateConfig({
+      invoke: {
+        id: 'inspect',
+        src: 'inspect',
+        input: targetsInput,
+        onDone: { target: 'judging', actions: 'takeReading' },
+        onError: BUG,
+      },
+    }),
+    waiting: podSetup.createStateConfig({ after: { retry: 'reading' } }),
+  }
+}

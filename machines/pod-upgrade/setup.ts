@@ -1,0 +1,189 @@
+import { assign, raise, setup } from 'xstate'
+import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
+import type { TrafficReading } from '../../src/pods/glossary.ts'
+import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
+import {
+  asksForOthers,
+  beginRestartOf,
+  hasOpenRecord,
+  isMoved,
+  isReady,
+  isRecorded,
+  isUsurped,
+  isVanished,
+  nextRecord,
+  openRecord,
+  readmission,
+  restartTroubleOf,
+} from './facts.ts'
+import { missingPorts, portActors } from './ports.ts'
+import type { SnapshotAnswer } from './ports.ts'
+import type { Reason } from './reasons.ts'
+import { reasons } from './reasons.ts'
+
+/** A write that is refused this often, with its guards made anew each time, is refused for good. */
+const MOST_REJECTIONS = 5
+/** A restore that reads back as something else this often is for a person. */
+const MOST_DIFFERENCES = 3
+
+interface Ending {
+  outcome: Outcome
+  reason: Reason
+  deadline?: Deadline
+}
+
+function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
+  return { outcome, reason: reasons[reason](context), ...(deadline ? { deadline } : {}) }
+}
+
+/** What a finished port call answered. */
+function outputOf(event: PodEvent): { kind?: string; message?: string; seen?: Observation } {
+  return (event as unknown as { output: { kind?: string; message?: string; seen?: Observation } }).output
+}
+
+const answers =
+  (kind: string) =>
+  ({ context }: { context: PodContext }) =>
+    context.answer === kind
+
+/**
+ * The words of the pod upgrade machine: its ports, guards and actions. The states (beside this file) are made of these
+ * names alone.
+ */
+export const podSetup = setup({
+  types: {} as { context: PodContext; events: PodEvent; input: PodUpgradeInput },
+  actors: portActors(missingPorts),
+  // The engine gives the real ones from the run's settings.
+  delays: {
+    retry: 0,
+    poll: 0,
+    settle: 0,
+    quiet: 0,
+    readyFor: 0,
+    drainDeadline: 0,
+    restartDeadline: 0,
+    readyDeadline: 0,
+    restoreDeadline: 0,
+  },
+  guards: {
+    // the record
+    isUnreadable: ({ context }) => context.stored.kind === 'unreadable',
+    isUsurped: ({ context }) => isUsurped(context),
+    isRecorded: ({ context }) => isRecorded(context),
+    hasNoRecord: ({ context }) => context.record === undefined,
+    hasNothingOpen: ({ context }) => !hasOpenRecord(context),
+    hasDrainRecord: ({ context }) => context.record?.step === 'drain',
+    hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
+    hasPatched: ({ context }) => context.record?.generation !== undefined,
+    isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
+    // the pod
+    isGone: ({ context }) => context.gone,
+    isEnding: ({ context }) => context.gone || context.pod.deleting,
+    isMoved: ({ context }) => isMoved(context),
+    isVanished: ({ context }) => isVanished(context),
+    asksForOthers: ({ context }) => asksForOthers(context),
+    isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
+    isHopeless: ({ context }) => restartTroubleOf(context)?.hopeless ?? false,
+    isReady: ({ context }) => isReady(context),
+    isNotReady: ({ context }) => !isReady(context),
+    isPodReady: ({ context }) => context.pod.ready,
+    hasMovedContainers: ({ context, event }) =>
+      event.type === 'observed' &&
+      context.restart !== undefined &&
+      !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
+    heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.pod.ready,
+    heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
+    noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,
+    // its traffic
+    isOut: ({ context }) => context.traffic?.state === 'out',
+    isIn: ({ context }) => context.traffic?.state === 'in',
+    isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
+    // null is "cannot know": then the settle time is all there is to wait for.
+    isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
+    // the run
+    isRehearsed: ({ context }) => context.rehearsed,
+    isInterrupted: ({ context }) => context.interrupted,
+    isExpired: ({ context }) => context.expired !== undefined,
+    isDecided: ({ context }) => context.outcome !== undefined,
+    isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
+    isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
+    hasDiffered: ({ context }) => context.tries > 0,
+    /** The engine says whether a drain deadline may be passed over. */
+    mayProceed: () => false,
+    // what the last port call answered
+    isTaken: answers('taken'),
+    isAbsent: answers('absent'),
+    isAccepted: answers('accepted'),
+    isRefused: answers('refused'),
+    isStored: answers('stored'),
+    isApplied: answers('applied'),
+    isRetryable: answers('retryable'),
+    isUnknown: answers('unknown'),
+    isEqual: answers('equal'),
+    isSame: answers('same'),
+    isElsewhere: answers('elsewhere'),
+  },
+  actions: {
+    observe: assign(({ context, event }) =>
+      event.type === 'observed'
+        ? { pod: event.pod, stored: event.stored, restart: context.restart && observeRestart(context.restart, event.pod) }
+        : {},
+    ),
+    tellMoved: raise({ type: 'moved' }),
+    takeEndpoint: assign(({ event }) => (event.type === 'endpoint' ? { endpointReady: event.ready } : {})),
+    takeHeir: assign(({ event }) => (event.type === 'heir' ? { heir: event.heir, heirExpected: event.expected } : {})),
+    markGone: assign({ gone: true }),
+    markInterrupted: assign({ interrupted: true }),
+
+    begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
+    forgetTraffic: assign({ traffic: undefined }),
+    forgetRecord: assign({ record: undefined }),
+    beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
+    acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
+    expireDrain: assign({ expired: 'drain' }),
+    expireRestore: assign({ expired: 'restore' }),
+
+    recordDrain: assign({ record: ({ context }) => nextRecord(context, 'drain') }),
+    recordPatched: assign({ record: ({ context }) => nextRecord(context, 'patched') }),
+    recordRestore: assign({ record: ({ context }) => nextRecord(context, 'restore') }),
+    recordReadmission: assign({ record: ({ context }) => readmission(context) }),
+    recordClosed: assign({ record: ({ context }) => nextRecord(context, 'closed') }),
+    reopen: assign({ record: ({ context }) => openRecord(context) ?? context.record }),
+
+    takeAnswer: assign(({ context, event }) => {
+      const { kind, message, seen } = outputOf(event)
+      return {
+        answer: kind,
+        trouble: message ?? context.trouble,
+        tries: context.tries + (kind === 'rejected' || kind === 'different' ? 1 : 0),
+        gone: context.gone || kind === 'gone',
+        ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
+      }
+    }),
+    takeReading: assign(({ event }) => ({ traffic: (event as unknown as { output: TrafficReading }).output, answer: 'read' })),
+    takeSnapshot: assign(({ context, event }) => {
+      const output = outputOf(event) as SnapshotAnswer
+      if (output.kind !== 'taken') return { answer: output.kind, trouble: output.message }
+      const record = nextRecord({ ...context, record: undefined }, 'drain', output.targets)
+      return { answer: output.kind, trouble: undefined, address: output.address, record }
+    }),
+    takeAddress: assign(({ event }) => {
+      const output = outputOf(event) as { kind: string; address?: string; message?: string }
+      return { answer: output.kind, ...(output.address ? { address: output.address } : {}), trouble: output.message }
+    }),
+    noteElsewhere: assign({
+      trouble: ({ context: { heir, address } }) =>
+        `${heir?.pod.name} has come in its place with another address (${heir?.pod.ip ?? 'none'}, it was ${address ?? 'unknown'})`,
+    }),
+
+    /** Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. */
+    end: assign(({ context }, params: Ending) => (context.outcome === undefined ? ending(params, context) : {})),
+    /** The same, over whatever was decided before. */
+    overrule: assign(({ context }, params: Ending) => ending(params, context)),
+    endLost: assign(({ event }) => (event.type === 'lost' ? { outcome: 'conflict' as const, reason: event.reason } : {})),
+    endBug: assign(({ context, event }) => {
+      const trouble = String((event as unknown as { error?: unknown }).error)
+      return ending({ outcome: 'needsOperator', reason: 'bug' }, { ...context, trouble })
+    }),
+  },
+})

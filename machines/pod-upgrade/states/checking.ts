@@ -1,0 +1,80 @@
+import { podInput, targetsInput } from '../inputs.ts'
+import { podSetup } from '../setup.ts'
+import { BUG } from '../writing.ts'
+
+const NOT_STARTED = [
+  {
+    guard: 'isInterrupted',
+    target: '#pod.done',
+    actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
+  },
+  { guard: 'isEnding', target: '#pod.done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+] as const
+
+/** Still the pod that was planned? In the load balancers, and its patch accepted by a dry run? Nothing is touched yet. */
+export const checking = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'inspecting',
+  after: { drainDeadline: { actions: 'expireDrain' } },
+  states: {
+    inspecting: {
+      invoke: {
+        id: 'snapshot',
+        src: 'snapshot',
+        input: podInput,
+        onDone: { target: 'inspected', actions: 'takeSnapshot' },
+        onError: BUG,
+      },
+    },
+    inspected: {
+      always: [
+        { guard: 'isAbsent', target: '#pod.failed', actions: { type: 'end', params: { outcome: 'failed', reason: 'absent' } } },
+        { guard: 'isUnknown', target: 'waiting' },
+        { guard: 'isRehearsed', target: 'enrolling' },
+        { target: 'rehearsing' },
+      ],
+    },
+    rehearsing: {
+      invoke: {
+        id: 'rehearse',
+        src: 'rehearse',
+        input: podInput,
+        onDone: { target: 'rehearsed', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    rehearsed: {
+      always: [
+        { guard: 'isAccepted', target: 'enrolling' },
+        {
+          guard: 'isRefused',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'rehearsalRefused' } },
+        },
+        { target: 'waiting' },
+      ],
+    },
+    // The ledger has to know the prior state as it is now, before the first effect.
+    enrolling: {
+      invoke: {
+        id: 'enroll',
+        src: 'enroll',
+        input: targetsInput,
+        onDone: { target: 'enrolled', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    enrolled: { always: [{ guard: 'isUnknown', target: 'waiting' }, ...NOT_STARTED, { target: '#pod.draining' }] },
+    waiting: {
+      always: [
+        ...NOT_STARTED,
+        {
+          guard: 'isExpired',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notChecked', deadline: 'drain' } },
+        },
+      ],
+      after: { retry: 'inspecting' },
+    },
+  },
+})

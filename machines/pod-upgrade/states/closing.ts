@@ -1,0 +1,39 @@
+import { podSetup } from '../setup.ts'
+import { writing } from '../writing.ts'
+
+/** Home. Its journal is closed off the critical path: it takes no place in the window any more. */
+export const closing = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'writing',
+  states: {
+    ...writing('recordClosed', 'closed'),
+    deciding: {
+      always: [
+        { guard: 'isGone', target: 'closed' },
+        {
+          guard: 'isUsurped',
+          target: '#pod.stopped',
+          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        { guard: 'isRecorded', target: 'closed' },
+        // An open restore intent on a pod that is in: the next run finds it so, and closes it.
+        { guard: 'isRejectedForGood', target: 'closed' },
+        { target: 'writing' },
+      ],
+    },
+    closed: {
+      always: [
+        { guard: 'isDecided', target: '#pod.done' },
+        { guard: 'isGone', target: '#pod.done', actions: { type: 'end', params: { outcome: 'upgraded', reason: 'upgraded' } } },
+        // An earlier run's upgrade was brought to its end; this run's is still to do.
+        { guard: 'asksForOthers', target: '#pod.queued', actions: 'forgetRecord' },
+        {
+          guard: 'hasPatched',
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'upgraded', reason: 'upgraded' } },
+        },
+        { target: '#pod.done', actions: { type: 'end', params: { outcome: 'unchanged', reason: 'readmitted' } } },
+      ],
+    },
+  },
+})

@@ -1,0 +1,67 @@
+import { resolving } from '../resolving.ts'
+import { podSetup } from '../setup.ts'
+import { writing } from '../writing.ts'
+
+/** The intent is durable; the drain calls run or are being resolved. */
+export const draining = podSetup.createStateConfig({
+  entry: ['begin', 'forgetTraffic'],
+  initial: 'writing',
+  after: { drainDeadline: { actions: 'expireDrain' } },
+  states: {
+    ...writing('recordDrain', 'calling'),
+    deciding: {
+      always: [
+        {
+          guard: 'isUsurped',
+          target: '#pod.stopped',
+          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        { guard: 'isRecorded', target: 'calling' },
+        {
+          guard: 'isEnding',
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
+        },
+        {
+          guard: 'isInterrupted',
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
+        },
+        { guard: 'isMoved', target: '#pod.checking' },
+        {
+          guard: 'isRejectedForGood',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded' } },
+        },
+        {
+          guard: 'isExpired',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded', deadline: 'drain' } },
+        },
+        { target: 'writing' },
+      ],
+    },
+    ...resolving('drain', { applied: '#pod.emptying', refused: 'refused' }),
+    refused: {
+      always: { target: '#pod.readmitting', actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } } },
+    },
+    judging: {
+      always: [
+        { guard: 'isOut', target: '#pod.emptying' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        {
+          guard: 'isInterrupted',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
+        },
+        {
+          guard: 'isExpired',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotConfirmed', deadline: 'drain' } },
+        },
+        { guard: 'isUnread', target: 'waiting' },
+        { target: 'calling' },
+      ],
+    },
+  },
+})

@@ -1,0 +1,60 @@
+import { drainInput, targetsInput } from '../inputs.ts'
+import { podSetup } from '../setup.ts'
+import { BUG } from '../writing.ts'
+
+/** Waits for proof that the patched containers were started from the patched spec. */
+export const restarting = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'watching',
+  after: {
+    restartDeadline: {
+      target: 'failed',
+      actions: { type: 'end', params: { outcome: 'failed', reason: 'notRestarted', deadline: 'restart' } },
+    },
+  },
+  on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
+  states: {
+    // Entered anew whenever a container changed: the quiet time is counted from there.
+    watching: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isProven', target: '#pod.warming' },
+        {
+          guard: 'isHopeless',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'hopeless' } },
+        },
+      ],
+      on: { moved: { target: 'watching', reenter: true }, reloaded: 'confirming' },
+      after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
+    },
+    // After a resume, and when a load balancer has restarted or reloaded: is it still out?
+    confirming: {
+      invoke: {
+        id: 'inspect',
+        src: 'inspect',
+        input: targetsInput,
+        onDone: { target: 'judging', actions: 'takeReading' },
+        onError: BUG,
+      },
+    },
+    judging: {
+      always: [
+        { guard: 'isOut', target: 'watching' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isUnread', target: 'waiting' },
+        { target: 'redraining' },
+      ],
+    },
+    waiting: { after: { retry: 'confirming' } },
+    redraining: {
+      invoke: {
+        id: 'drain',
+        src: 'effect',
+        input: drainInput,
+        onDone: { target: 'confirming', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+  },
+})

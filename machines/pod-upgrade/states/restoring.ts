@@ -1,0 +1,104 @@
+import { resolving } from '../resolving.ts'
+import { podSetup } from '../setup.ts'
+import { writing } from '../writing.ts'
+
+const refused = podSetup.createStateConfig({
+  always: {
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
+  },
+})
+
+const judging = podSetup.createStateConfig({
+  always: [
+    { guard: 'isIn', target: '#pod.verifying' },
+    {
+      guard: 'isExpired',
+      target: '#pod.needsOperator',
+      actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
+    },
+    { guard: 'isUnread', target: 'waiting' },
+    { target: 'calling' },
+  ],
+})
+
+const GIVEN_UP = [
+  {
+    guard: 'isRejectedForGood',
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded' } },
+  },
+  {
+    guard: 'isExpired',
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded', deadline: 'restore' } },
+  },
+] as const
+
+/** The restore intent is durable; the calls run or are being resolved. */
+export const restoring = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'writing',
+  after: { restoreDeadline: { actions: 'expireRestore' } },
+  states: {
+    ...writing('recordRestore', 'calling'),
+    deciding: {
+      always: [
+        {
+          guard: 'isUsurped',
+          target: '#pod.stopped',
+          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        { guard: 'isRecorded', target: 'calling' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        ...GIVEN_UP,
+        // The container that was ready is another one by now.
+        { guard: 'isNotReady', target: '#pod.warming' },
+        { target: 'writing' },
+      ],
+    },
+    ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),
+    refused,
+    judging,
+  },
+})
+
+/** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
+export const readmitting = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'waitingReady',
+  after: { restoreDeadline: { actions: 'expireRestore' } },
+  states: {
+    waitingReady: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isPodReady', target: 'writing' },
+        {
+          guard: 'isExpired',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'baselineNotReady', deadline: 'restore' } },
+        },
+      ],
+    },
+    // A journal write first: it kills a late images patch.
+    ...writing('recordReadmission', 'calling'),
+    deciding: {
+      always: [
+        {
+          guard: 'isUsurped',
+          target: '#pod.stopped',
+          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        { guard: 'isRecorded', target: 'calling' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        // A late images patch has landed after all: it goes on from there.
+        { guard: 'isPatchStored', target: '#pod.deriving', actions: 'reopen' },
+        ...GIVEN_UP,
+        { target: 'waitingReady' },
+      ],
+    },
+    ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),
+    refused,
+    judging,
+  },
+})

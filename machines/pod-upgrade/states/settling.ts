@@ -1,0 +1,184 @@
+import { relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
+import { podSetup } from '../setup.ts'
+import { BUG } from '../writing.ts'
+
+/**
+ * The pod was deleted, replaced or moved: its targets are settled, from the journal or the ledger. What was drained is
+ * put back only for a ready pod of the same controller at the same address, and is otherwise reported by name.
+ */
+export const settling = podSetup.createStateConfig({
+  entry: ['begin', 'forgetTraffic'],
+  initial: 'choosing',
+  states: {
+    choosing: {
+      always: [{ guard: 'isEnding', target: 'reading' }, { guard: 'isMoved', target: 'relocating' }, { target: '#pod.deriving' }],
+    },
+
+    // Same pod, new address: the load balancers may have followed it.
+    relocating: {
+      invoke: {
+        id: 'relocate',
+        src: 'relocate',
+        input: relocateInput,
+        onDone: { target: 'relocated', actions: 'takeAddress' },
+        onError: BUG,
+      },
+    },
+    relocated: {
+      always: [
+        { guard: 'isSame', target: '#pod.deriving', actions: 'reopen' },
+        { guard: 'isElsewhere', target: 'abandoning' },
+        { target: 'relocatingAgain' },
+      ],
+    },
+    relocatingAgain: { after: { retry: 'choosing' } },
+
+    reading: {
+      invoke: {
+        id: 'inspect',
+        src: 'inspect',
+        input: targetsInput,
+        onDone: { target: 'judging', actions: 'takeReading' },
+        onError: BUG,
+      },
+    },
+    judging: {
+      always: [
+        { guard: 'isUnread', target: 'waiting' },
+        // Never drained, or put back before the pod went.
+        { guard: 'isIn', target: 'closing' },
+        { target: 'awaiting' },
+      ],
+    },
+    waiting: { after: { retry: 'reading' } },
+
+    // Waits for what comes in its place.
+    awaiting: {
+      always: [
+        { guard: 'heirIsReady', target: 'intending' },
+        { guard: 'heirIsElsewhere', target: 'abandoning', actions: 'noteElsewhere' },
+        { guard: 'noHeirComes', target: 'leaving' },
+      ],
+      after: { readyDeadline: 'overdue' },
+    },
+    intending: {
+      invoke: {
+        id: 'settle',
+        src: 'settle',
+        input: settleInput('restore'),
+        onDone: { target: 'intended', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    intended: { always: [{ guard: 'isStored', target: 'calling' }, { target: 'intendingAgain' }] },
+    intendingAgain: { after: { retry: 'awaiting' } },
+    calling: {
+      invoke: {
+        id: 'restore',
+        src: 'effect',
+        input: restoreInput,
+        onDone: { target: 'called', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    called: {
+      always: [
+        {
+          guard: 'isRefused',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
+        },
+        { target: 'comparing' },
+      ],
+    },
+    comparing: {
+      invoke: {
+        id: 'compare',
+        src: 'compare',
+        input: targetsInput,
+        onDone: { target: 'compared', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    compared: {
+      always: [
+        { guard: 'isEqual', target: 'closing' },
+        {
+          guard: 'isTooDifferent',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoredDifferently' } },
+        },
+        { target: 'comparingAgain' },
+      ],
+    },
+    // Unknown stays unknown and is read again; what was seen to differ is restored again.
+    comparingAgain: { after: { retry: [{ guard: 'isUnknown', target: 'comparing' }, { target: 'calling' }] } },
+
+    closing: {
+      invoke: {
+        id: 'settle',
+        src: 'settle',
+        input: settleInput('closed'),
+        onDone: { target: 'closed', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    closed: {
+      always: [
+        {
+          guard: 'isStored',
+          target: '#pod.done',
+          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'settled' } },
+        },
+        { target: 'closingAgain' },
+      ],
+    },
+    closingAgain: { after: { retry: 'closing' } },
+
+    // Scaled down, or nothing that would replace it: the entry stays out, and there is nothing to put back.
+    leaving: {
+      invoke: {
+        id: 'settle',
+        src: 'settle',
+        input: settleInput('closed'),
+        onDone: { target: 'left', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    left: {
+      always: [
+        { guard: 'isStored', target: '#pod.done', actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } } },
+        { target: 'leavingAgain' },
+      ],
+    },
+    leavingAgain: { after: { retry: 'leaving' } },
+
+    // The target is nobody's: left out, and named for a person.
+    abandoning: {
+      invoke: {
+        id: 'settle',
+        src: 'settle',
+        input: settleInput('abandoned'),
+        onDone: { target: 'abandoned', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    abandoned: {
+      always: [
+        {
+          guard: 'isStored',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'abandoned' } },
+        },
+        { target: 'abandoningAgain' },
+      ],
+    },
+    abandoningAgain: { after: { retry: 'abandoning' } },
+    overdue: {
+      always: {
+        target: '#pod.needsOperator',
+        actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'heirLate', deadline: 'ready' } },
+      },
+    },
+  },
+})

@@ -1,0 +1,46 @@
+import { restoreInput, targetsInput } from '../inputs.ts'
+import { podSetup } from '../setup.ts'
+import { BUG } from '../writing.ts'
+
+/** Read back: in rotation with its prior weight and state. */
+export const verifying = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'comparing',
+  after: { restoreDeadline: { actions: 'expireRestore' } },
+  states: {
+    comparing: {
+      invoke: {
+        id: 'compare',
+        src: 'compare',
+        input: targetsInput,
+        onDone: { target: 'compared', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    compared: { always: [{ guard: 'isEqual', target: '#pod.closing' }, { target: 'differing' }] },
+    differing: {
+      always: [
+        {
+          guard: 'isTooDifferent',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoredDifferently' } },
+        },
+        {
+          guard: 'isExpired',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
+        },
+      ],
+      after: { retry: [{ guard: 'hasDiffered', target: 'restoring' }, { target: 'comparing' }] },
+    },
+    restoring: {
+      invoke: {
+        id: 'restore',
+        src: 'effect',
+        input: restoreInput,
+        onDone: { target: 'comparing', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+  },
+})

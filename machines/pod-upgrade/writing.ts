@@ -1,0 +1,35 @@
+import { storeInput, uidInput } from './inputs.ts'
+import { podSetup } from './setup.ts'
+
+type Recording = 'recordDrain' | 'recordPatched' | 'recordRestore' | 'recordReadmission' | 'recordClosed'
+
+export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
+
+/**
+ * A guarded write to the pod. Whatever does not clearly succeed is read anew, and `deciding` (given by the state that
+ * uses this) goes by what is stored then: never resent blindly, never taken for done.
+ */
+export function writing(recording: Recording, stored: string) {
+  return {
+    writing: podSetup.createStateConfig({
+      entry: recording,
+      invoke: {
+        id: 'store',
+        src: 'store',
+        input: storeInput,
+        onDone: { target: 'written', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    }),
+    written: podSetup.createStateConfig({
+      always: [{ guard: 'isStored', target: stored }, { target: 'rereading' }],
+    }),
+    rereading: podSetup.createStateConfig({
+      invoke: { id: 'read', src: 'read', input: uidInput, onDone: { target: 'reread', actions: 'takeAnswer' }, onError: BUG },
+    }),
+    reread: podSetup.createStateConfig({
+      always: [{ guard: 'isUnknown', target: 'rewaiting' }, { target: 'deciding' }],
+    }),
+    rewaiting: podSetup.createStateConfig({ after: { retry: 'rereading' } }),
+  }
+}
