@@ -58,8 +58,8 @@ const SILENCE_LIMIT_MS = 90_000
 const HEALTHY_AFTER_MS = 5_000
 /** A watch that the server closed sooner than this with nothing in it counts as a failure: no tight loop. */
 const AT_ONCE_MS = 1_000
-/** 401 and 403 also come from an API server that has just started: after the first list, only a row of them is fatal. */
-const REFUSALS_UNTIL_FATAL = 3
+/** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
+const REFUSED_UNTIL_FATAL_MS = 10_000
 
 /** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
 interface Outcome {
@@ -73,7 +73,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   const store = createObjectStore<R>()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
-  let refusals = 0
+  let refusedSince: number | undefined
   /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
   let resumedAfterServerError = false
 
@@ -148,7 +148,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     function advance(version: string): void {
       if (isNewerVersion(version, position)) position = version
       resumedAfterServerError = false
-      refusals = 0
+      refusedSince = undefined
     }
 
     function takeLine(text: string): void {
@@ -244,8 +244,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       const { error } = outcome
       if (error === undefined) continue
       if (isRefusal(error)) {
-        refusals += 1
-        if (!listed || refusals >= REFUSALS_UNTIL_FATAL) {
+        refusedSince ??= clock.now()
+        if (!listed || clock.now() - refusedSince >= REFUSED_UNTIL_FATAL_MS) {
           report(error, true)
           return error
         }

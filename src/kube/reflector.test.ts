@@ -1,0 +1,496 @@
+import { expect, test } from 'vitest'
+import { KubeError } from './errors.ts'
+import { field } from './json.ts'
+import { createKubeClient } from './kube-client.ts'
+import { createReflector, type ObjectRecord, ReflectorError, type ReflectorEvent } from './reflector.ts'
+import { createScriptedTransport, type Incoming } from './testing/scripted-transport.ts'
+import { createVirtualClock } from './testing/virtual-clock.ts'
+
+const PATH = '/api/v1/namespaces/default/pods'
+
+interface PodRecord extends ObjectRecord {
+  image: string
+}
+
+function decode(raw: unknown): PodRecord {
+  const metadata = field(raw, 'metadata') as ObjectRecord
+  const image = field(field(raw, 'spec'), 'image')
+  if (typeof image !== 'string') throw new Error('no image')
+  const { uid, name, namespace, resourceVersion } = metadata
+  return { uid, name, namespace, resourceVersion, image }
+}
+
+function pod(name: string, version: number, uid = name, image = 'v1') {
+  return { metadata: { uid, name, namespace: 'default', resourceVersion: String(version) }, spec: { image } }
+}
+
+function listOf(version: number, items: unknown[], next?: string) {
+  return { kind: 'PodList', metadata: { resourceVersion: String(version), continue: next }, items }
+}
+
+function bookmark(version: number) {
+  return { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } }
+}
+
+function errorEvent(code: number) {
+  return { type: 'ERROR', object: { kind: 'Status', code, reason: 'Some', message: 'it ended' } }
+}
+
+/** `added web-0@5`, with a tilde where versions may have been missed. */
+function show({ type, record, continuous }: ReflectorEvent<PodRecord>): string {
+  return `${continuous ? '' : '~'}${type} ${record.uid}@${record.resourceVersion}`
+}
+
+function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void; random?: number } = {}) {
+  const clock = createVirtualClock()
+  const transport = createScriptedTransport(clock)
+  const random = { next: () => overrides.random ?? 0.5 }
+  const client = createKubeClient({ transport, clock, random })
+  const events: string[] = []
+  const errors: { error: Error; fatal: boolean }[] = []
+  const reflector = createReflector({
+    client,
+    clock,
+    random,
+    path: PATH,
+    labelSelector: 'app=web',
+    decode,
+    onEvent: (event) => {
+      events.push(show(event))
+      overrides.onEvent?.(event)
+    },
+    onError: (error, fatal) => errors.push({ error, fatal }),
+  })
+  /** The events since the last call. */
+  const taken = () => events.splice(0)
+  const problems = () => errors.map(({ error }) => (error instanceof ReflectorError ? error.problem : (error as KubeError).kind))
+  const known = () => [...reflector.records().values()].map(({ uid, resourceVersion }) => `${uid}@${resourceVersion}`)
+
+  async function next(kind: 'list' | 'watch'): Promise<Incoming> {
+    const incoming = await transport.next()
+    expect([incoming.path, incoming.stream]).toEqual([PATH, kind === 'watch'])
+    return incoming
+  }
+
+  /** Lists `items` and gives the watch that follows. */
+  async function startWith(version: number, items: unknown[]): Promise<Incoming> {
+    const started = reflector.start()
+    ;(await next('list')).answer(200, listOf(version, items))
+    await started
+    return next('watch')
+  }
+
+  return { clock, transport, reflector, events, errors, problems, taken, known, next, startWith }
+}
+
+test('lists consistently in pages, then watches from the version of the list', async () => {
+  const { reflector, next, taken, known } = setUp()
+  const started = reflector.start()
+  const first = await next('list')
+  expect(Object.fromEntries(first.query)).toEqual({ labelSelector: 'app=web', limit: '500' })
+  first.answer(200, listOf(9, [pod('a', 1), pod('b', 2)], 'more'))
+  const second = await next('list')
+  expect(Object.fromEntries(second.query)).toEqual({ labelSelector: 'app=web', limit: '500', continue: 'more' })
+  expect(taken()).toEqual([])
+  second.answer(200, listOf(9, [pod('c', 3)]))
+  await started
+  expect(taken()).toEqual(['~added a@1', '~added b@2', '~added c@3'])
+  expect(known()).toEqual(['a@1', 'b@2', 'c@3'])
+  const watch = await next('watch')
+  expect(Object.fromEntries(watch.query)).toEqual({
+    labelSelector: 'app=web',
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion: '9',
+    timeoutSeconds: '360',
+  })
+  await reflector.stop()
+})
+
+test('an expired page makes it one list without pages', async () => {
+  const { reflector, next, taken } = setUp()
+  const started = reflector.start()
+  ;(await next('list')).answer(200, listOf(9, [pod('a', 1)], 'more'))
+  ;(await next('list')).answer(410, { kind: 'Status', reason: 'Expired' })
+  const whole = await next('list')
+  expect(Object.fromEntries(whole.query)).toEqual({ labelSelector: 'app=web' })
+  whole.answer(200, listOf(12, [pod('a', 10), pod('b', 11)]))
+  await started
+  expect(taken()).toEqual(['~added a@10', '~added b@11'])
+  await reflector.stop()
+})
+
+test('the server is asked to close each watch after 240 to 480 s', async () => {
+  for (const [random, timeoutSeconds] of [
+    [0, '240'],
+    [0.999, '479'],
+  ] as const) {
+    const { reflector, startWith } = setUp({ random })
+    expect((await startWith(9, [])).query.get('timeoutSeconds')).toBe(timeoutSeconds)
+    await reflector.stop()
+  }
+})
+
+test('changes by the watch are continuous, the first sight of an object is not', async () => {
+  const { startWith, taken, known, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 1)])
+  taken()
+  watch.line({ type: 'MODIFIED', object: pod('a', 10) })
+  watch.line({ type: 'ADDED', object: pod('b', 11) })
+  watch.line({ type: 'MODIFIED', object: pod('b', 12) })
+  watch.line({ type: 'DELETED', object: pod('a', 13) })
+  expect(taken()).toEqual(['modified a@10', '~added b@11', 'modified b@12', 'deleted a@13'])
+  expect(known()).toEqual(['b@12'])
+  await reflector.stop()
+})
+
+test('a watch that ends is resumed from the last version, bookmarks included, and stays continuous', async () => {
+  for (const [how, ended] of [
+    ['in order', []],
+    ['by a reset', ['ambiguous']],
+    ['by an error of the server', ['server']],
+  ] as const) {
+    const { startWith, next, taken, problems, reflector } = setUp()
+    const first = await startWith(9, [pod('a', 1)])
+    taken()
+    first.line({ type: 'MODIFIED', object: pod('a', 10) })
+    first.line(bookmark(20))
+    if (how === 'in order') first.end()
+    if (how === 'by a reset') first.fail(true)
+    if (how === 'by an error of the server') first.line(errorEvent(500))
+    const second = await next('watch')
+    expect(second.query.get('resourceVersion')).toBe('20')
+    second.line({ type: 'MODIFIED', object: pod('a', 21) })
+    expect(taken()).toEqual(['modified a@10', 'modified a@21'])
+    expect(problems()).toEqual(ended)
+    await reflector.stop()
+  }
+})
+
+test('410 makes it list again: the difference is by uid and not continuous', async () => {
+  for (const how of ['as status', 'in the stream'] as const) {
+    const { startWith, next, taken, errors, known, reflector } = setUp()
+    const watch = await startWith(9, [pod('same', 1), pod('changed', 2), pod('gone', 3), pod('web-0', 4, 'old')])
+    taken()
+    if (how === 'as status') watch.answer(410, { kind: 'Status', reason: 'Expired' })
+    else watch.line(errorEvent(410))
+    ;(await next('list')).answer(
+      200,
+      listOf(30, [pod('same', 1), pod('changed', 20), pod('new', 21), pod('web-0', 22, 'reborn')]),
+    )
+    const second = await next('watch')
+    expect(taken()).toEqual(['~deleted gone@3', '~deleted old@4', '~modified changed@20', '~added new@21', '~added reborn@22'])
+    expect(known()).toEqual(['same@1', 'changed@20', 'new@21', 'reborn@22'])
+    expect(errors.map(({ fatal }) => fatal)).toEqual([false])
+    // What the list showed unchanged has missed nothing.
+    second.line({ type: 'MODIFIED', object: pod('same', 31) })
+    second.line({ type: 'MODIFIED', object: pod('changed', 32) })
+    expect(taken()).toEqual(['modified same@31', 'modified changed@32'])
+    await reflector.stop()
+  }
+})
+
+test('a recreated object is another one', async () => {
+  const { startWith, taken, reflector } = setUp()
+  const watch = await startWith(9, [pod('web-0', 1, 'first')])
+  taken()
+  watch.line({ type: 'DELETED', object: pod('web-0', 10, 'first') })
+  watch.line({ type: 'ADDED', object: pod('web-0', 11, 'second') })
+  expect(taken()).toEqual(['deleted first@10', '~added second@11'])
+  await reflector.stop()
+})
+
+test('what the watch replays is dropped', async () => {
+  const { startWith, taken, known, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 8)])
+  taken()
+  watch.line({ type: 'MODIFIED', object: pod('a', 100) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 99) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 100) })
+  watch.line({ type: 'ADDED', object: pod('a', 8) })
+  watch.line({ type: 'DELETED', object: pod('a', 50) })
+  expect(taken()).toEqual(['modified a@100'])
+  watch.line({ type: 'DELETED', object: pod('a', 101) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 100) })
+  watch.line({ type: 'DELETED', object: pod('a', 101) })
+  expect(taken()).toEqual(['deleted a@101'])
+  expect(known()).toEqual([])
+  await reflector.stop()
+})
+
+test('versions below an observed answer still become events, in order and continuous', async () => {
+  const { startWith, taken, known, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 8)])
+  taken()
+  expect(reflector.observe(pod('a', 12)).resourceVersion).toBe('12')
+  expect([taken(), known()]).toEqual([[], ['a@12']])
+  watch.line({ type: 'MODIFIED', object: pod('a', 10) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 11) })
+  expect([taken(), known()]).toEqual([['modified a@10', 'modified a@11'], ['a@12']])
+  watch.line({ type: 'MODIFIED', object: pod('a', 12) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 13) })
+  expect([taken(), known()]).toEqual([['modified a@12', 'modified a@13'], ['a@13']])
+  // An answer that comes late tells nothing.
+  expect(reflector.observe(pod('a', 11)).resourceVersion).toBe('13')
+  await reflector.stop()
+})
+
+test('an answer that comes after the deletion does not bring the object back', async () => {
+  const { startWith, known, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 8)])
+  watch.line({ type: 'DELETED', object: pod('a', 11) })
+  expect(reflector.observe(pod('a', 10)).resourceVersion).toBe('10')
+  expect(known()).toEqual([])
+  // A newer version can only mean that it is in the selection again.
+  reflector.observe(pod('a', 12))
+  expect(known()).toEqual(['a@12'])
+  await reflector.stop()
+})
+
+test('an object that was made while the list was under way is not taken for deleted', async () => {
+  const { startWith, next, taken, known, reflector } = setUp()
+  const watch = await startWith(9, [])
+  watch.line(errorEvent(410))
+  const list = await next('list')
+  reflector.observe(pod('made', 31))
+  reflector.observe(pod('gone', 29))
+  list.answer(200, listOf(30, []))
+  const second = await next('watch')
+  expect([taken(), known()]).toEqual([['~deleted gone@29'], ['made@31']])
+  second.line({ type: 'ADDED', object: pod('made', 31) })
+  expect(taken()).toEqual(['~added made@31'])
+  await reflector.stop()
+})
+
+test('a line that cannot be read makes it list again, since an event may be lost with it', async () => {
+  for (const line of [
+    '{"type":"MODIF',
+    '[]',
+    '{"type":"NEW","object":{}}',
+    '{"type":"BOOKMARK","object":{}}',
+    '{"type":"ADDED"}',
+  ]) {
+    const { startWith, next, taken, problems, reflector } = setUp()
+    const watch = await startWith(9, [pod('a', 1)])
+    taken()
+    watch.line(line)
+    // Nothing after it counts: it would move the version past what was lost.
+    watch.line({ type: 'MODIFIED', object: pod('a', 11) })
+    ;(await next('list')).answer(200, listOf(12, [pod('a', 11)]))
+    await next('watch')
+    expect(taken()).toEqual(['~modified a@11'])
+    expect(problems()).toEqual(['malformed'])
+    await reflector.stop()
+  }
+})
+
+test('an object that cannot be read loses its own continuity only', async () => {
+  const { startWith, taken, problems, known, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 1), pod('b', 2), pod('c', 3)])
+  taken()
+  watch.line({ type: 'MODIFIED', object: { metadata: { uid: 'a', resourceVersion: '10' } } })
+  watch.line({ type: 'MODIFIED', object: pod('a', 11) })
+  watch.line({ type: 'MODIFIED', object: pod('b', 12) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 13) })
+  watch.line({ type: 'DELETED', object: { metadata: { uid: 'c', resourceVersion: '14' } } })
+  expect(taken()).toEqual(['~modified a@11', 'modified b@12', 'modified a@13', '~deleted c@3'])
+  expect(problems()).toEqual(['malformed', 'malformed'])
+  expect(known()).toEqual(['a@13', 'b@12'])
+  await reflector.stop()
+})
+
+test('an object that cannot be read in a list is neither gone nor known', async () => {
+  const { startWith, next, taken, problems, known, reflector } = setUp()
+  const broken = { metadata: { uid: 'a', resourceVersion: '20' } }
+  const watch = await startWith(9, [pod('a', 1)])
+  taken()
+  watch.line(errorEvent(410))
+  ;(await next('list')).answer(200, listOf(30, [broken]))
+  const second = await next('watch')
+  expect([taken(), known(), problems()]).toEqual([[], ['a@1'], ['expired', 'malformed']])
+  second.line({ type: 'MODIFIED', object: pod('a', 31) })
+  expect(taken()).toEqual(['~modified a@31'])
+  await reflector.stop()
+})
+
+test('a watch without a line for 90 s is resumed; bookmarks keep it', async () => {
+  const { startWith, next, taken, problems, clock, transport, reflector } = setUp()
+  const watch = await startWith(9, [pod('a', 1)])
+  taken()
+  for (const version of [20, 30, 40]) {
+    await clock.advance(60_000)
+    watch.line(bookmark(version))
+  }
+  await clock.advance(89_999)
+  expect(transport.waiting()).toBe(0)
+  expect(watch.request.signal?.aborted).toBe(false)
+  const second = await next('watch')
+  expect(watch.request.signal?.aborted).toBe(true)
+  expect(second.query.get('resourceVersion')).toBe('40')
+  expect(problems()).toEqual(['silent'])
+  second.line({ type: 'MODIFIED', object: pod('a', 41) })
+  watch.line({ type: 'MODIFIED', object: pod('a', 42) })
+  expect(taken()).toEqual(['modified a@41'])
+  await reflector.stop()
+})
+
+test('failures in a row wait longer and longer, up to 5 s; a watch that lived ends the row', async () => {
+  const { startWith, next, clock, reflector } = setUp({ random: 1 })
+  let watch = await startWith(9, [])
+  const waits: number[] = []
+  for (let failure = 1; failure <= 7; failure += 1) {
+    const failedAt = clock.now()
+    watch.fail(false)
+    watch = await next('watch')
+    waits.push(clock.now() - failedAt)
+  }
+  expect(waits).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000])
+  await clock.advance(10_000)
+  watch.fail(true)
+  const failedAt = clock.now()
+  await next('watch')
+  expect(clock.now() - failedAt).toBe(250)
+  await reflector.stop()
+})
+
+test('a server that closes each watch at once is not asked in a tight loop', async () => {
+  const { startWith, next, clock, problems, reflector } = setUp()
+  const watch = await startWith(9, [])
+  const closedAt = clock.now()
+  watch.end()
+  await next('watch')
+  expect(clock.now()).toBeGreaterThan(closedAt)
+  expect(problems()).toEqual(['closed'])
+  await reflector.stop()
+})
+
+test('a server error that comes back without progress makes it list again', async () => {
+  const { startWith, next, problems, reflector } = setUp()
+  ;(await startWith(9, [])).line(errorEvent(500))
+  ;(await next('watch')).line(errorEvent(500))
+  ;(await next('list')).answer(200, listOf(12, []))
+  expect((await next('watch')).query.get('resourceVersion')).toBe('12')
+  expect(problems()).toEqual(['server', 'server'])
+  await reflector.stop()
+})
+
+test.each([401, 403, 404])('%i on the first list is fatal', async (status) => {
+  const { reflector, next, errors, transport } = setUp()
+  const started = reflector.start()
+  const settled = started.then(
+    () => 'started',
+    (error: unknown) => error,
+  )
+  ;(await next('list')).answer(status, { kind: 'Status', reason: 'No', message: 'not you' })
+  expect(await settled).toMatchObject({ status })
+  expect(errors).toMatchObject([{ error: { status }, fatal: true }])
+  expect(transport.waiting()).toBe(0)
+  await reflector.stop()
+})
+
+test.each(['list', 'watch'] as const)('after the first list, refusals of the %s are fatal when they last', async (which) => {
+  const { startWith, next, errors, clock, transport, reflector } = setUp()
+  const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
+
+  /** Refuses what comes for a while; a list that is not refused is answered. */
+  async function refuse(done: () => boolean): Promise<void> {
+    while (!done()) {
+      const incoming = await transport.next()
+      if (which === 'watch' && !incoming.stream) incoming.answer(200, listOf(12, []))
+      else incoming.answer(403, refused)
+      await clock.settle()
+    }
+  }
+  const isFatal = () => errors.at(-1)?.fatal === true
+
+  const first = await startWith(9, [])
+  const startedAt = clock.now()
+  first.answer(403, refused)
+  await refuse(() => clock.now() - startedAt > 5_000)
+  let back = await transport.next()
+  if (!back.stream) {
+    back.answer(200, listOf(13, []))
+    back = await next('watch')
+  }
+  back.line(bookmark(14))
+  expect(errors.some(({ fatal }) => fatal)).toBe(false)
+
+  // That line ended the row.
+  back.answer(403, refused)
+  const refusedAt = clock.now()
+  await refuse(isFatal)
+  expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(10_000)
+  await reflector.stop()
+  expect(clock.pending()).toBe(0)
+})
+
+test('other failures of the first list are tried again', async () => {
+  const { reflector, next, errors, clock } = setUp()
+  const started = reflector.start()
+  ;(await next('list')).fail(false)
+  ;(await next('list')).answer(500, { kind: 'Status', reason: 'InternalError' })
+  ;(await next('list')).answer(200, 'no list')
+  ;(await next('list')).answer(200, { kind: 'PodList', items: [] })
+  const overloadedAt = clock.now()
+  ;(await next('list')).answer(503, { kind: 'Status', reason: 'X' }, { 'retry-after': '70' })
+  const last = await next('list')
+  expect(clock.now() - overloadedAt).toBeGreaterThanOrEqual(70_000)
+  last.answer(200, listOf(9, null as unknown as unknown[]))
+  await started
+  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false, false, false, false])
+  await reflector.stop()
+})
+
+test('a handler that throws is told of and stops nothing', async () => {
+  const { startWith, taken, problems, reflector } = setUp({
+    onEvent: () => {
+      throw new Error('a bug in the handler')
+    },
+  })
+  const watch = await startWith(9, [pod('a', 1), pod('b', 2)])
+  watch.line({ type: 'MODIFIED', object: pod('a', 10) })
+  watch.line({ type: 'MODIFIED', object: pod('b', 11) })
+  expect(taken()).toEqual(['~added a@1', '~added b@2', 'modified a@10', 'modified b@11'])
+  expect(problems()).toEqual(['handler', 'handler', 'handler', 'handler'])
+  await reflector.stop()
+})
+
+test('stop ends a watch, a list and a pause, leaves no timer, and is no error', async () => {
+  const watching = setUp()
+  const watch = await watching.startWith(9, [pod('a', 1)])
+  watching.taken()
+  const stopped = watching.reflector.stop()
+  watch.line({ type: 'MODIFIED', object: pod('a', 10) })
+  await stopped
+  expect([watching.taken(), watching.errors, watching.clock.pending()]).toEqual([[], [], 0])
+
+  const pausing = setUp()
+  ;(await pausing.startWith(9, [])).fail(true)
+  await pausing.clock.settle()
+  expect(pausing.clock.pending()).toBe(1)
+  await pausing.reflector.stop()
+  expect(pausing.clock.pending()).toBe(0)
+
+  const listing = setUp()
+  const started = listing.reflector.start().catch((error: unknown) => error)
+  await listing.next('list')
+  await listing.reflector.stop()
+  expect(await started).toMatchObject({ problem: 'stopped' })
+  expect([listing.errors, listing.clock.pending()]).toEqual([[], 0])
+})
+
+test('versions without an order: nothing that the server says is dropped', async () => {
+  const { startWith, taken, known, reflector } = setUp()
+  const opaque = (version: string) => {
+    const raw = pod('a', 0)
+    raw.metadata.resourceVersion = version
+    return raw
+  }
+  const watch = await startWith(9, [opaque('zz')])
+  taken()
+  watch.line({ type: 'MODIFIED', object: opaque('aa') })
+  watch.line({ type: 'MODIFIED', object: opaque('aa') })
+  watch.line({ type: 'MODIFIED', object: opaque('mm') })
+  expect([taken(), known()]).toEqual([['modified a@aa', 'modified a@mm'], ['a@mm']])
+  await reflector.stop()
+})
