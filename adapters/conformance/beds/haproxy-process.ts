@@ -1,0 +1,163 @@
+/** A real HAProxy in master-worker mode, on unix sockets in a folder of its own. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Endpoint } from '../../contract.ts'
+
+const WAIT_MS = 20_000
+
+/** Why the tests on the real HAProxy cannot run here; undefined where they can. */
+export function whyNoHaproxy(): string | undefined {
+  const { error, status } = spawnSync('haproxy', ['-v'], { stdio: 'ignore' })
+  return error === undefined && status === 0 ? undefined : 'haproxy is not installed (Debian: apt-get install haproxy)'
+}
+
+export interface HaproxyProcess {
+  /** Removed by `stop`. */
+  folder: string
+  front: string
+  adminSocket: string
+  /** Level operator: it may read, but not change servers. */
+  operatorSocket: string
+  masterSocket: string
+  /** Sends one line on a connection of its own. */
+  ask(line: string): Promise<string>
+  reload(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface HaproxyOptions {
+  /** Servers w0, w1, …; health-checked are the first three. */
+  endpoints: readonly Endpoint[]
+  /** More lines for the backend or new sections. */
+  moreLines?: readonly string[]
+  mode?: 'http' | 'tcp'
+}
+
+const CHECKED = 3
+
+function configuration(folder: string, { endpoints, moreLines = [], mode = 'http' }: HaproxyOptions): string {
+  return [
+    'global',
+    `  stats socket ${folder}/admin.sock mode 600 level admin`,
+    `  stats socket ${folder}/operator.sock mode 600 level operator`,
+    '  stats timeout 30s',
+    '  hard-stop-after 60s',
+    '  maxconn 200',
+    'defaults',
+    `  mode ${mode}`,
+    '  timeout connect 2s',
+    '  timeout client 60s',
+    '  timeout server 60s',
+    'frontend front',
+    `  bind unix@${folder}/front.sock`,
+    '  default_backend web',
+    'backend web',
+    '  balance roundrobin',
+    ...endpoints.map(({ address, port }, index) => {
+      const check = index < CHECKED ? ' check inter 50ms fall 1 rise 1' : ''
+      return `  server w${index} ${address.includes(':') ? `[${address}]` : address}:${port}${check}`
+    }),
+    ...moreLines.map((line) => `  ${line}`),
+    '',
+  ].join('\n')
+}
+
+/** One line on a connection of its own: HAProxy closes it after the answer. Rejects where there is none. */
+export function askSocket(path: string, line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    let answer = ''
+    socket.setEncoding('utf8')
+    socket.setTimeout(WAIT_MS, () => socket.destroy(new Error(`no answer to ${line}`)))
+    socket.once('connect', () => socket.write(`${line}\n`))
+    socket.on('data', (chunk: string) => {
+      answer += chunk
+    })
+    socket.once('error', reject)
+    socket.once('close', () => resolve(answer.trim()))
+  })
+}
+
+export async function waitUntil(condition: () => Promise<boolean>, what: string): Promise<void> {
+  const giveUpAt = performance.now() + WAIT_MS
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > giveUpAt) throw new Error(`Never: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-haproxy-'))
+  const configFile = join(folder, 'haproxy.cfg')
+  const masterSocket = join(folder, 'master.sock')
+  const adminSocket = join(folder, 'admin.sock')
+  writeFileSync(configFile, configuration(folder, options))
+  // A process group of its own: whatever the master has forked ends with it.
+  const master = spawn('haproxy', ['-W', '-S', masterSocket, '-f', configFile], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [master.stdout, master.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+  }
+  const killGroup = () => killProcessGroup(master)
+  process.once('exit', killGroup)
+
+  const ask = (line: string) => askSocket(adminSocket, line)
+  const info = async (key: string): Promise<string> => new RegExp(`^${key}: (.*)$`, 'm').exec(await ask('show info'))?.[1] ?? ''
+
+  async function stop(): Promise<void> {
+    const exited = new Promise((resolve) => master.once('exit', resolve))
+    if (master.exitCode === null && master.signalCode === null) {
+      // The master ends its workers, old ones too, and reaps them.
+      master.kill('SIGTERM')
+      const giveUp = setTimeout(killGroup, WAIT_MS)
+      await exited
+      clearTimeout(giveUp)
+    }
+    process.off('exit', killGroup)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await waitUntil(async () => {
+      if (master.exitCode !== null) throw new Error(output)
+      // The worker serves a moment before the master listens to signals.
+      return (await info('Pid')) !== '' && (await askSocket(masterSocket, 'show proc')) !== ''
+    }, `HAProxy runs: ${output}`)
+  } catch (error) {
+    await stop()
+    throw new Error(`HAProxy did not start: ${output}`, { cause: error })
+  }
+  return {
+    folder,
+    front: join(folder, 'front.sock'),
+    adminSocket,
+    operatorSocket: join(folder, 'operator.sock'),
+    masterSocket,
+    ask,
+    async reload() {
+      const before = await info('Pid')
+      master.kill('SIGUSR2')
+      await waitUntil(async () => {
+        const pid = await info('Pid')
+        return pid !== '' && pid !== before && (await info('Stopping')) === '0'
+      }, 'a new worker serves')
+    },
+    stop,
+  }
+}
+
+function killProcessGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It is gone already.
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import type { ConformanceCase } from '../bed.ts'
+import {
+  assertApplied,
+  assertDrained,
+  assertFailed,
+  begin,
+  drainOne,
+  effectCall,
+  inspectOne,
+  resolveAll,
+  restoreOne,
+  snapshotOne,
+} from '../steps.ts'
+
+export const effectCases = {
+  'drain-and-restore': {
+    title: 'drain takes out, restore puts back exactly the snapshot',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const before = await snapshotOne(adapter, target)
+      assert.equal(before.inRotation, true)
+      assertApplied(await drainOne(adapter, target))
+      assertDrained(await bed.oracle.admin(endpoint))
+      const drained = await inspectOne(adapter, target)
+      assertDrained(drained.admin)
+      assert.equal(drained.routable, false)
+      assertApplied(await restoreOne(adapter, target, before.prior))
+      assert.equal(await bed.oracle.admin(endpoint), 'in')
+      const restored = await inspectOne(adapter, target)
+      assert.deepEqual([restored.admin, restored.routable], ['in', true])
+      assert.deepEqual(await snapshotOne(adapter, target), before)
+    },
+  },
+  'repeat-changes-nothing': {
+    title: 'a repeated drain or restore changes nothing',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const before = await snapshotOne(adapter, target)
+      assertApplied(await drainOne(adapter, target))
+      const drained = await snapshotOne(adapter, target)
+      assertApplied(await drainOne(adapter, target))
+      assert.deepEqual(await snapshotOne(adapter, target), drained)
+      assertApplied(await restoreOne(adapter, target, before.prior))
+      assertApplied(await restoreOne(adapter, target, before.prior))
+      assert.deepEqual(await snapshotOne(adapter, target), before)
+      assert.equal(await bed.oracle.admin(endpoint), 'in')
+    },
+  },
+  'prior-weight-returns': {
+    title: 'a weight that was set at run time comes back, also after a restart',
+    needs: (bed) => bed.adapter().capabilities.weight,
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      await bed.operator.weight(endpoint, 7)
+      const before = await snapshotOne(adapter, target)
+      assert.equal(before.weight, 7)
+      assertApplied(await drainOne(adapter, target))
+      if (adapter.capabilities.volatileOnReload) await bed.restart()
+      assertApplied(await restoreOne(adapter, target, before.prior))
+      assert.equal(await bed.oracle.weight(endpoint), 7)
+      assert.deepEqual(await snapshotOne(adapter, target), before)
+    },
+  },
+  batch: {
+    title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
+    servers: (adapter) => adapter.capabilities.batch.max + 1,
+    async run(bed) {
+      const adapter = bed.adapter()
+      const { max } = adapter.capabilities.batch
+      const targets = await resolveAll(adapter, bed.endpoints.slice(0, max + 1))
+      const refused = bed.endpoints[1]!
+      await bed.operator.maint(refused)
+      const full = targets.slice(0, max)
+      const first = await adapter.drain(full, effectCall(full))
+      assert.equal(bed.wire.effectCalls(), 1)
+      for (const [index, { id }] of full.entries()) {
+        if (index === 1) assertFailed(first.get(id), 'conflict')
+        else assertApplied(first.get(id))
+      }
+      const rest = targets.slice(max)
+      assertApplied((await adapter.drain(rest, effectCall(rest))).get(rest[0]!.id))
+      assert.equal(bed.wire.effectCalls(), 2)
+      assert.equal(await bed.oracle.admin(refused), 'out')
+      assertDrained(await bed.oracle.admin(bed.endpoints[0]!))
+      assertDrained(await bed.oracle.admin(bed.endpoints[max]!))
+    },
+  },
+  'only-the-named': {
+    title: 'the other targets of the scope keep their state and weight',
+    async run(bed) {
+      const { adapter, target } = await begin(bed)
+      const other = bed.endpoints[1]!
+      const before = await snapshotOne(adapter, target)
+      assertApplied(await drainOne(adapter, target))
+      assert.equal(await bed.oracle.admin(other), 'in')
+      const weighs = adapter.capabilities.weight
+      if (weighs) await bed.operator.weight(other, 9)
+      assertApplied(await restoreOne(adapter, target, before.prior))
+      assert.equal(await bed.oracle.admin(other), 'in')
+      if (weighs) assert.equal(await bed.oracle.weight(other), 9, 'an edit of another target survives')
+    },
+  },
+  'ports-and-reuse': {
+    title: 'one address with two ports is two targets; an address taken over by a new pod is the same target',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const [taken, elsewhere] = await adapter.resolve(
+        [
+          { ...endpoint, uid: 'uid-of-the-next-pod', pod: 'next' },
+          { ...endpoint, port: endpoint.port === 1 ? 2 : 1 },
+        ],
+        effectCall([]),
+      )
+      assert.deepEqual(taken, { found: true, targets: [target] })
+      assert.equal(elsewhere?.found, false)
+      const all = await resolveAll(adapter, bed.endpoints)
+      assert.equal(new Set(all.map(({ id }) => id)).size, bed.endpoints.length, 'target ids are unique')
+      assert.deepEqual(await resolveAll(bed.adapter(), bed.endpoints), all, 'target ids are stable')
+    },
+  },
+  absent: {
+    title: 'a target that is gone is not found, by every call, and harms no other',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const { prior } = await snapshotOne(adapter, target)
+      const observation = await inspectOne(adapter, bed.absent)
+      assert.deepEqual([observation.admin, observation.routable], ['absent', false])
+      assertFailed(await drainOne(adapter, bed.absent), 'not-found')
+      assertFailed(await restoreOne(adapter, bed.absent, prior), 'not-found')
+      const both = [bed.absent, target]
+      assertApplied((await adapter.drain(both, effectCall(both))).get(target.id))
+      assertDrained(await bed.oracle.admin(endpoint))
+      const nowhere = { ...endpoint, address: '192.0.2.1' }
+      const [resolution] = await adapter.resolve([nowhere], effectCall([]))
+      assert.ok(resolution?.found === false && resolution.reason.includes('192.0.2.1'), 'the reason names the address')
+    },
+  },
+  'lower-fence': {
+    title: 'an effect of a former owner is refused',
+    needs: (bed) => bed.fencing,
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const { prior } = await snapshotOne(adapter, target)
+      assertApplied(await drainOne(adapter, target, { fence: 2 }))
+      assertFailed(await restoreOne(adapter, target, prior, { fence: 1 }), 'conflict')
+      assertDrained(await bed.oracle.admin(endpoint))
+    },
+  },
+} satisfies Record<string, ConformanceCase>

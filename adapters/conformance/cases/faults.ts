@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import type { AdapterErrorKind } from '../../contract.ts'
+import type { ConformanceCase, WireFault } from '../bed.ts'
+import {
+  assertApplied,
+  assertDrained,
+  assertFailed,
+  begin,
+  drainOne,
+  inspectOne,
+  restoreOne,
+  SHORT_DEADLINE_MS,
+  snapshotOne,
+} from '../steps.ts'
+
+class LostOwnership extends Error {}
+
+/** The effect meets the fault once: what the adapter says of it, what the world has, and how often it was sent. */
+function fault(wireFault: WireFault, said: AdapterErrorKind, world: 'in' | 'drained', sent: 0 | 1): ConformanceCase['run'] {
+  return async (bed) => {
+    const { adapter, endpoint, target } = await begin(bed)
+    const { prior } = await snapshotOne(adapter, target)
+    bed.wire.next(wireFault)
+    assertFailed(await drainOne(adapter, target, { deadlineMs: SHORT_DEADLINE_MS }), said)
+    bed.wire.heal()
+    assert.equal(bed.wire.effectCalls(), sent, 'effects sent')
+    const admin = await bed.oracle.admin(endpoint)
+    if (world === 'in') assert.equal(admin, 'in')
+    else assertDrained(admin)
+    assert.equal((await inspectOne(adapter, target)).admin, admin, 'the read-back tells which')
+    assertApplied(await drainOne(adapter, target))
+    bed.wire.next(wireFault)
+    assertFailed(await restoreOne(adapter, target, prior, { deadlineMs: SHORT_DEADLINE_MS }), said)
+    bed.wire.heal()
+    assertApplied(await restoreOne(adapter, target, prior))
+    assert.equal(await bed.oracle.admin(endpoint), 'in')
+  }
+}
+
+export const faultCases = {
+  refused: {
+    title: 'no connection: retryable, nothing changed',
+    run: fault('refused', 'retryable', 'in', 0),
+  },
+  'cut-before-effect': {
+    title: 'a connection that breaks before the effect is sent: retryable, nothing changed',
+    run: fault('cut-before-effect', 'retryable', 'in', 0),
+  },
+  'request-lost': {
+    title: 'an effect that is lost on its way: ambiguous, and not sent again',
+    run: fault('request-lost', 'ambiguous', 'in', 1),
+  },
+  'reply-lost': {
+    title: 'an effect whose answer is lost: ambiguous, and not sent again',
+    run: fault('reply-lost', 'ambiguous', 'drained', 1),
+  },
+  'no-answer': {
+    title: 'an effect without an answer is cut at the deadline: ambiguous',
+    run: fault('no-answer', 'ambiguous', 'drained', 1),
+  },
+  'false-success': {
+    title: 'a false success is seen by the inspection that follows',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      bed.wire.next('false-success')
+      await drainOne(adapter, target)
+      assert.equal(await bed.oracle.admin(endpoint), 'in')
+      const { admin, routable } = await inspectOne(adapter, target)
+      assert.deepEqual([admin, routable], ['in', true])
+    },
+  },
+  'lost-ownership': {
+    title: 'assertLive is asked right before the bytes leave: its error goes out as it is, and nothing is sent',
+    async run(bed) {
+      const { adapter, endpoint, target } = await begin(bed)
+      const { prior } = await snapshotOne(adapter, target)
+      const lost = new LostOwnership('another process owns this run')
+      const assertLive = () => {
+        throw lost
+      }
+      await assert.rejects(drainOne(adapter, target, { assertLive }), lost)
+      assert.equal(bed.wire.effectCalls(), 0)
+      assert.equal(await bed.oracle.admin(endpoint), 'in')
+      assertApplied(await drainOne(adapter, target))
+      await assert.rejects(restoreOne(adapter, target, prior, { assertLive }), lost)
+      assertDrained(await bed.oracle.admin(endpoint))
+      assert.equal(bed.wire.effectCalls(), 1)
+    },
+  },
+  'no-permission': {
+    title: 'missing rights are fatal, and the message says what to change',
+    needs: (bed) => bed.powerless !== undefined,
+    async run(bed) {
+      const { endpoint, target } = await begin(bed)
+      const result = await drainOne(bed.powerless!(), target)
+      assertFailed(result, 'fatal')
+      assert.equal(await bed.oracle.admin(endpoint), 'in')
+    },
+  },
+  'close-ends-calls': {
+    title: 'close ends a call that is under way, as ambiguous, and later calls as retryable',
+    async run(bed) {
+      const { adapter, target } = await begin(bed)
+      bed.wire.next('no-answer')
+      const sentBefore = bed.wire.effectCalls()
+      const drained = drainOne(adapter, target)
+      while (bed.wire.effectCalls() === sentBefore) await new Promise((resolve) => setTimeout(resolve, 1))
+      await adapter.close()
+      assertFailed(await drained, 'ambiguous')
+      assertFailed(await drainOne(adapter, target), 'retryable')
+    },
+  },
+} satisfies Record<string, ConformanceCase>
