@@ -1,7 +1,7 @@
 /** Checks a value against a zod schema, and says what is wrong in the words of the person who wrote the file. */
 import type { z } from 'zod'
 import { nearest } from './nearest.ts'
-import { show } from './schema.ts'
+import { show } from './show.ts'
 
 /** What is wrong with one field. */
 export interface Finding {

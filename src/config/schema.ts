@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { DURATION_PATTERN, parseDuration } from './duration.ts'
 import { parseMaxUnavailable } from './max-unavailable.ts'
+import { show } from './show.ts'
 
 interface DurationLimits {
   atLeastMs: number
@@ -155,12 +156,3 @@ export const configSchema = z
     deadlines: deadlinesSchema.prefault({}),
   })
   .meta({ title: 'sluice.yaml', description: 'The config of sluice.' })
-
-/** A value for a message: short, on one line, in quotes where it is text. */
-export function show(value: unknown): string {
-  if (Array.isArray(value)) return 'a list'
-  if (value === null) return 'nothing'
-  if (typeof value === 'object') return 'a mapping'
-  const text = JSON.stringify(value) ?? String(value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
-}

@@ -15,14 +15,14 @@ export function settingsProblems(settings: ConfigSettings): SettingsProblem[] {
   if (settleMs !== undefined && settleMs >= drainDeadlineMs) {
     problems.push({
       setting: 'settleMs',
-      message: `${formatDuration(settleMs)} is not shorter than the drain deadline, ${formatDuration(drainDeadlineMs)}`,
+      message: `a settle time of ${formatDuration(settleMs)} is not shorter than the drain deadline, ${formatDuration(drainDeadlineMs)}`,
       hint: 'every drain would miss its deadline: make drain.deadline longer or drain.settle shorter',
     })
   }
   if (readyForMs >= readyDeadlineMs) {
     problems.push({
       setting: 'readyForMs',
-      message: `${formatDuration(readyForMs)} is not shorter than the ready deadline, ${formatDuration(readyDeadlineMs)}`,
+      message: `being ready for ${formatDuration(readyForMs)} is not shorter than the ready deadline, ${formatDuration(readyDeadlineMs)}`,
       hint: 'no pod could be ready for that long in time: make deadlines.ready longer or rollout.readyFor shorter',
     })
   }

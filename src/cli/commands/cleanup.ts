@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import type { CleanupFlags } from '../flags.ts'
+import type { CommandContext } from './context.ts'
+import { addClusterFlags, addOutputFlags } from './flag-groups.ts'
+
+export function registerCleanup(program: Command, context: CommandContext): void {
+  const command = program
+    .command('cleanup')
+    .summary('remove records that no run needs any more')
+    .description('Removes the records of finished runs. Whatever a run could still need stays, and is named with the reason.')
+    .argument('[workloads...]', 'TYPE/NAME (default: every workload of the namespace that sluice has worked on)')
+    .option('--dry-run', 'say what would be removed, and remove nothing')
+  addOutputFlags(command, ['text', 'json'])
+  addClusterFlags(command)
+  command
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ${context.invocation.program} cleanup --dry-run
+  ${context.invocation.program} cleanup statefulset/web
+`,
+    )
+    .action(async (args: string[], flags: CleanupFlags) => {
+      const { cleanupAction } = await import('../cleanup-action.ts')
+      context.onDone(await cleanupAction(args, flags, context))
+    })
+}

@@ -1,0 +1,11 @@
+import type { ExitCode } from '../exit-codes.ts'
+import type { Invocation } from '../invocation.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** What a command is given to register itself with. */
+export interface CommandContext {
+  invocation: Invocation
+  terminal: Terminal
+  /** Called once, by the action that ran. */
+  onDone(code: ExitCode): void
+}

@@ -1,0 +1,55 @@
+import { Option, type Command } from 'commander'
+
+function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value]
+}
+
+/** kubectl's own flags, under kubectl's own names. */
+export function addClusterFlags(command: Command): Command {
+  return command
+    .optionsGroup('Cluster:')
+    .option('-n, --namespace <name>', "namespace (default: the context's)")
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)')
+    .option('--cluster <name>', 'cluster of the kubeconfig')
+    .option('--user <name>', 'user of the kubeconfig')
+    .option('--as <user>', 'impersonate this user')
+    .option('--as-group <group>', 'impersonate this group, repeatable', collect)
+    .option('--as-uid <uid>', 'impersonate this UID')
+    .option('--request-timeout <duration>', 'for each call to the API server (default: 15s; 0 is the default too)')
+}
+
+export function addOutputFlags(command: Command, formats: readonly string[]): Command {
+  return command
+    .optionsGroup('Output:')
+    .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(formats).default('text'))
+    .addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
+    .option('-v, --verbose', 'log to stderr (level debug, or SLUICE_LOG)')
+}
+
+/** What to upgrade and how; the same for `upgrade` and `plan`. */
+export function addRequestFlags(command: Command): Command {
+  return command
+    .argument('[arguments...]', 'TYPE/NAME of workloads and pods, CONTAINER=IMAGE of the images they shall run')
+    .optionsGroup('What to upgrade:')
+    .option('-l, --selector <selector>', 'pods by label, in place of names')
+    .option(
+      '--accept-template-drift',
+      "patch pods of a Deployment although its template then differs: a pod that is rescheduled comes back on the template's image",
+    )
+    .option('--allow-unbalanced', 'upgrade pods that no load balancer knows, without a drain')
+    .optionsGroup('How, in place of the config:')
+    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
+    .option('--max-unavailable <pods>', 'how many pods may be out of rotation at once: a number or a share such as 25%')
+    .option('--ready-for <duration>', 'how long a restarted pod must stay ready before it is put back')
+    .option('--drain-deadline <duration>', 'until nothing may be in flight any more')
+    .addOption(
+      new Option('--on-drain-deadline <action>', 'fail: put the untouched pod back; proceed: cut what is in flight').choices([
+        'fail',
+        'proceed',
+      ]),
+    )
+    .option('--restart-deadline <duration>', "from the end of the pod's grace period until the new container runs")
+    .option('--ready-deadline <duration>', 'until the restarted pod is ready')
+    .option('--restore-deadline <duration>', 'until the load balancers confirm that the pod is back')
+}

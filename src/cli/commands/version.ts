@@ -1,0 +1,17 @@
+import { Option, type Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
+import { sluiceVersion } from '../version.ts'
+import type { CommandContext } from './context.ts'
+
+export function registerVersion(program: Command, { terminal, onDone }: CommandContext): void {
+  program
+    .command('version')
+    .description('Prints the version of sluice and of the Node that runs it.')
+    .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text'))
+    .action(({ output }: { output: 'text' | 'json' }) => {
+      const [version, node] = [sluiceVersion(), process.versions.node]
+      const document = { apiVersion: 'sluice.dev/v1', kind: 'Version', version, node }
+      terminal.out.write(output === 'json' ? `${JSON.stringify(document)}\n` : `sluice ${version} (node ${node})\n`)
+      onDone(EXIT.done)
+    })
+}

@@ -1,0 +1,53 @@
+import { EXIT, type ExitCode } from './exit-codes.ts'
+
+/** An error as the user gets to see it. */
+export interface Failure {
+  code: ExitCode
+  /** For stderr. */
+  lines: string[]
+  /** For -v. */
+  stack?: string
+}
+
+interface TypedError extends Error {
+  component: string
+  kind?: string
+}
+
+/**
+ * What an error means for the exit code. `touched` is true once a run has begun to write: a failure is then no longer
+ * one of the preflight. An error that names no component is a mistake of sluice itself.
+ */
+export function failureOf(error: unknown, { touched }: { touched: boolean }): Failure {
+  if (isTyped(error)) {
+    if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
+    // Each line begins with file:line:column, so that editors and CI systems find the place.
+    if (error.name === 'ConfigError') return { code: EXIT.usage, lines: error.message.split('\n') }
+    const lines = errorLines(withCause(error))
+    if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
+    return { code: touched ? EXIT.failed : EXIT.preflight, lines }
+  }
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const stack = error instanceof Error ? error.stack : undefined
+  return {
+    code: EXIT.failed,
+    lines: [...errorLines(message), 'This is a bug in sluice. Please report it with the output of the same command with -v.'],
+    ...(stack === undefined ? {} : { stack }),
+  }
+}
+
+/** An error that sluice expects carries the name of the component that failed. */
+function isTyped(error: unknown): error is TypedError {
+  return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
+}
+
+/** The message, and that of its cause where it says something new. */
+function withCause(error: Error): string {
+  const { cause } = error
+  if (!(cause instanceof Error) || cause.message === '' || error.message.includes(cause.message)) return error.message
+  return `${error.message}: ${cause.message}`
+}
+
+function errorLines(message: string): string[] {
+  return message.split('\n').map((line, index) => (index === 0 ? `error: ${line}` : line))
+}

@@ -1,0 +1,50 @@
+/** The flags as commander hands them over: still text. */
+
+export interface ClusterFlags {
+  namespace?: string
+  context?: string
+  kubeconfig?: string
+  cluster?: string
+  user?: string
+  as?: string
+  asGroup?: string[]
+  asUid?: string
+  requestTimeout?: string
+}
+
+export type OutputFormat = 'text' | 'json' | 'jsonl'
+export type ColorChoice = 'auto' | 'always' | 'never'
+
+export interface OutputFlags {
+  output: OutputFormat
+  color: ColorChoice
+  verbose?: boolean
+}
+
+/** What is to be upgraded, and how. */
+export interface RequestFlags {
+  config?: string
+  selector?: string
+  maxUnavailable?: string
+  readyFor?: string
+  drainDeadline?: string
+  onDrainDeadline?: 'fail' | 'proceed'
+  restartDeadline?: string
+  readyDeadline?: string
+  restoreDeadline?: string
+  acceptTemplateDrift?: boolean
+  allowUnbalanced?: boolean
+}
+
+export interface UpgradeFlags extends ClusterFlags, OutputFlags, RequestFlags {
+  dryRun?: boolean
+  grace: string
+}
+
+export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
+
+export interface StatusFlags extends ClusterFlags, OutputFlags {}
+
+export interface CleanupFlags extends ClusterFlags, OutputFlags {
+  dryRun?: boolean
+}

@@ -1,0 +1,53 @@
+import type { Logger } from 'pino'
+import type { RunEvent } from '../engine/events.ts'
+import { UsageError } from './usage-error.ts'
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Logs are asked for with -v (debug) or SLUICE_LOG=LEVEL, and go to stderr: stdout is for results. */
+export async function createLogger(verbose: boolean, env: NodeJS.ProcessEnv): Promise<Logger | undefined> {
+  const level = env['SLUICE_LOG'] || (verbose ? 'debug' : undefined)
+  if (level === undefined) return undefined
+  if (!LEVELS.includes(level)) throw new UsageError([`SLUICE_LOG: ${JSON.stringify(level)} is none of ${LEVELS.join(', ')}`])
+  const { destination, pino } = await import('pino')
+  return pino({ level, base: null }, destination({ dest: 2, sync: true }))
+}
+
+/** A static message with the facts beside it. */
+export function logEvent(logger: Logger, event: RunEvent): void {
+  const { type, wallAt: _wallAt, ...facts } = event
+  switch (type) {
+    case 'warning':
+      logger.warn(facts, 'Warning')
+      return
+    case 'effect':
+      logger[event.outcome === 'applied' ? 'info' : 'warn'](facts, 'Effect resolved')
+      return
+    case 'podDetail':
+      logger.trace(facts, 'Pod detail changed')
+      return
+    case 'planned':
+      logger.debug({ pods: event.plan.pods.length, window: event.plan.window }, 'Run planned')
+      return
+    case 'leaseWaiting':
+      logger.info(facts, 'Waiting for the Lease')
+      return
+    case 'started':
+      logger.info({ ...facts, pods: event.pods.length }, 'Run started')
+      return
+    case 'template':
+      logger.info(facts, 'Template handled')
+      return
+    case 'podState':
+      logger.info(facts, 'Pod changed its state')
+      return
+    case 'podFinished':
+      logger.info(facts, 'Pod finished')
+      return
+    case 'interrupting':
+      logger.warn(facts, 'Run interrupted')
+      return
+    case 'finished':
+      logger.info({ outcome: event.result.outcome, reason: event.result.reason }, 'Run finished')
+  }
+}

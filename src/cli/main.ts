@@ -1,0 +1,38 @@
+import { CommanderError } from 'commander'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { failureOf } from './failures.ts'
+import { invocationOf } from './invocation.ts'
+import { createProgram } from './program.ts'
+import { reportFailure } from './report-failure.ts'
+import { processTerminal, type Terminal } from './terminal.ts'
+
+/** A reader that has stopped reading must not keep the process for ever. */
+const FLUSH_LIMIT_MS = 2000
+
+/** Runs a command line and ends the process. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const terminal = processTerminal()
+  const code = await runCommandLine(argv, terminal)
+  await terminal.out.flush(FLUSH_LIMIT_MS)
+  await terminal.err.flush(FLUSH_LIMIT_MS)
+  process.exit(code)
+}
+
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const invocation = invocationOf(argv)
+  let code: ExitCode = EXIT.done
+  const onDone = (result: ExitCode): void => {
+    code = result
+  }
+  try {
+    await createProgram({ invocation, terminal, onDone }).parseAsync(invocation.args, { from: 'user' })
+    return code
+  } catch (error) {
+    // commander has written its message already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    const failure = failureOf(error, { touched: false })
+    reportFailure(failure, { verbose: argv.includes('-v') || argv.includes('--verbose') }, terminal)
+    if (failure.code === EXIT.usage) terminal.err.write(`Run "${invocation.program} COMMAND --help" for its usage.\n`)
+    return failure.code
+  }
+}

@@ -1,0 +1,36 @@
+import stringWidth from 'string-width'
+
+const segmenter = new Intl.Segmenter()
+
+/** Cut to so many columns of the terminal, between whole characters as people see them. Only for text without colour. */
+export function truncate(text: string, columns: number): string {
+  if (stringWidth(text) <= columns) return text
+  if (columns < 1) return ''
+  let kept = ''
+  let width = 0
+  for (const { segment } of segmenter.segment(text)) {
+    width += stringWidth(segment)
+    if (width > columns - 1) break
+    kept += segment
+  }
+  return `${kept}…`
+}
+
+/** Padded on the right to so many columns; colour counts nothing. */
+export function pad(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
+}
+
+export interface TableOptions {
+  /** In front of each line. */
+  indent?: string
+}
+
+/** Rows below each other, each column as wide as its widest cell; nothing behind the last cell. */
+export function table(rows: readonly (readonly string[])[], { indent = '' }: TableOptions = {}): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, stringWidth(cell))
+  }
+  return rows.map((row) => (indent + row.map((cell, index) => pad(cell, widths[index]!)).join('  ')).trimEnd())
+}

@@ -1,0 +1,133 @@
+import type { RunEvent } from '../../engine/events.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Colors } from './color.ts'
+import { formatElapsed } from './elapsed.ts'
+import { inert } from './inert.ts'
+import { planOutline } from './plan-view.ts'
+import type { Renderer } from './renderer.ts'
+import { activePods, applyEvent, emptyView, queuedCount, type RunView } from './run-view.ts'
+import { finishedPod, interrupting, leaseWaiting, started, unusualEffect } from './sentences.ts'
+import { summary } from './summary.ts'
+
+/** CI systems kill a job that has been silent for minutes, and people believe that it hangs. */
+const HEARTBEAT_MS = 30_000
+/** Numbers such as those in flight change several times a second; a log needs a few of them. */
+const DETAIL_EVERY_MS = 10_000
+const LEASE_EVERY_MS = 10_000
+
+export interface LinesDeps {
+  out: { write(text: string): void }
+  err: { write(text: string): void }
+  clock: Clock
+  colors: Colors
+}
+
+/** One line an event, for logs: nothing is ever redrawn. */
+export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
+  const view = emptyView()
+  const details = new Map<string, { state: string; atMs: number }>()
+  let leaseLineAtMs = Number.NEGATIVE_INFINITY
+  let clockOffsetMs = clock.now()
+  let heartbeat: unknown
+  let closed = false
+
+  function line(wallAt: string, text: string): void {
+    out.write(`${wallAt.replace(/\.\d+Z$/, 'Z')}  ${text}\n`)
+    rearm()
+  }
+
+  function rearm(): void {
+    clock.clearTimeout(heartbeat)
+    if (!closed) heartbeat = clock.setTimeout(beat, HEARTBEAT_MS)
+  }
+
+  function beat(): void {
+    line(new Date(clock.wallNow()).toISOString(), colors.dim(stillWaiting(view, clock.now() - clockOffsetMs)))
+  }
+
+  function isDue(event: Extract<RunEvent, { type: 'podDetail' }>): boolean {
+    const last = details.get(event.uid)
+    if (last?.state === event.state && event.atMs - last.atMs < DETAIL_EVERY_MS) return false
+    details.set(event.uid, { state: event.state, atMs: event.atMs })
+    return true
+  }
+
+  function wordsFor(event: RunEvent): string | undefined {
+    if (event.type === 'podDetail' && !isDue(event)) return undefined
+    if (event.type === 'leaseWaiting') {
+      if (event.atMs - leaseLineAtMs < LEASE_EVERY_MS) return undefined
+      leaseLineAtMs = event.atMs
+    }
+    return words(event, colors)
+  }
+
+  rearm()
+  return {
+    onEvent: (event) => {
+      if (closed) return
+      clockOffsetMs = clock.now() - event.atMs
+      applyEvent(view, event)
+      const text = wordsFor(event)
+      for (const single of text?.split('\n') ?? []) line(event.wallAt, single)
+    },
+    notice: (text) => {
+      err.write(`${inert(text)}\n`)
+      rearm()
+    },
+    finish: (report) => {
+      close()
+      for (const text of summary(report, colors)) out.write(`${text}\n`)
+    },
+    close,
+  }
+
+  function close(): void {
+    closed = true
+    clock.clearTimeout(heartbeat)
+  }
+}
+
+function words(event: RunEvent, colors: Colors): string | undefined {
+  switch (event.type) {
+    case 'leaseWaiting':
+      return leaseWaiting(event)
+    case 'started':
+      return started(event)
+    case 'template':
+      return `${inert(event.workload)}: ${inert(event.message)}`
+    case 'podState':
+      // The line of the finished pod says this, and more.
+      if (['done', 'failed', 'needsOperator'].includes(event.to)) return undefined
+      return `${inert(event.pod)} ${event.to}: ${inert(event.reason)}`
+    case 'podDetail':
+      return `${inert(event.pod)} ${event.state}: ${inert(event.detail)}`
+    case 'effect':
+      return `${inert(event.pod)} ${unusualEffect(event) ?? `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)} done`}`
+    case 'podFinished':
+      return finishedPod(event.result, colors)
+    case 'interrupting':
+      return colors.yellow(interrupting(event.graceMs))
+    case 'warning':
+      return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
+    case 'planned':
+      return planOutline(event.plan, colors).join('\n')
+    case 'finished':
+      return undefined
+  }
+}
+
+const MOST_NAMED = 5
+
+function stillWaiting(view: RunView, nowMs: number): string {
+  if (view.lease !== undefined) {
+    return `still: ${leaseWaiting({ ...view.lease, remainingMs: view.lease.remainingMs - (nowMs - view.lease.atMs) })}`
+  }
+  const active = activePods(view)
+  const named = active
+    .slice(0, MOST_NAMED)
+    .map(({ pod, state, sinceMs, detail }) => `${inert(pod)} ${state} for ${formatElapsed(nowMs - sinceMs)}: ${inert(detail)}`)
+  if (active.length > MOST_NAMED) named.push(`${active.length - MOST_NAMED} more pods at work`)
+  const queued = queuedCount(view)
+  if (queued > 0) named.push(`${queued} queued`)
+  return named.length === 0 ? 'still at work' : `still waiting: ${named.join('; ')}`
+}

@@ -1,0 +1,157 @@
+import { createLogUpdate } from 'log-update'
+import type { RunEvent } from '../../engine/events.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Colors } from './color.ts'
+import { table, truncate } from './columns.ts'
+import { formatElapsed } from './elapsed.ts'
+import { inert } from './inert.ts'
+import { planOutline } from './plan-view.ts'
+import type { Renderer } from './renderer.ts'
+import type { RunReport } from './run-report.ts'
+import { activePods, applyEvent, emptyView, finishedCount, queuedCount, type PodRow, type RunView } from './run-view.ts'
+import { finishedPod, interrupting, leaseWaiting, started, unusualEffect } from './sentences.ts'
+import { summary } from './summary.ts'
+
+/** Faster than this nobody can read, and every redraw costs a slow terminal a screen of text. */
+const SHORTEST_REDRAW_MS = 100
+/** The times in the table move on though nothing happens. */
+const TICK_MS = 1000
+/** Lines that are not rows: the head, the column names, the queue, and the line of the cursor. */
+const FURNITURE_LINES = 4
+
+export interface LiveTableDeps {
+  out: { readonly columns: number; readonly rows: number; readonly backlog: number; write(text: string): void }
+  err: { write(text: string): void }
+  clock: Clock
+  colors: Colors
+}
+
+/** One table that is redrawn in place; what is final (a finished pod, a warning) scrolls away above it. */
+export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Renderer {
+  const view = emptyView()
+  // log-update's own hiding of the cursor would write to stderr and listen for signals.
+  const frame = createLogUpdate(asStream(out), { showCursor: true })
+  /** `clock.now()` less `event.atMs`: the rows' times are on the clock of the events. */
+  let clockOffsetMs = clock.now()
+  let drawnAtMs = Number.NEGATIVE_INFINITY
+  let timer: unknown
+  let closed = false
+
+  function draw(): void {
+    drawnAtMs = clock.now()
+    // A terminal that does not keep up gets the next frame instead of all of them.
+    if (out.backlog === 0) frame(frameText(view, drawnAtMs - clockOffsetMs, out, colors))
+    schedule(TICK_MS)
+  }
+
+  function schedule(delayMs: number): void {
+    clock.clearTimeout(timer)
+    if (!closed) timer = clock.setTimeout(draw, delayMs)
+  }
+
+  /** Above the table, for good. */
+  function persist(text: string): void {
+    frame.persist(text)
+    drawnAtMs = Number.NEGATIVE_INFINITY
+  }
+
+  return {
+    onEvent: (event) => {
+      if (closed) return
+      clockOffsetMs = clock.now() - event.atMs
+      applyEvent(view, event)
+      const line = permanentLine(event, colors)
+      if (line !== undefined) persist(line)
+      schedule(Math.max(0, drawnAtMs + SHORTEST_REDRAW_MS - clock.now()))
+    },
+    notice: (text) => {
+      frame.clear()
+      err.write(`${inert(text)}\n`)
+      schedule(0)
+    },
+    finish: (report: RunReport) => {
+      close()
+      for (const line of summary(report, colors)) out.write(`${line}\n`)
+    },
+    close,
+  }
+
+  function close(): void {
+    if (closed) return
+    closed = true
+    clock.clearTimeout(timer)
+    frame.clear()
+  }
+}
+
+/** log-update reads no more of a stream than this. */
+function asStream(out: LiveTableDeps['out']): NodeJS.WritableStream {
+  return {
+    isTTY: true,
+    get columns() {
+      return out.columns
+    },
+    get rows() {
+      return out.rows
+    },
+    write: (text: string) => {
+      out.write(text)
+      return true
+    },
+  } as unknown as NodeJS.WritableStream
+}
+
+function permanentLine(event: RunEvent, colors: Colors): string | undefined {
+  switch (event.type) {
+    case 'started':
+      return started(event)
+    case 'template':
+      return `${inert(event.workload)}: ${inert(event.message)}`
+    case 'podFinished':
+      return finishedPod(event.result, colors)
+    case 'warning':
+      return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
+    case 'interrupting':
+      return colors.yellow(interrupting(event.graceMs))
+    case 'effect': {
+      const words = unusualEffect(event)
+      return words === undefined ? undefined : colors.yellow(`${inert(event.pod)}: ${words}`)
+    }
+    case 'planned':
+      return planOutline(event.plan, colors).join('\n')
+    case 'leaseWaiting':
+    case 'podState':
+    case 'podDetail':
+    case 'finished':
+      return undefined
+  }
+}
+
+function frameText(view: RunView, nowMs: number, size: { columns: number; rows: number }, colors: Colors): string {
+  // The last column stays free: some terminals wrap when it is written.
+  const columns = size.columns - 1
+  if (view.lease !== undefined) {
+    const remainingMs = view.lease.remainingMs - (nowMs - view.lease.atMs)
+    return truncate(leaseWaiting({ ...view.lease, remainingMs }), columns)
+  }
+  if (view.run === undefined) return ''
+  const active = activePods(view)
+  const queued = queuedCount(view)
+  const head = `${finishedCount(view)} of ${view.pods.size} pods finished, ${active.length} at work, ${formatElapsed(nowMs)}`
+  const lines = [truncate(view.interrupting ? `interrupting: ${head}` : head, columns)]
+  const shown = active.slice(0, Math.max(1, size.rows - FURNITURE_LINES))
+  if (shown.length > 0) {
+    const rows = [['POD', 'STATE', 'FOR', 'DETAIL'], ...shown.map((row) => cells(row, nowMs))]
+    lines.push(...table(rows, { indent: '  ' }).map((line) => truncate(line, columns)))
+  }
+  const unseen = active.length - shown.length
+  const rest = [unseen > 0 ? `${unseen} more at work` : '', queued > 0 ? `${queued} queued` : ''].filter((text) => text !== '')
+  if (rest.length > 0) lines.push(truncate(`  ${rest.join(', ')}`, columns))
+  return [lines[0], ...lines.slice(1).map((line, index) => (index === 0 && shown.length > 0 ? colors.dim(line) : line))].join(
+    '\n',
+  )
+}
+
+function cells({ pod, state = 'queued', sinceMs, detail, trend }: PodRow, nowMs: number): string[] {
+  return [inert(pod), state, formatElapsed(nowMs - sinceMs), trend === '' ? inert(detail) : `${inert(detail)} ${trend}`]
+}

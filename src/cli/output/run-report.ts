@@ -1,0 +1,83 @@
+import type { PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+
+export const API_VERSION = 'sluice.dev/v1'
+
+/** How a run ended, for `-o json`. Fields are added, never changed or removed, under one apiVersion. */
+export interface RunReport {
+  apiVersion: typeof API_VERSION
+  kind: 'RunReport'
+  run: string
+  outcome: RunOutcome
+  exitCode: ExitCode
+  reason: string
+  namespace: string
+  workloads: string[]
+  images: { container: string; image: string }[]
+  /** ISO 8601, by the clock of this machine. */
+  startedAt: string
+  finishedAt: string
+  pods: PodReport[]
+  warnings: string[]
+  guarantees: { loadBalancer: string; adapter: string; level: string }[]
+  /** Goes on where the run stopped; present exactly where there is something to go on with. */
+  resumeCommand?: string
+}
+
+export interface PodReport {
+  pod: string
+  uid: string
+  outcome: PodOutcome
+  reason: string
+  /** Name of the deadline that passed. */
+  deadline?: string
+  /** Out of rotation when the run ended. */
+  out: boolean
+  instructions?: string
+  proof?: string
+  images: { container: string; from: string; to: string }[]
+  phasesMs: Partial<Record<PodState, number>>
+}
+
+export interface RunFacts {
+  result: RunResult
+  plan: Plan
+  exitCode: ExitCode
+  startedAt: string
+  finishedAt: string
+  warnings: readonly string[]
+  /** The same command again. */
+  resumeCommand: string
+}
+
+export function runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand }: RunFacts): RunReport {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'RunReport',
+    run: result.run,
+    outcome: result.outcome,
+    exitCode,
+    reason: result.reason,
+    namespace: plan.namespace,
+    workloads: plan.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
+    images: plan.images,
+    startedAt,
+    finishedAt,
+    pods: result.pods.map((pod) => ({
+      pod: pod.pod,
+      uid: pod.uid,
+      outcome: pod.outcome,
+      reason: pod.reason,
+      ...(pod.deadline === undefined ? {} : { deadline: pod.deadline }),
+      out: pod.out,
+      ...(pod.instructions === undefined ? {} : { instructions: pod.instructions }),
+      ...(pod.proof === undefined ? {} : { proof: pod.proof }),
+      images: plan.pods.find(({ uid }) => uid === pod.uid)?.images ?? [],
+      phasesMs: pod.phases,
+    })),
+    warnings: [...warnings],
+    guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
+    ...(exitCode === EXIT.done || exitCode === EXIT.preflight ? {} : { resumeCommand }),
+  }
+}

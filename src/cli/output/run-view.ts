@@ -1,0 +1,107 @@
+/** What is known of a run so far: a fold over its events, for whoever shows it. */
+import type { PodResult, PodState, RunEvent } from '../../engine/events.ts'
+
+export interface PodRow {
+  uid: string
+  pod: string
+  state: PodState | undefined
+  /** When it came to this state, on the clock of the events. */
+  sinceMs: number
+  /** What it waits for, in words. */
+  detail: string
+  /** What `detail` says is in flight, and which way that went. */
+  count?: number
+  trend: '' | '↓' | '↑'
+  result?: PodResult
+}
+
+export interface RunView {
+  run?: string
+  epoch?: number
+  resumed: boolean
+  /** By uid, in the order of the run. */
+  pods: Map<string, PodRow>
+  lease?: { lease: string; holder: string; remainingMs: number; atMs: number }
+  interrupting: boolean
+  warnings: string[]
+}
+
+export function emptyView(): RunView {
+  return { resumed: false, pods: new Map(), interrupting: false, warnings: [] }
+}
+
+export function applyEvent(view: RunView, event: RunEvent): void {
+  switch (event.type) {
+    case 'leaseWaiting':
+      view.lease = { lease: event.lease, holder: event.holder, remainingMs: event.remainingMs, atMs: event.atMs }
+      return
+    case 'started':
+      delete view.lease
+      view.run = event.run
+      view.epoch = event.epoch
+      view.resumed = event.resumed
+      for (const { uid, pod } of event.pods) rowOf(view, uid, pod, event.atMs)
+      return
+    case 'podState': {
+      const row = rowOf(view, event.uid, event.pod, event.atMs)
+      row.state = event.to
+      row.sinceMs = event.atMs
+      delete row.count
+      setDetail(row, event.reason)
+      return
+    }
+    case 'podDetail':
+      setDetail(rowOf(view, event.uid, event.pod, event.atMs), event.detail)
+      return
+    case 'podFinished':
+      rowOf(view, event.result.uid, event.result.pod, event.atMs).result = event.result
+      return
+    case 'interrupting':
+      view.interrupting = true
+      return
+    case 'warning':
+      view.warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
+      return
+    case 'planned':
+    case 'template':
+    case 'effect':
+    case 'finished':
+  }
+}
+
+/** Pods that something is being done with now. */
+export function activePods(view: RunView): PodRow[] {
+  return [...view.pods.values()].filter(({ state, result }) => result === undefined && state !== undefined && state !== 'queued')
+}
+
+export function queuedCount(view: RunView): number {
+  return [...view.pods.values()].filter(
+    ({ state, result }) => result === undefined && (state === undefined || state === 'queued'),
+  ).length
+}
+
+export function finishedCount(view: RunView): number {
+  return [...view.pods.values()].filter(({ result }) => result !== undefined).length
+}
+
+function rowOf(view: RunView, uid: string, pod: string, atMs: number): PodRow {
+  const existing = view.pods.get(uid)
+  if (existing !== undefined) return existing
+  const row: PodRow = { uid, pod, state: undefined, sinceMs: atMs, detail: '', trend: '' }
+  view.pods.set(uid, row)
+  return row
+}
+
+function setDetail(row: PodRow, detail: string): void {
+  row.detail = detail
+  const digits = /(\d+) in flight/.exec(detail)?.[1]
+  if (digits === undefined) {
+    delete row.count
+    row.trend = ''
+    return
+  }
+  const count = Number(digits)
+  if (row.count === undefined) row.trend = ''
+  else if (count !== row.count) row.trend = count < row.count ? '↓' : '↑'
+  row.count = count
+}

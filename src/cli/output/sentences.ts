@@ -1,0 +1,77 @@
+/** How a run is put into words; shared by the table and the lines. Everything from outside is made inert here. */
+import type { PodResult, PodState, RunEvent } from '../../engine/events.ts'
+import type { Colors } from './color.ts'
+import { formatElapsed } from './elapsed.ts'
+import { inert } from './inert.ts'
+
+/** The states of a straight upgrade and the others, in the order in which a pod goes through them. */
+const PHASE_ORDER: readonly PodState[] = [
+  'deriving',
+  'checking',
+  'draining',
+  'emptying',
+  'patching',
+  'restarting',
+  'warming',
+  'restoring',
+  'verifying',
+  'readmitting',
+  'settling',
+  'closing',
+]
+
+/** `draining 0.2s, emptying 3.1s, …`: waiting for a place in the window is not the pod's own time. */
+export function phaseList(phases: PodResult['phases']): string {
+  return PHASE_ORDER.flatMap((state) => (phases[state] === undefined ? [] : [`${state} ${formatElapsed(phases[state])}`])).join(
+    ', ',
+  )
+}
+
+/** The last line of a pod. */
+export function finishedPod(result: PodResult, colors: Colors): string {
+  const total = PHASE_ORDER.reduce((sum, state) => sum + (result.phases[state] ?? 0), 0)
+  const phases = phaseList(result.phases)
+  const took = phases === '' ? '' : ` in ${formatElapsed(total)}`
+  const name = inert(result.pod)
+  if (result.outcome === 'upgraded') {
+    return `${colors.green('✓')} ${name} upgraded${took}${phases === '' ? '' : colors.dim(` (${phases})`)}`
+  }
+  const isCalm = ['skipped', 'unchanged', 'settled'].includes(result.outcome)
+  const mark = isCalm ? colors.dim('-') : colors.red('✗')
+  const words = result.outcome === 'needsOperator' ? 'needs an operator' : result.outcome
+  const deadline = result.deadline === undefined ? '' : ` [${result.deadline} deadline]`
+  const out = result.out ? ' (out of rotation)' : ''
+  return `${mark} ${name} ${words}${took}: ${inert(result.reason)}${deadline}${out}`
+}
+
+export function leaseWaiting({ lease, holder, remainingMs }: { lease: string; holder: string; remainingMs: number }): string {
+  const seconds = Math.max(0, Math.ceil(remainingMs / 1000))
+  return `the Lease ${inert(lease)} is held by ${inert(holder)}: waiting ${seconds}s for a sign of life before taking over`
+}
+
+/** What an effect did; undefined for the straight case, which the pod's state tells already. */
+export function unusualEffect(event: Extract<RunEvent, { type: 'effect' }>): string | undefined {
+  const where = `${event.effect} of ${inert(event.target)} in ${inert(event.loadBalancer)}`
+  const detail = event.detail === undefined ? '' : ` (${inert(event.detail)})`
+  switch (event.outcome) {
+    case 'ambiguous':
+      return `${where}: no trustworthy answer, reading back${detail}`
+    case 'failed':
+      return `${where} failed${detail}`
+    case 'confirmed':
+      return `${where} confirmed by read-back${detail}`
+    case 'pending':
+      return `${where} goes on as a job${detail}`
+    case 'applied':
+      return undefined
+  }
+}
+
+export function interrupting(graceMs: number): string {
+  return `interrupted: no new pod is started; pods that are drained and not patched are put back; patched ones get ${formatElapsed(graceMs)} to come home`
+}
+
+export function started({ run, epoch, resumed, pods }: Extract<RunEvent, { type: 'started' }>): string {
+  const count = `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}`
+  return `run ${inert(run)} ${resumed ? 'goes on' : 'begins'}: ${count}, epoch ${epoch}`
+}

@@ -1,0 +1,55 @@
+/** Where text goes: stdout or stderr, which may be slow, and may go away in the middle of a run. */
+export interface Sink {
+  readonly isTerminal: boolean
+  readonly columns: number
+  readonly rows: number
+  /** Characters that wait because the reader is slow. */
+  readonly backlog: number
+  /** Never throws and never blocks: a run goes on when nobody reads its output any more. */
+  write(text: string): void
+  /** Resolves when all was taken, when the reader is gone, or when `limitMs` have passed. */
+  flush(limitMs: number): Promise<void>
+}
+
+type Output = NodeJS.WriteStream & { _handle?: { setBlocking?(on: boolean): void } }
+
+export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException) => void = () => {}): Sink {
+  let isLost = false
+  // Node writes to a terminal with the event loop stopped: Ctrl-S or a stalled ssh would stop the run, its Lease too.
+  // Node has no public call for this.
+  stream._handle?.setBlocking?.(false)
+  stream.on('error', (error) => {
+    if (isLost) return
+    isLost = true
+    onLost(error)
+  })
+  return {
+    get isTerminal() {
+      return stream.isTTY === true
+    },
+    get columns() {
+      return stream.columns || 80
+    },
+    get rows() {
+      return stream.rows || 24
+    },
+    get backlog() {
+      return isLost ? 0 : stream.writableLength
+    },
+    write: (text) => {
+      if (!isLost) stream.write(text)
+    },
+    flush: async (limitMs) => {
+      if (isLost || stream.writableLength === 0) return
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limitMs)
+        const finish = (): void => {
+          clearTimeout(timer)
+          resolve()
+        }
+        stream.once('error', finish)
+        stream.write('', finish)
+      })
+    },
+  }
+}

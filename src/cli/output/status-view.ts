@@ -1,0 +1,73 @@
+import type { PodStatus, StatusReport } from '../../engine/status.ts'
+import type { Colors } from './color.ts'
+import { table } from './columns.ts'
+import { inert } from './inert.ts'
+import { API_VERSION } from './run-report.ts'
+
+export function needsOperator({ pods }: StatusReport): boolean {
+  return pods.some((pod) => pod.needsOperator !== undefined)
+}
+
+/** A run is at work, or something waits for one to go on with it. */
+export function isOpen({ pods, runs }: StatusReport): boolean {
+  return pods.some(({ state }) => state !== 'closed') || runs.some(({ finished }) => !finished)
+}
+
+/** For `status -o json`. */
+export function statusDocument(namespace: string, reports: readonly StatusReport[]): object {
+  const workloads = reports.map((report) => ({ ...report, open: isOpen(report), needsOperator: needsOperator(report) }))
+  return { apiVersion: API_VERSION, kind: 'StatusReport', namespace, workloads }
+}
+
+export function statusLines(namespace: string, reports: readonly StatusReport[], colors: Colors): string[] {
+  if (reports.length === 0) return [`No records of sluice in namespace ${inert(namespace)}.`]
+  return reports.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...reportLines(report, colors)])
+}
+
+function reportLines(report: StatusReport, colors: Colors): string[] {
+  const { workload, lease, runs, pods } = report
+  const verdict = needsOperator(report)
+    ? colors.red('a person has to look')
+    : isOpen(report)
+      ? colors.yellow('open')
+      : colors.green('nothing is open')
+  const lines = [`${workload.kind.toLowerCase()}/${inert(workload.name)} in namespace ${inert(workload.namespace)}: ${verdict}`]
+  if (lease !== undefined) lines.push(`  ${leaseWords(lease)}`)
+  if (runs.length > 0) {
+    const rows = runs.map(({ id, request, startedAt, finished }) => [
+      inert(id),
+      inert(request),
+      inert(startedAt),
+      finished ? 'finished' : 'open',
+    ])
+    lines.push('', ...table([['RUN', 'REQUEST', 'STARTED', 'STATE'], ...rows], { indent: '  ' }))
+  }
+  if (pods.length > 0) {
+    const rows = pods.map(({ name, state, run, attempt, out, detail }) => [
+      inert(name),
+      state,
+      inert(run),
+      String(attempt),
+      rotation(out),
+      inert(detail),
+    ])
+    lines.push('', ...table([['POD', 'STATE', 'RUN', 'ATTEMPT', 'ROTATION', 'DETAIL'], ...rows], { indent: '  ' }))
+  }
+  return [...lines, ...pods.flatMap(instructions)]
+}
+
+function leaseWords({ holder, epoch, live }: NonNullable<StatusReport['lease']>): string {
+  if (holder === undefined) return `held by nobody (epoch ${epoch})`
+  const life = live === undefined ? '' : live ? ', alive' : ', not alive'
+  return `held by ${inert(holder)} (epoch ${epoch}${life})`
+}
+
+function rotation(out: PodStatus['out']): string {
+  if (out === null) return 'unknown'
+  return out ? 'out' : 'in'
+}
+
+function instructions({ name, needsOperator: text }: PodStatus): string[] {
+  if (text === undefined) return []
+  return ['', `  ${inert(name)} needs an operator:`, ...text.split('\n').map((line) => `    ${inert(line)}`)]
+}

@@ -1,0 +1,50 @@
+import type { PodOutcome, RunOutcome } from '../../engine/events.ts'
+import type { Colors } from './color.ts'
+import { inert } from './inert.ts'
+import type { PodReport, RunReport } from './run-report.ts'
+
+const VERDICT: Record<RunOutcome, string> = {
+  done: 'Done',
+  failed: 'Failed',
+  deadline: 'A deadline passed',
+  refused: 'Refused, nothing was touched',
+  conflict: 'Conflict',
+  interrupted: 'Interrupted',
+  needsOperator: 'A person has to look',
+}
+
+const POD_WORDS: Record<PodOutcome, string> = {
+  upgraded: 'upgraded',
+  skipped: 'skipped',
+  unchanged: 'unchanged',
+  settled: 'settled',
+  failed: 'failed',
+  conflict: 'in conflict',
+  interrupted: 'interrupted',
+  needsOperator: 'in need of an operator',
+}
+
+/** The last lines of a run: how it ended, what is wrong with which pod, and what to type next. */
+export function summary(report: RunReport, colors: Colors): string[] {
+  const color = report.outcome === 'done' ? colors.green : colors.red
+  const verdict = `${color(VERDICT[report.outcome])}: ${inert(report.reason)}`
+  const counts = (Object.keys(POD_WORDS) as PodOutcome[]).flatMap((outcome) => {
+    const count = report.pods.filter((pod) => pod.outcome === outcome).length
+    return count === 0 ? [] : [`${count} ${POD_WORDS[outcome]}`]
+  })
+  const troubled = report.pods.filter(
+    ({ outcome }) => outcome === 'failed' || outcome === 'needsOperator' || outcome === 'conflict',
+  )
+  const resume = report.resumeCommand === undefined ? [] : ['', 'To go on from here:', `  ${report.resumeCommand}`]
+  return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...resume]
+}
+
+function trouble({ pod, outcome, reason, deadline, out, instructions }: PodReport): string[] {
+  const facts = [POD_WORDS[outcome], deadline === undefined ? '' : `${deadline} deadline`, out ? 'out of rotation' : '']
+  return [
+    '',
+    `${inert(pod)} (${facts.filter((fact) => fact !== '').join(', ')}): ${inert(reason)}`,
+    // Instructions are written by sluice, a command a line; what they quote is not.
+    ...(instructions?.split('\n').map((line) => `  ${inert(line)}`) ?? []),
+  ]
+}

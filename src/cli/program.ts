@@ -1,0 +1,24 @@
+import { Command } from 'commander'
+import { registerCleanup } from './commands/cleanup.ts'
+import type { CommandContext } from './commands/context.ts'
+import { registerPlan } from './commands/plan.ts'
+import { registerStatus } from './commands/status.ts'
+import { registerUpgrade } from './commands/upgrade.ts'
+import { registerVersion } from './commands/version.ts'
+import { sluiceVersion } from './version.ts'
+
+/** All commands. Their flags are known here, what they do is loaded when one of them runs. */
+export function createProgram(context: CommandContext): Command {
+  const { out, err } = context.terminal
+  const program = new Command()
+    .name(context.invocation.program)
+    .description('Upgrades pods in place behind load balancers outside the cluster: one drain and one restore per pod, in order.')
+    .version(sluiceVersion(), '--version')
+    .helpCommand(true)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
+    .showHelpAfterError(`Run "${context.invocation.program} COMMAND --help" for its usage.`)
+  for (const register of [registerUpgrade, registerPlan, registerStatus, registerCleanup, registerVersion])
+    register(program, context)
+  return program
+}

@@ -1,0 +1,110 @@
+import { parseDuration } from '../config/duration.ts'
+import { parseMaxUnavailable } from '../config/max-unavailable.ts'
+import type { RunRequest, RunSettings } from '../engine/run.ts'
+import type { ContainerImage } from '../pods/glossary.ts'
+import type { ClusterFlags, RequestFlags } from './flags.ts'
+import { parseImageArgument } from './image-arguments.ts'
+import { parseRef, type SelectedRef } from './selection.ts'
+import { UsageError } from './usage-error.ts'
+
+/** The command line of `upgrade` and `plan`, understood. The namespace and the settings left out come from elsewhere. */
+export interface ParsedRequest {
+  select: RunRequest['select']
+  images: ContainerImage[]
+  /** Settings that flags replace. */
+  overrides: Partial<RunSettings>
+  acceptTemplateDrift: boolean
+  allowUnbalanced: boolean
+  /** Absent: the default of the client. */
+  requestTimeoutMs?: number
+  graceMs: number
+}
+
+type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string }
+
+/** Throws a UsageError with everything that is wrong. */
+export function parseRequest(args: readonly string[], flags: Flags): ParsedRequest {
+  const problems: string[] = []
+  const { refs, images } = parseArguments(args, problems)
+  const select = parseSelection(refs, flags.selector, problems)
+  const overrides = parseOverrides(flags, problems)
+  const graceMs = flags.grace === undefined ? 0 : durationFlag('--grace', flags.grace, 0, problems)
+  const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
+  if (problems.length > 0) throw new UsageError(problems)
+  return {
+    select,
+    images,
+    overrides,
+    acceptTemplateDrift: flags.acceptTemplateDrift ?? false,
+    allowUnbalanced: flags.allowUnbalanced ?? false,
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    graceMs,
+  }
+}
+
+function parseArguments(args: readonly string[], problems: string[]): { refs: SelectedRef[]; images: ContainerImage[] } {
+  const refs: SelectedRef[] = []
+  const images: ContainerImage[] = []
+  for (const argument of args) {
+    // No object name and no kind holds "=", and no container name holds "/".
+    if (argument.includes('=')) {
+      const parsed = parseImageArgument(argument)
+      if (!parsed.ok) problems.push(parsed.problem)
+      else if (images.some(({ container }) => container === parsed.image.container)) {
+        problems.push(`${JSON.stringify(argument)}: container ${parsed.image.container} is given twice`)
+      } else images.push(parsed.image)
+    } else {
+      const parsed = parseRef(argument)
+      if (!parsed.ok) problems.push(parsed.problem)
+      else if (!refs.some(({ kind, name }) => kind === parsed.ref.kind && name === parsed.ref.name)) refs.push(parsed.ref)
+    }
+  }
+  return { refs, images }
+}
+
+function parseSelection(refs: SelectedRef[], selector: string | undefined, problems: string[]): RunRequest['select'] {
+  if (selector === undefined) {
+    // A name that is wrong is a problem already.
+    if (refs.length === 0 && problems.length === 0)
+      problems.push('what to upgrade is missing: name TYPE/NAME, or pods with -l SELECTOR')
+    return { refs }
+  }
+  if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
+  if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
+  return { labelSelector: selector }
+}
+
+function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSettings> {
+  const overrides: Partial<RunSettings> = {}
+  if (flags.maxUnavailable !== undefined) {
+    const parsed = parseMaxUnavailable(flags.maxUnavailable)
+    if (parsed.ok) overrides.maxUnavailable = parsed.value
+    else problems.push(`--max-unavailable: ${parsed.reason}: ${parsed.hint}`)
+  }
+  if (flags.onDrainDeadline !== undefined) overrides.onDrainDeadline = flags.onDrainDeadline
+  const durations = [
+    ['readyForMs', '--ready-for', flags.readyFor, 0],
+    ['drainDeadlineMs', '--drain-deadline', flags.drainDeadline, 1],
+    ['restartDeadlineMs', '--restart-deadline', flags.restartDeadline, 1],
+    ['readyDeadlineMs', '--ready-deadline', flags.readyDeadline, 1],
+    ['restoreDeadlineMs', '--restore-deadline', flags.restoreDeadline, 1],
+  ] as const
+  for (const [setting, flag, text, atLeastMs] of durations) {
+    if (text !== undefined) overrides[setting] = durationFlag(flag, text, atLeastMs, problems)
+  }
+  return overrides
+}
+
+function durationFlag(flag: string, text: string, atLeastMs: number, problems: string[]): number {
+  const parsed = parseDuration(text)
+  if (!parsed.ok) problems.push(`${flag}: ${parsed.reason}: ${parsed.hint}`)
+  else if (parsed.ms < atLeastMs) problems.push(`${flag}: ${text} is too short: a deadline of 0 would always have passed`)
+  else return parsed.ms
+  return 0
+}
+
+/** As kubectl takes it: 0 is the default, and a number without a unit means seconds. */
+export function parseRequestTimeout(text: string | undefined, problems: string[]): number | undefined {
+  if (text === undefined || text === '0') return undefined
+  return durationFlag('--request-timeout', /^\d+$/.test(text) ? `${text}s` : text, 1, problems)
+}

@@ -1,0 +1,21 @@
+import type { ConfigSettings } from '../config/config.ts'
+import { settingsProblems } from '../config/settings.ts'
+import type { RunRequest } from '../engine/run.ts'
+import type { ParsedRequest } from './request.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What the command line asks for, on top of what the config says. Throws a UsageError where the two cannot go together. */
+export function runRequest(parsed: ParsedRequest, namespace: string, configured: ConfigSettings): RunRequest {
+  const settings = { ...configured, ...parsed.overrides }
+  const problems = settingsProblems(settings)
+  if (problems.length > 0)
+    throw new UsageError(problems.map(({ message, hint }) => `flags and config together: ${message}: ${hint}`))
+  return {
+    namespace,
+    select: parsed.select,
+    images: parsed.images,
+    settings,
+    acceptTemplateDrift: parsed.acceptTemplateDrift,
+    allowUnbalanced: parsed.allowUnbalanced,
+  }
+}

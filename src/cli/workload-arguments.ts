@@ -1,0 +1,21 @@
+import type { ClusterFlags } from './flags.ts'
+import { parseRequestTimeout } from './request.ts'
+import { parseRef, type SelectedRef } from './selection.ts'
+import { UsageError } from './usage-error.ts'
+
+/** The command line of the commands that only name workloads. Throws a UsageError with everything that is wrong. */
+export function parseWorkloads(
+  args: readonly string[],
+  flags: Pick<ClusterFlags, 'requestTimeout'>,
+): { refs: SelectedRef[]; requestTimeoutMs: number | undefined } {
+  const problems: string[] = []
+  const refs: SelectedRef[] = []
+  for (const argument of args) {
+    const parsed = parseRef(argument)
+    if (parsed.ok) refs.push(parsed.ref)
+    else problems.push(parsed.problem)
+  }
+  const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
+  if (problems.length > 0) throw new UsageError(problems)
+  return { refs, requestTimeoutMs }
+}

@@ -1,0 +1,63 @@
+import { createLoadBalancers } from '../config/create-load-balancers.ts'
+import { loadConfig } from '../config/load-config.ts'
+import type { ConfigSettings } from '../config/config.ts'
+import type { LoadBalancer } from '../engine/run.ts'
+import { connect } from '../kube/connect.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { systemClock, systemRandom } from '../ports/system.ts'
+import type { ClusterFlags } from './flags.ts'
+import { sluiceVersion } from './version.ts'
+
+/** A way to a cluster. */
+export interface Cluster {
+  client: KubeClient
+  namespace: string
+  server: string
+  close(): Promise<void>
+}
+
+/** Everything outside that a run needs. */
+export interface World extends Cluster {
+  loadBalancers: LoadBalancer[]
+  settings: ConfigSettings
+}
+
+/** `--config`, else $SLUICE_CONFIG, else ./sluice.yaml. */
+export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): string {
+  return flag ?? (env['SLUICE_CONFIG'] || 'sluice.yaml')
+}
+
+export async function openCluster(flags: ClusterFlags, requestTimeoutMs: number | undefined): Promise<Cluster> {
+  return connect({
+    kubeconfig: flags.kubeconfig,
+    context: flags.context,
+    cluster: flags.cluster,
+    user: flags.user,
+    namespace: flags.namespace,
+    as: flags.as,
+    asGroups: flags.asGroup,
+    asUid: flags.asUid,
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    userAgent: `sluice/${sluiceVersion()}`,
+    clock: systemClock,
+    random: systemRandom,
+  })
+}
+
+/** The config is checked first: it costs nothing, and its mistakes are the user's to mend before anything else. */
+export async function openWorld(flags: ClusterFlags, configFile: string, requestTimeoutMs: number | undefined): Promise<World> {
+  const config = await loadConfig(configFile)
+  const cluster = await openCluster(flags, requestTimeoutMs)
+  const loadBalancers = createLoadBalancers(config)
+  return {
+    client: cluster.client,
+    namespace: cluster.namespace,
+    server: cluster.server,
+    loadBalancers,
+    settings: config.settings,
+    close: async () => {
+      await Promise.allSettled(loadBalancers.map(({ adapter }) => adapter.close()))
+      await cluster.close()
+    },
+  }
+}

@@ -1,0 +1,8 @@
+/** A value for a message: short, on one line, in quotes where it is text. */
+export function show(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (value === null) return 'nothing'
+  if (typeof value === 'object') return 'a mapping'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
