@@ -1,0 +1,275 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { KubeError } from '../kube/errors.ts'
+import { podView } from '../pods/view.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import type { OpenOptions } from './open-options.ts'
+import { openNamed, openOwners, openWorkload, podSelector } from './open.ts'
+import { type FakeApi, type Raw, createFakeApi } from './testing/fake-api.ts'
+import {
+  APPS,
+  NAMESPACE,
+  deployment,
+  ownerOf,
+  rawPod,
+  replicaSet,
+  startRevisionController,
+  workload,
+} from './testing/manifests.ts'
+import { createTestClock, turn } from './testing/test-clock.ts'
+import type { Workload } from './workload.ts'
+
+const PODS = `/api/v1/namespaces/${NAMESPACE}/pods`
+const v2 = [{ container: 'app', image: 'registry/app:v2' }]
+let api: FakeApi
+let options: OpenOptions
+
+beforeEach(async () => {
+  api = createFakeApi()
+  options = { client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }
+  startRevisionController(api)
+  api.put(`${APPS}/statefulsets/web`, workload())
+  api.put(`${APPS}/deployments/web`, deployment())
+  api.put(`${APPS}/replicasets/web-1`, replicaSet('web-1', ownerOf('apps/v1', 'Deployment', 'web')))
+  api.put(`${APPS}/replicasets/alone`, replicaSet('alone', undefined))
+  api.put(`${APPS}/replicasets/rollout-1`, replicaSet('rollout-1', ownerOf('argoproj.io/v1alpha1', 'Rollout', 'shop')))
+  await turn()
+})
+
+function putPod(name: string, owner?: Raw): void {
+  api.put(`${PODS}/${name}`, rawPod({ name, ...(owner ? { owner } : {}) }))
+}
+
+function view(name: string) {
+  return podView(api.get(`${PODS}/${name}`))
+}
+
+function ref(kind: WorkloadRef['kind'], name: string): WorkloadRef {
+  return { kind, name, namespace: NAMESPACE }
+}
+
+function names(workloads: readonly Workload[]): string[] {
+  return workloads.map(({ ref: { kind, name } }) => `${kind}/${name}`)
+}
+
+async function stopAll(workloads: readonly Workload[]): Promise<void> {
+  await Promise.all(workloads.map((one) => one.stop()))
+}
+
+describe('opening by name', () => {
+  it('says what does not exist', async () => {
+    for (const [kind, name] of [
+      ['StatefulSet', 'wbe'],
+      ['Deployment', 'wbe'],
+      ['Pod', 'wbe'],
+    ] as const) {
+      await expect(openWorkload(ref(kind, name), options)).rejects.toMatchObject({
+        name: 'WorkloadError',
+        kind: 'not-found',
+        message: `there is no ${kind.toLowerCase()}/wbe in namespace shop; check the name, and the namespace (-n)`,
+      })
+    }
+  })
+
+  it.each([
+    ['LIST', 'controllerrevisions', 'not allowed to list and watch controllerrevisions.apps in namespace shop'],
+    ['LIST', 'statefulsets', 'not allowed to list and watch statefulsets.apps in namespace shop'],
+    ['GET', 'pods', 'not allowed to get pods in namespace shop'],
+  ])('says which right is missing: %s %s', async (method, plural, message) => {
+    putPod('lone')
+    api.faults.before = (at, path) => {
+      if (at === method && path.includes(`/${plural}`)) throw new KubeError('no', { kind: 'definite', method, path, status: 403 })
+    }
+    const opening = openNamed([ref('StatefulSet', 'web'), ref('Pod', 'lone')], options)
+    await expect(opening).rejects.toMatchObject({
+      kind: 'forbidden',
+      message: `${message}; deploy/rbac.yaml lists the rights that a run needs`,
+    })
+  })
+
+  it('opens each owner once, sorted, and knows which pods were meant', async () => {
+    const owner = ownerOf('apps/v1', 'StatefulSet', 'web')
+    for (const name of ['web-0', 'web-1', 'web-2']) putPod(name, owner)
+    putPod('lone')
+    putPod('other')
+    putPod('shop-1', ownerOf('apps/v1', 'ReplicaSet', 'web-1'))
+    const named = await openNamed(
+      [ref('Pod', 'web-2'), ref('Pod', 'lone'), ref('Pod', 'web-0'), ref('Deployment', 'web')],
+      options,
+    )
+    expect(names(named.workloads)).toEqual(['Deployment/web', 'Pod/lone', 'StatefulSet/web'])
+    expect(named.selector).toEqual({})
+    expect(['lone', 'other', 'shop-1', 'web-0', 'web-1', 'web-2'].filter((name) => named.includes(view(name)))).toEqual([
+      'lone',
+      'shop-1',
+      'web-0',
+      'web-2',
+    ])
+    await stopAll(named.workloads)
+  })
+
+  it('narrows the pods for a single workload', async () => {
+    putPod('lone')
+    const lone = await openWorkload(ref('Pod', 'lone'), options)
+    const web = await openWorkload(ref('StatefulSet', 'web'), options)
+    expect(podSelector([lone])).toEqual({ fieldSelector: 'metadata.name=lone' })
+    expect(podSelector([web])).toEqual({ labelSelector: 'app=web' })
+    expect(podSelector([lone, web])).toEqual({})
+    await web.stop()
+  })
+
+  it('leaves no watch behind where one of several cannot be opened', async () => {
+    let watches = 0
+    const { client } = api
+    const watch: typeof client.watch = async (path, watching) => {
+      watches += 1
+      await client.watch(path, watching)
+      watches -= 1
+    }
+    const opening = openNamed([ref('StatefulSet', 'web'), ref('DaemonSet', 'none')], { ...options, client: { ...client, watch } })
+    await expect(opening).rejects.toMatchObject({ kind: 'not-found' })
+    await turn()
+    expect(watches).toBe(0)
+  })
+})
+
+describe('opening the owners of pods', () => {
+  it('reads each ReplicaSet once', async () => {
+    for (const name of ['a', 'b', 'c']) putPod(name, ownerOf('apps/v1', 'ReplicaSet', 'web-1'))
+    const workloads = await openOwners(['a', 'b', 'c'].map(view), options)
+    expect(names(workloads)).toEqual(['Deployment/web'])
+    expect(workloads[0]!.owns(view('a'))).toBe(true)
+    // One to find the Deployment, one of the reflector.
+    expect(api.calls.filter(({ method, path }) => method === 'LIST' && path.endsWith('/replicasets'))).toHaveLength(2)
+    await stopAll(workloads)
+  })
+
+  it('makes a workload of each bare pod, which costs no call', async () => {
+    putPod('b')
+    putPod('a')
+    const pods = [view('b'), view('a')]
+    const before = api.calls.length
+    const workloads = await openOwners(pods, options)
+    expect(names(workloads)).toEqual(['Pod/a', 'Pod/b'])
+    expect(api.calls).toHaveLength(before)
+    const [a] = workloads
+    expect(a!.assess(v2, pods)).toEqual({ images: v2, refusals: [], warnings: [] })
+    expect([a!.owns(view('a')), a!.owns(view('b'))]).toEqual([true, false])
+    await a!.prepare(v2, { signal: new AbortController().signal })
+    expect([a!.podOperations(view('a')), a!.hasRevision(view('a'))]).toEqual([[], true])
+  })
+
+  it('does not take a pod of an owner for the bare pod that had its name', async () => {
+    putPod('web-0')
+    const [bare] = await openOwners([view('web-0')], options)
+    expect(bare!.owns(podView(rawPod({ name: 'web-0', owner: ownerOf('apps/v1', 'StatefulSet', 'web') })))).toBe(false)
+  })
+
+  it.each<[string, Raw, string, string, string]>([
+    [
+      'a Job',
+      ownerOf('batch/v1', 'Job', 'import'),
+      'unsupported-owner',
+      'pods a, b: owned by Job import (batch/v1), whose pods run to completion: a restart would begin their work anew',
+      'Change the image in the template; the next pods have it.',
+    ],
+    [
+      'a CloneSet',
+      ownerOf('apps.kruise.io/v1alpha1', 'CloneSet', 'shop'),
+      'unsupported-owner',
+      'pods a, b: owned by CloneSet shop (apps.kruise.io/v1alpha1), whose controller upgrades pods in place by itself, and would undo a patch of the pods',
+      'Change the image in the template of CloneSet shop, and drain from its lifecycle hook (spec.lifecycle.inPlaceUpdate).',
+    ],
+    [
+      'a StatefulSet of OpenKruise, which has the same kind',
+      ownerOf('apps.kruise.io/v1beta1', 'StatefulSet', 'web'),
+      'unsupported-owner',
+      'pods a, b: owned by StatefulSet web (apps.kruise.io/v1beta1), whose controller upgrades pods in place by itself, and would undo a patch of the pods',
+      'Change the image in the template of StatefulSet web, and drain from its lifecycle hook (spec.lifecycle.inPlaceUpdate).',
+    ],
+    [
+      'a node',
+      ownerOf('v1', 'Node', 'node-1'),
+      'unsupported-owner',
+      'pods a, b: owned by Node node-1 (v1), so it is a static pod, of which the API server has a mirror only',
+      'Change its manifest on the node node-1.',
+    ],
+    [
+      'a Rollout, by its ReplicaSet',
+      ownerOf('apps/v1', 'ReplicaSet', 'rollout-1'),
+      'unsupported-owner',
+      'pods a, b: owned by Rollout shop (argoproj.io/v1alpha1), of which sluice does not know what it does to patched pods',
+      'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments with --accept-template-drift.',
+    ],
+  ])('refuses the pods of %s together', async (_name, owner, code, message, hint) => {
+    putPod('a', owner)
+    putPod('b', owner)
+    const workloads = await openOwners([view('a'), view('b')], options)
+    expect(workloads.flatMap((one) => one.assess(v2, [view('a'), view('b')]).refusals)).toEqual([{ code, message, hint }])
+  })
+
+  it('refuses a ReplicaSet of its own like a Deployment', async () => {
+    putPod('a', ownerOf('apps/v1', 'ReplicaSet', 'alone'))
+    const [refused] = await openOwners([view('a')], options)
+    expect(refused!.assess(v2, [view('a')]).refusals).toEqual([
+      {
+        code: 'template-drift',
+        message:
+          'pod/a of replicaset/alone cannot be upgraded in place with its template: a ReplicaSet has no update of its own. With the pods alone patched, every pod made later comes up on the images of the template (those of its ReplicaSet)',
+        hint: 'Use a StatefulSet or DaemonSet with the update strategy OnDelete, or accept it: --accept-template-drift.',
+      },
+    ])
+    const [accepted] = await openOwners([view('a')], { ...options, acceptTemplateDrift: true })
+    expect(accepted!.assess(v2, [view('a')])).toMatchObject({
+      refusals: [],
+      warnings: [
+        'pod/a of replicaset/alone: its template is not changed; every pod made later comes up on its images (those of its ReplicaSet)',
+      ],
+    })
+  })
+
+  it('needs an image for a bare pod, and one of its containers', async () => {
+    putPod('a')
+    const [bare] = await openOwners([view('a')], options)
+    expect(bare!.assess([], [view('a')]).refusals).toEqual([
+      {
+        code: 'no-image',
+        message: 'no image was given, and pod/a has no workload with a template to take it from',
+        hint: 'Say which: CONTAINER=IMAGE.',
+      },
+    ])
+    expect(bare!.assess([{ container: 'proxy', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'init-container' }])
+    expect(bare!.assess([{ container: 'ap', image: 'x' }], [view('a')]).refusals).toMatchObject([{ code: 'unknown-container' }])
+  })
+})
+
+describe('a Deployment', () => {
+  it('owns the pods of every ReplicaSet that it has, also of later ones', async () => {
+    const web = await openWorkload(ref('Deployment', 'web'), options)
+    const later = podView(rawPod({ owner: ownerOf('apps/v1', 'ReplicaSet', 'web-2') }))
+    const foreign = podView(rawPod({ owner: ownerOf('apps/v1', 'ReplicaSet', 'alone') }))
+    expect([web.owns(later), web.owns(foreign)]).toEqual([false, false])
+    api.put(`${APPS}/replicasets/web-2`, replicaSet('web-2', ownerOf('apps/v1', 'Deployment', 'web')))
+    await turn()
+    expect([web.owns(later), web.owns(foreign)]).toEqual([true, false])
+    expect(web.assess([], []).refusals.map(({ code }) => code)).toEqual(['rollout-in-progress'])
+    await web.stop()
+  })
+
+  it('is prepared without a write, and tells when a rollout begins', async () => {
+    const web = await openWorkload(ref('Deployment', 'web'), { ...options, acceptTemplateDrift: true })
+    web.assess(v2, [])
+    await web.prepare(v2, { signal: new AbortController().signal })
+    const drifted: string[] = []
+    web.onDrift(({ message }) => drifted.push(message))
+    api.edit(`${APPS}/deployments/web`, (raw) => (raw.spec.replicas = 5))
+    await turn()
+    expect(drifted).toEqual([])
+    api.edit(`${APPS}/deployments/web`, (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3'))
+    await turn()
+    expect(drifted).toEqual([
+      'the template of deployment/web was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v1" → "registry/app:v3"',
+    ])
+    expect(api.calls.filter(({ method }) => method === 'PATCH')).toEqual([])
+    await web.stop()
+  })
+})

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import type { WorkloadRef } from '../plan/plan.ts'
+import { openNamed } from './open.ts'
+import { createFakeApi } from './testing/fake-api.ts'
+import {
+  APPS,
+  NAMESPACE,
+  deployment,
+  ownerOf,
+  rawPod,
+  replicaSet,
+  startRevisionController,
+  workload,
+} from './testing/manifests.ts'
+import { createTestClock, turn } from './testing/test-clock.ts'
+
+interface Rule {
+  apiGroups: string[]
+  resources: string[]
+  verbs: string[]
+}
+
+const file = readFileSync(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')
+const [role, binding] = parseAllDocuments(file).map((document) => document.toJS())
+const rules: Rule[] = role.rules
+
+function granted(): string[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${group}`))),
+  )
+}
+
+it('is a Role and its RoleBinding, in one namespace', () => {
+  expect([role.kind, binding.kind]).toEqual(['Role', 'RoleBinding'])
+  expect(binding.roleRef).toEqual({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role.metadata.name })
+  expect(binding.metadata.namespace).toBe(role.metadata.namespace)
+})
+
+it('has no wildcard, grants nothing twice, and explains every rule', () => {
+  expect(granted().filter((one) => one.includes('*'))).toEqual([])
+  expect(new Set(granted()).size).toBe(granted().length)
+  const lines = file.split('\n')
+  const starts = lines.flatMap((line, index) => (line.startsWith('  - apiGroups:') ? [index] : []))
+  expect(starts).toHaveLength(rules.length)
+  expect(starts.filter((index) => !lines[index - 1]!.startsWith('  # '))).toEqual([])
+})
+
+it('grants nothing that could delete a pod or start a rollout', () => {
+  const harmful =
+    /^(delete|deletecollection|create|update) (pods|statefulsets|daemonsets)\.|^(?!list |watch ).* (deployments|replicasets)\./
+  expect(granted().filter((one) => harmful.test(one))).toEqual([])
+})
+
+it('grants every call that workloads make', async () => {
+  const api = createFakeApi()
+  startRevisionController(api)
+  const pods = `/api/v1/namespaces/${NAMESPACE}/pods`
+  api.put(`${APPS}/statefulsets/web`, workload())
+  api.put(`${APPS}/daemonsets/agent`, workload({ name: 'agent' }))
+  api.put(`${APPS}/deployments/web`, deployment())
+  api.put(`${APPS}/replicasets/web-1`, replicaSet('web-1', ownerOf('apps/v1', 'Deployment', 'web')))
+  api.put(`${pods}/shop`, rawPod({ name: 'shop', owner: ownerOf('apps/v1', 'ReplicaSet', 'web-1') }))
+  await turn()
+  const refs: WorkloadRef[] = [
+    { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE },
+    { kind: 'DaemonSet', name: 'agent', namespace: NAMESPACE },
+    { kind: 'Pod', name: 'shop', namespace: NAMESPACE },
+  ]
+  const { workloads } = await openNamed(refs, {
+    client: api.client,
+    clock: createTestClock(),
+    random: { next: () => 0 },
+    onError: () => {},
+  })
+  const signal = new AbortController().signal
+  for (const one of workloads) await one.prepare([{ container: 'app', image: 'registry/app:v2' }], { signal })
+  for (const one of workloads) await one.stop()
+  const needed = new Set(api.calls.map(({ method, path }) => right(method, path)))
+  expect([...needed].filter((one) => !granted().includes(one))).toEqual([])
+  expect(needed.size).toBeGreaterThan(10)
+})
+
+/** `GET /apis/apps/v1/namespaces/x/statefulsets/web` is the right `get statefulsets.apps`. */
+function right(method: string, path: string): string {
+  const [, group = '', plural] = /^\/(?:api|apis\/([^/]+))\/[^/]+\/namespaces\/[^/]+\/([^/]+)/.exec(path)!
+  return `${method.toLowerCase()} ${plural}.${group}`
+}

@@ -1,0 +1,405 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { KubeError, type KubeErrorKind } from '../kube/errors.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import type { WorkloadError } from './errors.ts'
+import { openWorkload } from './open.ts'
+import { type FakeApi, createFakeApi } from './testing/fake-api.ts'
+import { APPS, NAMESPACE, ownerOf, pod, startRevisionController, template, workload as manifest } from './testing/manifests.ts'
+import { type TestClock, createTestClock, turn } from './testing/test-clock.ts'
+import type { Workload } from './workload.ts'
+
+const v2 = [{ container: 'app', image: 'registry/app:v2' }]
+const kinds: { kind: 'StatefulSet' | 'DaemonSet'; plural: string; labels: [string, string] }[] = [
+  { kind: 'StatefulSet', plural: 'statefulsets', labels: ['web-hash1', 'web-hash2'] },
+  { kind: 'DaemonSet', plural: 'daemonsets', labels: ['hash1', 'hash2'] },
+]
+
+describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
+  const path = `${APPS}/${plural}/web`
+  const ref: WorkloadRef = { kind, name: 'web', namespace: NAMESPACE }
+  const uid = `uid-of-${path}`
+  let api: FakeApi
+  let clock: TestClock
+  let workload: Workload
+  let controller: { release(): void }
+  let errors: Error[]
+  let progress: string[]
+
+  beforeEach(async () => {
+    api = createFakeApi()
+    clock = createTestClock()
+    errors = []
+    progress = []
+    controller = startRevisionController(api)
+    api.put(path, manifest())
+    await turn()
+    workload = await open()
+  })
+  afterEach(async () => {
+    await workload.stop()
+    expect(errors).toEqual([])
+  })
+
+  function open(): Promise<Workload> {
+    return openWorkload(ref, { client: api.client, clock, random: { next: () => 0 }, onError: (error) => errors.push(error) })
+  }
+
+  function prepare(wanted = v2, signal = new AbortController().signal): Promise<void> {
+    return workload.prepare(wanted, { signal, onProgress: (message) => progress.push(message) })
+  }
+
+  /** What it rejects with; the promise is watched from the start. */
+  function rejection(promise: Promise<void>): Promise<WorkloadError> {
+    return promise.then(
+      () => expect.fail('it was not rejected'),
+      (error: unknown) => error as WorkloadError,
+    )
+  }
+
+  function images(): string[] {
+    return api.get(path).spec.template.spec.containers.map(({ image }: { image: string }) => image)
+  }
+
+  function fault(kindOf: KubeErrorKind, status?: number): KubeError {
+    return new KubeError('the answer was lost', { kind: kindOf, method: 'PATCH', path, ...(status ? { status } : {}) })
+  }
+
+  /** Fails the first so many PATCHes, before or after they were done. */
+  function failPatches(when: 'before' | 'after', count: number, error: KubeError): void {
+    let left = count
+    api.faults[when] = (method) => {
+      if (method === 'PATCH' && left-- > 0) throw error
+    }
+  }
+
+  it('is opened with one list and one watch a kind, and no get', async () => {
+    expect(api.calls.map(({ method, path: at }) => `${method} ${at.slice(APPS.length + 1)}`).sort()).toEqual(
+      [`LIST ${plural}`, 'LIST controllerrevisions', 'WATCH controllerrevisions', `WATCH ${plural}`].sort(),
+    )
+    expect(workload).toMatchObject({ ref, uid, selector: { labelSelector: 'app=web' } })
+    expect(workload.owns(pod({ owner: ownerOf('apps/v1', kind, 'web', uid) }))).toBe(true)
+    expect(workload.owns(pod({ owner: ownerOf('apps/v1', kind, 'web', 'another') }))).toBe(false)
+    expect(workload.owns(pod())).toBe(false)
+  })
+
+  it('assesses by the revisions that it watches', () => {
+    const assessment = workload.assess(v2, [pod({ revision: labels[0] }), pod({ name: 'web-1', revision: 'gone' })])
+    expect(assessment.refusals.map(({ code, message }) => `${code}: ${message.slice(0, 9)}`)).toEqual([
+      'revision-unknown: pod web-1',
+    ])
+  })
+
+  it('writes the template, waits for the controller, and pins the new revision', async () => {
+    await prepare()
+    expect(images()).toEqual(['registry/app:v2', 'registry/sidecar:v1'])
+    expect(workload.hasRevision(pod({ revision: labels[0] }))).toBe(false)
+    expect(workload.hasRevision(pod({ revision: labels[1] }))).toBe(true)
+    expect(workload.podOperations(pod({ revision: labels[0] }))).toEqual([
+      { op: 'test', path: '/metadata/labels/controller-revision-hash', value: labels[0] },
+      { op: 'replace', path: '/metadata/labels/controller-revision-hash', value: labels[1] },
+    ])
+    expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    expect(api.calls.filter(({ method }) => method === 'GET')).toEqual([])
+    expect(progress).toEqual([
+      'template patched',
+      `waits until the ${kind} controller observes generation 2 (it is at 1)`,
+      `pods take the revision ${labels[1]}`,
+    ])
+  })
+
+  it('writes nothing where the template has the images', async () => {
+    await prepare()
+    await prepare()
+    await workload.stop()
+    workload = await open()
+    await prepare()
+    expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    expect(workload.hasRevision(pod({ revision: labels[1] }))).toBe(true)
+  })
+
+  it('goes back to the old revision with the old template', async () => {
+    await prepare()
+    await prepare([{ container: 'app', image: 'registry/app:v1' }])
+    expect(workload.hasRevision(pod({ revision: labels[0] }))).toBe(true)
+  })
+
+  it('knows no revision before it is prepared', () => {
+    expect(() => workload.podOperations(pod())).toThrow(`${kind.toLowerCase()}/web was not prepared`)
+  })
+
+  describe('the PATCH', () => {
+    it.each<[string, 'before' | 'after', KubeErrorKind, number | undefined, string[]]>([
+      ['was done, and the answer lost', 'after', 'ambiguous', undefined, ['PATCH', 'GET']],
+      ['was lost', 'before', 'ambiguous', undefined, ['PATCH', 'GET', 'PATCH']],
+      ['failed in the server', 'before', 'ambiguous', 500, ['PATCH', 'GET', 'PATCH']],
+      ['met a conflict', 'before', 'conflict', 409, ['PATCH', 'GET', 'PATCH']],
+      ['was refused once, though every guard holds', 'before', 'definite', 422, ['PATCH', 'GET', 'PATCH']],
+      ['was throttled', 'before', 'throttled', 429, ['PATCH', 'PATCH']],
+      ['found no server', 'before', 'definite', undefined, ['PATCH', 'PATCH']],
+    ])('%s', async (_name, when, errorKind, status, calls) => {
+      failPatches(when, 1, fault(errorKind, status))
+      const before = api.calls.length
+      const prepared = prepare()
+      await clock.advance(1_000)
+      await prepared
+      expect(api.calls.slice(before).map(({ method }) => method)).toEqual(calls)
+      expect(images()[0]).toBe('registry/app:v2')
+      expect(workload.hasRevision(pod({ revision: labels[1] }))).toBe(true)
+    })
+
+    it('is read again until it can be read', async () => {
+      let failures = 3
+      failPatches('after', 1, fault('ambiguous'))
+      api.faults.before = (method) => {
+        if (method === 'GET' && failures-- > 0) throw fault('ambiguous', 503)
+      }
+      const prepared = prepare()
+      await clock.advance(10_000)
+      await prepared
+      expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    })
+
+    it('is refused for good: the template is not valid', async () => {
+      failPatches('before', Infinity, fault('definite', 422))
+      const error = await rejection(prepare())
+      expect(error).toMatchObject({ name: 'WorkloadError', component: 'workloads', kind: 'invalid' })
+      expect(error.message).toBe(`the API server refuses the template of ${kind.toLowerCase()}/web: the answer was lost`)
+      expect(error.cause).toBeInstanceOf(KubeError)
+    })
+
+    it('is forbidden', async () => {
+      failPatches('before', 1, fault('definite', 403))
+      expect(await rejection(prepare())).toMatchObject({
+        kind: 'forbidden',
+        message: `not allowed to patch ${plural}.apps in namespace shop; deploy/rbac.yaml lists the rights that a run needs`,
+      })
+    })
+
+    it('is never answered: the deadline has a name and a reason', async () => {
+      failPatches('before', Infinity, fault('ambiguous', 504))
+      const rejected = rejection(prepare())
+      await clock.advance(60_000)
+      expect(await rejected).toMatchObject({
+        kind: 'deadline',
+        deadline: 'template',
+        message: `deadline template (60 s): ${kind.toLowerCase()}/web: waited until the API server takes the template; the last error was: the answer was lost`,
+      })
+    })
+
+    it('stops when told to', async () => {
+      failPatches('before', Infinity, fault('ambiguous'))
+      const interrupt = new AbortController()
+      const rejected = rejection(prepare(v2, interrupt.signal))
+      await turn()
+      interrupt.abort(new Error('interrupted'))
+      expect(await rejected).toEqual(new Error('interrupted'))
+    })
+
+    it.each<[string, (raw: ReturnType<FakeApi['get']>) => void, string]>([
+      [
+        'the template',
+        (raw) => (raw.spec.template.spec.containers[0].env[0].value = 'b'),
+        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].env[FOO].value: "a" → "b"',
+      ],
+      [
+        'the image',
+        (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3'),
+        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v1" → "registry/app:v3"',
+      ],
+      [
+        'the update strategy',
+        (raw) => (raw.spec.updateStrategy.type = 'RollingUpdate'),
+        'the update strategy of OWNER is RollingUpdate now, no longer OnDelete',
+      ],
+    ])('meets a change of %s under way', async (_name, change, message) => {
+      let changed = false
+      api.faults.before = (method) => {
+        if (method !== 'PATCH' || changed) return
+        changed = true
+        api.edit(path, change)
+      }
+      const expected = message.replace('OWNER', `${kind.toLowerCase()}/web`)
+      const error = await rejection(prepare())
+      expect(error).toMatchObject({ kind: 'conflict' })
+      expect(error.message).toContain(expected)
+    })
+
+    it('does not reach a workload that was replaced', async () => {
+      api.faults.before = (method) => {
+        if (method !== 'PATCH') return
+        api.remove(path)
+        api.put(path, { ...manifest(), metadata: { name: 'web', namespace: NAMESPACE, uid: 'another' } })
+      }
+      expect(await rejection(prepare())).toMatchObject({ kind: 'conflict', message: `${kind.toLowerCase()}/web was deleted` })
+      expect(images()[0]).toBe('registry/app:v1')
+    })
+
+    it('is rewritten by admission', async () => {
+      const { onStored } = api
+      let rewritten = false
+      api.onStored = (at, object) => {
+        onStored(at, object)
+        if (rewritten || at !== path) return
+        rewritten = true
+        api.edit(path, (raw) => (raw.spec.template.spec.containers[0].image = 'mirror/app:v2'))
+      }
+      const error = await rejection(prepare())
+      expect(error).toMatchObject({ kind: 'conflict' })
+      expect(error.message).toContain('the template was stored otherwise than asked')
+      expect(error.message).toContain('"registry/app:v2" → "mirror/app:v2"')
+    })
+  })
+
+  it('does not write on a template that was edited after the plan', async () => {
+    workload.assess(v2, [])
+    api.edit(path, (raw) => (raw.spec.template.spec.containers[0].env[0].value = 'b'))
+    await turn()
+    expect(await rejection(prepare())).toMatchObject({ kind: 'conflict' })
+    expect(images()[0]).toBe('registry/app:v1')
+    // A new plan is a new decision.
+    workload.assess(v2, [])
+    await prepare()
+  })
+
+  it('waits for a controller that is behind, and names it at the deadline', async () => {
+    await workload.stop()
+    // The controller before has nothing left to do.
+    await turn()
+    controller = startRevisionController(api, { held: true })
+    workload = await open()
+    const rejected = rejection(prepare())
+    await clock.advance(60_000)
+    expect(await rejected).toMatchObject({
+      kind: 'deadline',
+      message: `deadline template (60 s): ${kind.toLowerCase()}/web: waited until the ${kind} controller observes generation 2 (it is at 1)`,
+    })
+    const prepared = prepare()
+    await turn()
+    controller.release()
+    await prepared
+    expect(workload.hasRevision(pod({ revision: labels[1] }))).toBe(true)
+  })
+
+  describe('drift', () => {
+    const drifted: string[] = []
+    beforeEach(async () => {
+      drifted.length = 0
+      workload.onDrift(({ message }) => drifted.push(message))
+      await prepare()
+    })
+
+    it('is no scale, no status, and no annotation', async () => {
+      api.edit(path, (raw) => {
+        raw.spec.replicas = 7
+        raw.status.readyReplicas = 2
+        raw.metadata.annotations = { a: 'b' }
+      })
+      await turn()
+      expect(drifted).toEqual([])
+    })
+
+    it.each<[string, () => void, string]>([
+      [
+        'another image',
+        () => api.edit(path, (raw) => (raw.spec.template.spec.containers[0].image = 'registry/app:v3')),
+        'the template of OWNER was changed by somebody else: spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v3"',
+      ],
+      [
+        'a restart by annotation',
+        () => api.edit(path, (raw) => (raw.spec.template.metadata.annotations = { at: 'now' })),
+        'the template of OWNER was changed by somebody else: spec.template.metadata.annotations: (none) → {"at":"now"}',
+      ],
+      [
+        'another update strategy',
+        () => api.edit(path, (raw) => (raw.spec.updateStrategy = { type: 'RollingUpdate' })),
+        'the update strategy of OWNER is RollingUpdate now, no longer OnDelete',
+      ],
+      ['the end of the workload', () => api.remove(path), 'OWNER was deleted'],
+      [
+        'the coming end of the workload',
+        () => api.edit(path, (raw) => (raw.metadata.deletionTimestamp = '2026-01-01T00:00:00Z')),
+        'OWNER is being deleted',
+      ],
+    ])('is %s; it is told once, and to whoever asks later', async (_name, change, message) => {
+      change()
+      await turn()
+      if (api.get(path)) api.edit(path, (raw) => (raw.spec.template.spec.containers[1].image = 'registry/sidecar:v9'))
+      await turn()
+      const expected = [message.replace('OWNER', `${kind.toLowerCase()}/web`)]
+      expect(drifted).toEqual(expected)
+      const late: string[] = []
+      workload.onDrift((drift) => late.push(drift.message))
+      expect(late).toEqual(expected)
+    })
+  })
+})
+
+it('waits for a ControllerRevision of a DaemonSet that its watch has not brought yet', async () => {
+  const api = createFakeApi()
+  const path = `${APPS}/daemonsets/web`
+  startRevisionController(api)
+  api.put(path, manifest())
+  await turn()
+  const ref: WorkloadRef = { kind: 'DaemonSet', name: 'web', namespace: NAMESPACE }
+  const workload = await openWorkload(ref, {
+    client: api.client,
+    clock: createTestClock(),
+    random: { next: () => 0 },
+    onError: () => {},
+  })
+  // The status is there first, with the old revision as the newest one known.
+  api.onStored = () => {}
+  api.edit(path, (raw) => {
+    raw.spec.template = template({ app: 'registry/app:v2' })
+    raw.status.observedGeneration = 2
+  })
+  await turn()
+  workload.assess([], [])
+  const progress: string[] = []
+  const prepared = workload.prepare(v2, { signal: new AbortController().signal, onProgress: (message) => progress.push(message) })
+  await turn()
+  expect(progress).toEqual([
+    'waits until the ControllerRevision of the template appears (the newest is web-hash1, which differs: ' +
+      'spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v1")',
+  ])
+  const [, first] = api.list(`${APPS}/controllerrevisions/`)[0]!
+  api.put(`${APPS}/controllerrevisions/web-hash2`, {
+    ...first,
+    metadata: {
+      ...first.metadata,
+      name: 'web-hash2',
+      uid: 'second',
+      labels: { ...first.metadata.labels, 'controller-revision-hash': 'hash2' },
+    },
+    revision: 2,
+    data: { spec: { template: { ...template({ app: 'registry/app:v2' }), $patch: 'replace' } } },
+  })
+  await prepared
+  expect(workload.hasRevision(pod({ revision: 'hash2' }))).toBe(true)
+  await workload.stop()
+})
+
+it('rejects an update revision of a StatefulSet that is not its template', async () => {
+  const api = createFakeApi()
+  const path = `${APPS}/statefulsets/web`
+  startRevisionController(api)
+  api.put(path, manifest())
+  await turn()
+  const ref: WorkloadRef = { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE }
+  const options = { client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }
+  const workload = await openWorkload(ref, options)
+  api.onStored = () => {}
+  api.edit(path, (raw) => {
+    raw.spec.template = template({ app: 'registry/app:v2' })
+    raw.status.observedGeneration = 2
+  })
+  await turn()
+  workload.assess([], [])
+  await expect(workload.prepare(v2, { signal: new AbortController().signal })).rejects.toMatchObject({
+    kind: 'conflict',
+    message:
+      'the update revision of statefulset/web is not its template: web-hash1 differs: ' +
+      'spec.template.spec.containers[app].image: "registry/app:v2" → "registry/app:v1"',
+  })
+  await workload.stop()
+})
