@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from './errors.ts'
+import type { KubeError } from './errors.ts'
 import { field } from './json.ts'
 import { createKubeClient } from './kube-client.ts'
 import { createReflector, type ObjectRecord, ReflectorError, type ReflectorEvent } from './reflector.ts'

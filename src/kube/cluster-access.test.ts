@@ -1,0 +1,183 @@
+import { delimiter, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type AccessOptions, resolveClusterAccess } from './cluster-access.ts'
+import { KubeConfigError } from './kubeconfig-error.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from './testing/temporary-folder.ts'
+
+let folder: TemporaryFolder
+beforeEach(() => {
+  folder = makeTemporaryFolder()
+})
+afterEach(() => folder.remove())
+
+interface Part {
+  clusters?: Record<string, object>
+  users?: Record<string, object>
+  contexts?: Record<string, object>
+  current?: string | undefined
+}
+
+function kubeconfig({ clusters = {}, users = {}, contexts = {}, current }: Part): object {
+  const list = (entries: Record<string, object>, kind: string) =>
+    Object.entries(entries).map(([name, value]) => ({ name, [kind]: value }))
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: list(clusters, 'cluster'),
+    users: list(users, 'user'),
+    contexts: list(contexts, 'context'),
+    'current-context': current,
+  }
+}
+
+const WHOLE: Part = {
+  clusters: { dev: { server: 'https://dev:6443' }, prod: { server: 'https://prod:6443/gateway/' } },
+  users: { alice: { token: 'a' }, bob: { token: 'b' } },
+  contexts: { dev: { cluster: 'dev', user: 'alice' }, prod: { cluster: 'prod', user: 'bob', namespace: 'shop' } },
+  current: 'dev',
+}
+
+function resolve(options: AccessOptions = {}, env: NodeJS.ProcessEnv = {}, serviceAccountRoot = folder.path) {
+  return resolveClusterAccess(options, { env, home: folder.path, serviceAccountRoot })
+}
+
+function failure(run: () => unknown): KubeConfigError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof KubeConfigError) return error
+    throw error
+  }
+  return expect.unreachable('it was accepted')
+}
+
+test('reads ~/.kube/config, and the current context with its namespace', () => {
+  folder.write('.kube/config', kubeconfig({ ...WHOLE, current: 'prod' }))
+  expect(resolve()).toMatchObject({
+    server: 'https://prod:6443/gateway',
+    namespace: 'shop',
+    context: 'prod',
+    user: { name: 'bob' },
+  })
+  expect(resolve({ context: 'dev' })).toMatchObject({ server: 'https://dev:6443', namespace: 'default', user: { name: 'alice' } })
+})
+
+test('--kubeconfig goes before KUBECONFIG, and KUBECONFIG before ~/.kube/config', () => {
+  const named = (server: string) => kubeconfig({ ...WHOLE, clusters: { dev: { server } } })
+  folder.write('.kube/config', named('https://home'))
+  const env = { KUBECONFIG: folder.write('env', named('https://env')) }
+  const asked = folder.write('asked', named('https://asked'))
+  expect(resolve().server).toBe('https://home')
+  expect(resolve({}, env).server).toBe('https://env')
+  expect(resolve({ kubeconfig: asked }, env).server).toBe('https://asked')
+})
+
+test('--cluster, --user and --namespace replace those of the context', () => {
+  folder.write('.kube/config', kubeconfig(WHOLE))
+  expect(resolve({ cluster: 'prod', user: 'bob', namespace: 'x' })).toMatchObject({
+    server: 'https://prod:6443/gateway',
+    user: { name: 'bob' },
+    namespace: 'x',
+  })
+})
+
+test('several files in KUBECONFIG are merged as kubectl does: the first of a name counts, missing files do not', () => {
+  const first = folder.write(
+    'first',
+    kubeconfig({ clusters: { dev: { server: 'https://first' } }, users: { alice: { token: 'a' } } }),
+  )
+  const second = folder.write('second', kubeconfig(WHOLE))
+  const third = folder.write('third', kubeconfig({ ...WHOLE, current: 'prod' }))
+  const empty = folder.write('empty', '\n')
+  const env = { KUBECONFIG: [first, '', empty, join(folder.path, 'missing'), second, third].join(delimiter) }
+  expect(resolve({}, env)).toMatchObject({ server: 'https://first', context: 'dev', user: { name: 'alice' } })
+})
+
+test('what is missing is named, with what there is instead', () => {
+  const file = folder.write('.kube/config', kubeconfig({ ...WHOLE, current: undefined }))
+  const messages = [
+    failure(() => resolve()).message,
+    failure(() => resolve({ context: 'test' })).message,
+    failure(() => resolve({ context: 'dev', cluster: 'test' })).message,
+    failure(() => resolve({ context: 'dev', user: 'carol' })).message,
+  ]
+  expect(messages).toEqual([
+    `no current context in ${file}; choose one with --context: dev, prod`,
+    `context test is not in ${file}, or not whole; choose another with --context: dev, prod`,
+    `cluster test is not in ${file}, or not whole; choose another with --cluster: dev, prod`,
+    `user carol is not in ${file}, or not whole; choose another with --user: alice, bob`,
+  ])
+  expect(failure(() => resolve({ context: 'test' }))).toMatchObject({ files: [file], context: 'test' })
+})
+
+test('files that cannot be read or parsed are named, and their content is not', () => {
+  const missing = join(folder.path, 'missing')
+  expect(failure(() => resolve({ kubeconfig: missing })).message).toContain(`kubeconfig ${missing} cannot be read: ENOENT`)
+  expect(failure(() => resolve({}, { KUBECONFIG: missing })).message).toContain(`KUBECONFIG names ${missing}`)
+  const broken = folder.write('broken', 'users:\n- name: x\n  token: SECRET\n   bad: [\n')
+  const error = failure(() => resolve({ kubeconfig: broken }))
+  expect(error.message).toContain(`kubeconfig ${broken} cannot be parsed in line 4`)
+  expect(`${error.message} ${String(error.cause)}`).not.toContain('SECRET')
+  const scalar = folder.write('scalar', 'just text')
+  expect(failure(() => resolve({ kubeconfig: scalar })).message).toContain('it is no mapping')
+})
+
+test('entries that are not whole only matter where they are used', () => {
+  const broken = { ...WHOLE, clusters: { ...WHOLE.clusters, bad: {} }, contexts: { ...WHOLE.contexts, bad: { cluster: 'bad' } } }
+  folder.write('.kube/config', kubeconfig(broken))
+  expect(resolve().server).toBe('https://dev:6443')
+  expect(failure(() => resolve({ context: 'bad' })).message).toContain('cluster bad is not in')
+})
+
+test('a server or a proxy that cannot be used is refused', () => {
+  const withCluster = (cluster: object) => folder.write('.kube/config', kubeconfig({ ...WHOLE, clusters: { dev: cluster } }))
+  withCluster({ server: 'dev:6443' })
+  expect(failure(() => resolve()).message).toContain('must be a URL that begins with https:// or http://')
+  withCluster({ server: 'https://dev', 'proxy-url': 'socks5://user:SECRET@proxy:1080' })
+  expect(failure(() => resolve()).message).toBe('cluster dev: proxy-url must be http:// or https://; socks5 is not supported')
+  withCluster({ server: 'https://dev', 'proxy-url': 'http://proxy:3128' })
+  expect(resolve().proxyUrl).toBe('http://proxy:3128')
+})
+
+test('paths are relative to the file; a plugin without a slash is looked up in PATH', () => {
+  const exec = (command: string) => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } })
+  const users = { alice: { tokenFile: 'secrets/token' }, bob: exec('./bin/plugin'), carol: exec('plugin') }
+  const cluster = { server: 'https://dev', 'certificate-authority': 'ca.crt' }
+  const file = folder.write('some/where/config', kubeconfig({ ...WHOLE, clusters: { dev: cluster }, users }))
+  const where = join(folder.path, 'some', 'where')
+  expect(resolve({ kubeconfig: file, user: 'alice' }).tokenFile).toBe(join(where, 'secrets', 'token'))
+  expect(resolve({ kubeconfig: file, user: 'bob' }).exec?.command).toBe(join(where, 'bin', 'plugin'))
+  expect(resolve({ kubeconfig: file, user: 'carol' }).exec?.command).toBe('plugin')
+  expect(resolve({ kubeconfig: file, user: 'alice' }).cluster.caFile).toBe(join(where, 'ca.crt'))
+})
+
+test('a user with malformed fields is refused where it is used', () => {
+  folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice: { 'as-groups': 'admins' }, bob: {} } }))
+  expect(failure(() => resolve()).message).toContain('user alice in')
+  expect(resolve({ context: 'prod' }).user.name).toBe('bob')
+})
+
+test('impersonation on the command line stands for all of it', () => {
+  const alice = { token: 'a', as: 'robot', 'as-uid': '7', 'as-groups': ['robots'], 'as-user-extra': { reason: ['x'] } }
+  folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
+  expect(resolve().impersonation).toEqual({ user: 'robot', uid: '7', groups: ['robots'], extra: { reason: ['x'] } })
+  expect(resolve({ as: 'jane' }).impersonation).toEqual({ user: 'jane', groups: undefined, uid: undefined })
+  expect(resolve({ asGroups: ['others'] }).impersonation).toMatchObject({ user: 'robot', groups: ['others'] })
+})
+
+test('without a kubeconfig, the service account of the pod is used', () => {
+  const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
+  expect(failure(() => resolve({}, env)).message).toContain('no cluster is configured')
+  const account = 'var/run/secrets/kubernetes.io/serviceaccount'
+  const tokenFile = folder.write(`${account}/token`, 't')
+  folder.write(`${account}/namespace`, 'system\n')
+  process.env['KUBERNETES_SERVICE_HOST'] = env.KUBERNETES_SERVICE_HOST
+  process.env['KUBERNETES_SERVICE_PORT'] = env.KUBERNETES_SERVICE_PORT
+  try {
+    expect(resolve({}, env)).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'system', tokenFile })
+  } finally {
+    delete process.env['KUBERNETES_SERVICE_HOST']
+    delete process.env['KUBERNETES_SERVICE_PORT']
+  }
+  expect(failure(() => resolve()).message).toContain('no cluster is configured')
+})

@@ -1,0 +1,330 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Clock } from '../ports/clock.ts'
+import { systemClock, systemRandom } from '../ports/system.ts'
+import { resolveClusterAccess } from './cluster-access.ts'
+import { connect, type Connection, type ConnectOptions, KubeConfigError } from './connect.ts'
+import type { Credentials } from './credential.ts'
+import { createCredentials } from './credentials.ts'
+import { KubeError } from './errors.ts'
+import { type ApiServer, type Handler, startApiServer } from './testing/api-server.ts'
+import { type Certificates, makeCertificates } from './testing/certificates.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from './testing/temporary-folder.ts'
+
+const EXEC_API = 'client.authentication.k8s.io/v1'
+
+let certificates: Certificates
+let folder: TemporaryFolder
+let server: ApiServer
+const connections: Connection[] = []
+
+beforeAll(() => {
+  certificates = makeCertificates()
+})
+beforeEach(async () => {
+  folder = makeTemporaryFolder()
+  server = await startApiServer({ tls: { certificates } })
+})
+afterEach(async () => {
+  for (const connection of connections.splice(0)) await connection.close()
+  await server.close()
+  folder.remove()
+})
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+function writeConfig(user: object, cluster: object = {}): string {
+  return folder.write('config', {
+    clusters: [{ name: 'c', cluster: { server: server.url, 'certificate-authority-data': base64(certificates.ca), ...cluster } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u', namespace: 'shop' } }],
+    'current-context': 'x',
+  })
+}
+
+async function connectAs(
+  user: object,
+  options: Partial<ConnectOptions> & { cluster?: never } = {},
+  cluster: object = {},
+): Promise<Connection> {
+  const connection = await connect({
+    kubeconfig: writeConfig(user, cluster),
+    clock: systemClock,
+    random: systemRandom,
+    ...options,
+  })
+  connections.push(connection)
+  return connection
+}
+
+/** A plugin that counts its runs, and gives `token-N` on its Nth. */
+function countingPlugin(status = '"token":"token-$n"'): { exec: object; runs: () => number } {
+  const log = folder.write('runs', '')
+  const answer = `{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{${status}}}`
+  const command = folder.script('plugin', [
+    `echo run >> ${log}`,
+    `n=$(wc -l < ${log} | tr -d ' ')`,
+    'sleep 0.1',
+    `cat <<END\n${answer}\nEND`,
+  ])
+  const runs = () => readFileSync(log, 'utf8').split('\n').length - 1
+  return { exec: { apiVersion: EXEC_API, command }, runs }
+}
+
+function credentialsFor(user: object, options: { clock?: Clock; execTimeoutMs?: number } = {}): Credentials {
+  const access = resolveClusterAccess({ kubeconfig: writeConfig(user) })
+  return createCredentials({ access, clock: systemClock, ...options })
+}
+
+/** Accepts what `token` says at the time, and answers 401 to all else. */
+function acceptOnly(token: () => string): Handler {
+  return (seen, response) => {
+    if (seen.headers.authorization === `Bearer ${token()}`) response.end('{"ok":true}')
+    else response.writeHead(401).end('{"kind":"Status","reason":"Unauthorized","message":"Unauthorized"}')
+  }
+}
+
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    () => expect.unreachable('it went well'),
+    (error: unknown) => error as Error,
+  )
+}
+
+test('connects by a token, and says where', async () => {
+  const connection = await connectAs({ token: 't' })
+  expect(await connection.client.get('/version')).toEqual({ ok: true })
+  expect([connection.namespace, connection.server]).toEqual(['shop', server.url])
+  expect(server.seen[0]?.headers).toMatchObject({ authorization: 'Bearer t', 'user-agent': 'sluice', accept: 'application/json' })
+})
+
+test('connects by a client certificate, in data or in files', async () => {
+  const { cert, key } = certificates.client
+  await (await connectAs({ 'client-certificate-data': base64(cert), 'client-key-data': base64(key) })).client.get('/')
+  folder.write('alice.crt', cert)
+  folder.write('alice.key', key)
+  await (await connectAs({ 'client-certificate': 'alice.crt', 'client-key': 'alice.key' })).client.get('/')
+  expect(server.seen.map(({ commonName, headers }) => [commonName, headers.authorization])).toEqual([
+    ['alice', undefined],
+    ['alice', undefined],
+  ])
+})
+
+test('connects by name and password', async () => {
+  await (await connectAs({ username: 'alice', password: 'p:w' })).client.get('/')
+  expect(server.seen[0]?.headers.authorization).toBe(`Basic ${base64('alice:p:w')}`)
+})
+
+test('connects to plain http, as of a local proxy', async () => {
+  const plain = await startApiServer()
+  try {
+    await (await connectAs({}, {}, { server: plain.url, 'certificate-authority-data': undefined })).client.get('/')
+    expect(plain.seen).toHaveLength(1)
+  } finally {
+    await plain.close()
+  }
+})
+
+test('a cluster is not trusted without its authority, unless that was asked for', async () => {
+  const strict = await connectAs({ token: 't' }, {}, { 'certificate-authority-data': undefined })
+  const error = await failure(strict.client.get('/'))
+  expect(error).toBeInstanceOf(KubeError)
+  expect(error).toMatchObject({ kind: 'definite', status: undefined })
+  await (
+    await connectAs({ token: 't' }, {}, { 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true })
+  ).client.get('/')
+  expect(server.seen).toHaveLength(1)
+})
+
+test('sends the whole of an impersonation', async () => {
+  const user = {
+    token: 't',
+    as: 'jane',
+    'as-uid': '7',
+    'as-groups': ['devs', 'ops'],
+    'as-user-extra': { 'example.com/Why not': ['b', 'ü'] },
+  }
+  await (await connectAs(user)).client.get('/')
+  const lines = server.seen[0]?.rawHeaders ?? []
+  const impersonated = lines.flatMap((name, index) =>
+    index % 2 === 0 && name.startsWith('Impersonate') ? [[name, lines[index + 1]]] : [],
+  )
+  expect(impersonated).toEqual([
+    ['Impersonate-User', 'jane'],
+    ['Impersonate-Group', 'devs'],
+    ['Impersonate-Group', 'ops'],
+    ['Impersonate-Uid', '7'],
+    ['Impersonate-Extra-example.com%2Fwhy%20not', 'b'],
+    ['Impersonate-Extra-example.com%2Fwhy%20not', Buffer.from('ü').toString('latin1')],
+  ])
+})
+
+test('groups without a user are refused: they would be dropped', async () => {
+  const error = await failure(connectAs({ token: 't' }, { asGroups: ['system:masters'] }))
+  expect(error).toBeInstanceOf(KubeConfigError)
+})
+
+test('a token file is used, relative to the kubeconfig, and read again when its token is refused', async () => {
+  folder.write('token', 'first\n')
+  let wanted = 'first'
+  server.handle(acceptOnly(() => wanted))
+  const { client } = await connectAs({ tokenFile: 'token', token: 'old' })
+  await client.get('/')
+  folder.write('token', 'second\n')
+  wanted = 'second'
+  await client.patch('/', [])
+  expect(server.seen.map(({ method, headers }) => [method, headers.authorization])).toEqual([
+    ['GET', 'Bearer first'],
+    ['PATCH', 'Bearer first'],
+    ['PATCH', 'Bearer second'],
+  ])
+})
+
+test('a token file that is missing or empty is an error, not an anonymous request', async () => {
+  expect((await failure(connectAs({ tokenFile: 'token' }))).message).toMatch(/token file .* of user u cannot be read: ENOENT/)
+  folder.write('token', ' \n')
+  expect((await failure(connectAs({ tokenFile: 'token' }))).message).toMatch(/token file .* of user u is empty/)
+})
+
+test('20 first calls at once run the plugin once, and so do those after', async () => {
+  const { exec, runs } = countingPlugin()
+  const credentials = credentialsFor({ exec })
+  const all = await Promise.all(Array.from({ length: 20 }, () => credentials.current()))
+  all.push(await credentials.current())
+  expect(new Set(all.map(({ headers }) => headers['authorization']))).toEqual(new Set(['Bearer token-1']))
+  expect(runs()).toBe(1)
+})
+
+test('the plugin runs again when its credential ends', async () => {
+  const ended = countingPlugin('"token":"token-$n","expirationTimestamp":"2001-01-01T00:00:00Z"')
+  const credentials = credentialsFor({ exec: ended.exec })
+  await credentials.current()
+  expect((await credentials.current()).headers['authorization']).toBe('Bearer token-2')
+})
+
+test('a refused token is dropped and the request sent again, once', async () => {
+  const { exec, runs } = countingPlugin()
+  let wanted = 'token-1'
+  server.handle(acceptOnly(() => wanted))
+  const { client } = await connectAs({ exec })
+  await client.get('/')
+  wanted = 'token-2'
+  await Promise.all(Array.from({ length: 10 }, () => client.patch('/', [])))
+  expect(runs()).toBe(2)
+
+  wanted = 'nobody has it'
+  server.seen.length = 0
+  expect(await failure(client.patch('/', []))).toMatchObject({ kind: 'definite', status: 401 })
+  expect([server.seen.length, runs()]).toEqual([2, 3])
+  // A token that was never accepted is not dropped for each request: no plugin run for each of them.
+  for (let each = 0; each < 5; each += 1) expect(await failure(client.patch('/', []))).toMatchObject({ status: 401 })
+  expect(runs()).toBe(3)
+})
+
+test('a fixed token that is refused is not sent again', async () => {
+  server.handle(acceptOnly(() => 'other'))
+  const { client } = await connectAs({ token: 't' })
+  expect(await failure(client.get('/'))).toMatchObject({ kind: 'definite', status: 401, reason: 'Unauthorized' })
+  expect(server.seen).toHaveLength(1)
+})
+
+test('a plugin that hangs is killed and not waited for, and the next call runs it anew', async () => {
+  const log = folder.write('runs', '')
+  const children = folder.write('children', '')
+  // The child holds the plugin's output open, and outlives it.
+  const command = folder.script('plugin', [`echo run >> ${log}`, 'sleep 600 &', `echo $! >> ${children}`, 'wait'])
+  const credentials = credentialsFor({ exec: { apiVersion: EXEC_API, command } }, { execTimeoutMs: 200 })
+  const errors = await Promise.all([failure(credentials.current()), failure(credentials.current())])
+  errors.push(await failure(credentials.current()))
+  for (const error of errors)
+    expect(error.message).toBe(
+      `credential plugin ${command} gave nothing within 0.2 s and was killed; run it by hand to see what it waits for`,
+    )
+  expect(readFileSync(log, 'utf8')).toBe('run\nrun\n')
+  for (const pid of readFileSync(children, 'utf8').trim().split('\n')) process.kill(Number(pid))
+})
+
+test('the plugin learns who asks', async () => {
+  const seen = `${folder.path}/info`
+  const command = folder.script('plugin', [
+    `printf '%s' "$KUBERNETES_EXEC_INFO" > ${seen}`,
+    `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"'"$OWN"'"}}'`,
+  ])
+  const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } }]
+  const exec = { apiVersion: EXEC_API, command, env: [{ name: 'OWN', value: 'from-env' }], provideClusterInfo: true }
+  const { client } = await connectAs({ exec }, {}, { extensions })
+  await client.get('/')
+  expect(server.seen[0]?.headers.authorization).toBe('Bearer from-env')
+  expect(JSON.parse(readFileSync(seen, 'utf8'))).toEqual({
+    apiVersion: EXEC_API,
+    kind: 'ExecCredential',
+    spec: {
+      interactive: false,
+      cluster: { server: server.url, 'certificate-authority-data': base64(certificates.ca), config: { audience: 'x' } },
+    },
+  })
+})
+
+test('a plugin may give a client certificate', async () => {
+  const { cert, key } = certificates.client
+  const answer = folder.write('answer', {
+    apiVersion: EXEC_API,
+    kind: 'ExecCredential',
+    status: { clientCertificateData: cert, clientKeyData: key },
+  })
+  const { client } = await connectAs({ exec: { apiVersion: EXEC_API, command: folder.script('plugin', [`cat ${answer}`]) } })
+  await client.get('/')
+  expect(server.seen[0]?.commonName).toBe('alice')
+})
+
+test.each([
+  ['is missing', { command: './none', installHint: 'get it from example.com' }, [], 'is not installed: get it from example.com'],
+  ['fails', {}, ['echo no session, log in first >&2', 'exit 3'], 'failed (3): no session, log in first'],
+  ['says nothing', {}, ['true'], 'gave no valid ExecCredential (see the whole)'],
+  ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave no valid ExecCredential (see the whole)'],
+  [
+    'gives no credential',
+    {},
+    [`echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{}}'`],
+    'gave neither a token nor',
+  ],
+  [
+    'speaks another version',
+    {},
+    ['echo \'{"apiVersion":"v9","kind":"ExecCredential","status":{"token":"SECRET"}}\''],
+    'answered with apiVersion v9',
+  ],
+  ['wants a terminal', { interactiveMode: 'Always' }, [], 'wants a terminal'],
+])('a plugin that %s is told of', async (_name, exec, lines, message) => {
+  const command = folder.script('plugin', lines)
+  const error = await failure(connectAs({ exec: { apiVersion: EXEC_API, command, ...exec } }))
+  expect(error).toBeInstanceOf(KubeConfigError)
+  expect(error.message).toContain(message)
+  expect(error.message).not.toContain('SECRET')
+})
+
+test('the service account of a pod is read again as its token rotates', async () => {
+  const account = 'var/run/secrets/kubernetes.io/serviceaccount'
+  folder.write(`${account}/token`, 'first')
+  folder.write(`${account}/ca.crt`, certificates.ca)
+  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(server.port) }
+  Object.assign(process.env, env)
+  try {
+    const connection = await connect({
+      clock: systemClock,
+      random: systemRandom,
+      surroundings: { env, home: folder.path, serviceAccountRoot: folder.path },
+    })
+    connections.push(connection)
+    let wanted = 'first'
+    server.handle(acceptOnly(() => wanted))
+    await connection.client.get('/')
+    folder.write(`${account}/token`, 'second')
+    wanted = 'second'
+    expect(await connection.client.get('/')).toEqual({ ok: true })
+  } finally {
+    for (const name of Object.keys(env)) delete process.env[name]
+  }
+})
