@@ -1,7 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { applyJsonPatch } from './json-patch.ts'
+import { applyJsonPatch, isSameJson } from './json-patch.ts'
 
 // oxlint-disable-next-line no-explicit-any
 export type Raw = any
@@ -41,7 +40,7 @@ export function createFakeApi(): FakeApi {
     const before = objects.get(path)
     version += 1
     const stored = structuredClone(object)
-    const generation = (before?.metadata.generation ?? 0) + (isDeepStrictEqual(before?.spec, object.spec) ? 0 : 1)
+    const generation = (before?.metadata.generation ?? 0) + (isSameJson(before?.spec, object.spec) ? 0 : 1)
     stored.metadata = { uid: `uid-of-${path}`, generation, ...object.metadata, resourceVersion: String(version) }
     if (before) stored.metadata.generation = generation
     objects.set(path, stored)

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { PatchOperation } from '../../kube/client.ts'
 
 /** The part of RFC 6902 that sluice uses, as the API server reads it: a `test` against null passes for a missing key. */
@@ -14,7 +13,7 @@ export function applyJsonPatch<T>(document: T, operations: readonly PatchOperati
     const parent = keys.reduce<any>((at, key) => at?.[key], copy)
     if (parent === undefined || parent === null) throw new Error(`no such path: ${operation.path}`)
     if (operation.op === 'test') {
-      if (!isDeepStrictEqual(parent[last] ?? null, operation.value)) throw new Error(`test failed: ${operation.path}`)
+      if (!isSameJson(parent[last] ?? null, operation.value)) throw new Error(`test failed: ${operation.path}`)
     } else if (operation.op === 'remove') {
       delete parent[last]
     } else {
@@ -23,4 +22,15 @@ export function applyJsonPatch<T>(document: T, operations: readonly PatchOperati
     }
   }
   return copy
+}
+
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other)
+}
+
+function canonical(value: unknown): string {
+  const sorted = (object: object): object => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return JSON.stringify(value, (_key, at: unknown) =>
+    typeof at === 'object' && at !== null && !Array.isArray(at) ? sorted(at) : at,
+  )
 }
