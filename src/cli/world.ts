@@ -2,7 +2,6 @@ import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import { loadConfig } from '../config/load-config.ts'
 import type { ConfigSettings } from '../config/config.ts'
 import type { LoadBalancer } from '../engine/run.ts'
-import { connect } from '../kube/connect.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import type { ClusterFlags } from './flags.ts'
@@ -28,6 +27,7 @@ export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): st
 }
 
 export async function openCluster(flags: ClusterFlags, requestTimeoutMs: number | undefined): Promise<Cluster> {
+  const { connect } = await import('../kube/connect.ts')
   return connect({
     kubeconfig: flags.kubeconfig,
     context: flags.context,

@@ -1,0 +1,11 @@
+/** sluice as a library: the config, a run, and what an adapter has to be. */
+export { loadConfig } from './config/load-config.ts'
+export { ConfigError, type ConfigIssue } from './config/config-error.ts'
+export type { Config } from './config/config.ts'
+export { createLoadBalancers } from './config/create-load-balancers.ts'
+export { prepareRun } from './engine/run.ts'
+export type { LoadBalancer, PreparedRun, RunPorts, RunRequest, RunSettings } from './engine/run.ts'
+export type { PodOutcome, PodResult, PodState, RunEvent, RunOutcome, RunResult } from './engine/events.ts'
+export type { Plan, PodPlan, Refusal } from './plan/plan.ts'
+export type * from '../adapters/contract.ts'
+export { AdapterError } from '../adapters/contract.ts'
