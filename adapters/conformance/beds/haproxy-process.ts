@@ -72,7 +72,8 @@ export function askSocket(path: string, line: string): Promise<string> {
     let answer = ''
     socket.setEncoding('utf8')
     socket.setTimeout(WAIT_MS, () => socket.destroy(new Error(`no answer to ${line}`)))
-    socket.once('connect', () => socket.write(`${line}\n`))
+    // The master keeps a connection open until the client has ended its side.
+    socket.once('connect', () => socket.end(`${line}\n`))
     socket.on('data', (chunk: string) => {
       answer += chunk
     })
