@@ -1,0 +1,41 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ServerState } from './servers-state.ts'
+import { findServer, formatTargetId, isAt, parseTargetId } from './targets.ts'
+
+function serverAt(name: string, address: string, port: number): ServerState {
+  return { id: '1', name, address, port, opState: 2, adminState: 0, weight: 1, configuredWeight: 1 }
+}
+
+test('an id is read back as what it was made of', () => {
+  const name = fc.stringMatching(/^[A-Za-z0-9_.:-]+$/)
+  const scope = fc.constantFrom('web', '/run/haproxy/admin.sock/web', '[fd00::5]:9999/web')
+  const address = fc.oneof(fc.ipV4(), fc.ipV6())
+  fc.assert(
+    fc.property(scope, name, address, fc.integer({ min: 1, max: 65_535 }), (inScope, serverName, at, port) => {
+      const server = serverAt(serverName, at, port)
+      const key = parseTargetId(inScope, formatTargetId(inScope, server))
+      expect(key).toMatchObject({ name: serverName, port })
+      expect(findServer([server], key!)).toBe(server)
+    }),
+  )
+})
+
+test.each(['web/a', 'api/a@10.0.0.1:80', 'web/a;show info@10.0.0.1:80', 'web/a\n@10.0.0.1:80', 'web/@10.0.0.1:80', 'web/a@:80'])(
+  '%j is no id of scope web',
+  (id) => {
+    expect(parseTargetId('web', id)).toBeUndefined()
+  },
+)
+
+test('IPv6 addresses are the same however they are written', () => {
+  expect(isAt(serverAt('a', '::1', 80), { address: '0:0:0:0:0:0:0:0001', port: 80 })).toBe(true)
+  expect(isAt(serverAt('a', 'fd00::a', 80), { address: 'FD00:0::A', port: 80 })).toBe(true)
+  expect(isAt(serverAt('a', '-', 0), { address: '::1', port: 0 })).toBe(false)
+})
+
+test('a server with another address by now is not the target', () => {
+  const key = { name: 'a', address: '10.0.0.1', port: 80 }
+  expect(findServer([serverAt('a', '10.0.0.9', 80)], key)).toBe('server a has the address 10.0.0.9:80 now, not 10.0.0.1:80')
+  expect(findServer([], key)).toBe('there is no server a any more')
+})
