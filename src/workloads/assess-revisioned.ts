@@ -34,9 +34,8 @@ export function assessRevisioned(
   if (wrongImages.length > 0) return { images, refusals, warnings: [] }
 
   const target = withImages(workload.template, images)
-  const { lying, strange } = compareWithTarget({ ref, revisions, target, images }, pods)
-  refusals.push(...lying)
-  const warnings = strange
+  const { lies, warnings } = compareWithTarget({ owner, revisions, target, images }, livePods(pods))
+  refusals.push(...lies)
   const change = imageChanges(workload.template, images)
   if (change.length === 0) return { images, refusals, warnings }
   const count = livePods(pods).length
@@ -49,9 +48,10 @@ export function assessRevisioned(
   return { images, template: { workload: ref, change }, refusals, warnings }
 }
 
-interface Target {
-  ref: WorkloadRef
+interface Comparison {
+  owner: string
   revisions: ReadonlyMap<string, RevisionRecord>
+  /** The template with the wanted images. */
   target: unknown
   images: readonly ContainerImage[]
 }
@@ -61,49 +61,51 @@ interface Target {
  * the template it lacks: so the revision it was made from and the target may differ in nothing but images that the
  * pod runs, or is about to.
  */
-function compareWithTarget(
-  { ref, revisions, target, images }: Target,
-  pods: readonly PodView[],
-): { lying: Refusal[]; strange: string[] } {
-  const owner = displayName(ref)
-  const targetImages = new Map(templateContainers(target).containers.map(({ name, image }) => [name, image]))
+function compareWithTarget(comparison: Comparison, pods: readonly PodView[]): { lies: Refusal[]; warnings: string[] } {
+  const { owner, revisions, target, images } = comparison
   const upgraded = new Set(images.map(({ container }) => container))
-  const byRevision = new Map<string, Difference[]>()
+  const targetImages = new Map(templateContainers(target).containers.map(({ name, image }) => [name, image]))
   const unknown: PodView[] = []
   const different = new Map<string, { found: Difference[]; pods: PodView[] }>()
-  const strange = new Map<string, PodView[]>()
+  const strange = new Map<string, { name: string }[]>()
 
-  for (const pod of livePods(pods)) {
-    const revision = pod.revision === undefined ? undefined : revisions.get(pod.revision)
-    if (pod.revision === undefined || revision === undefined) {
-      unknown.push(pod)
+  for (const [label, group] of Map.groupBy(pods, ({ revision }) => revision)) {
+    const revision = label === undefined ? undefined : revisions.get(label)
+    if (revision === undefined) {
+      unknown.push(...group)
       continue
     }
-    const all = byRevision.get(pod.revision) ?? differences(revision.template, target, 'spec.template')
-    byRevision.set(pod.revision, all)
-    const right = pod.containers.filter(({ name, image }) => upgraded.has(name) || image === targetImages.get(name))
-    const harmless = new Set(right.map(({ name }) => imagePath(name)))
-    const found = all.filter(({ path }) => !harmless.has(path))
-    if (found.length > 0) {
-      const key = describeDifferences(found)
-      different.set(key, { found, pods: [...(different.get(key)?.pods ?? []), pod] })
-      continue
-    }
-    for (const { name, image } of pod.containers) {
-      const wanted = targetImages.get(name)
-      if (wanted === undefined || wanted === image || upgraded.has(name)) continue
-      const key = `container ${name} runs ${image} where the template of ${owner} has ${wanted}; it is left as it is`
-      strange.set(key, [...(strange.get(key) ?? []), pod])
+    const all = differences(revision.template, target, 'spec.template')
+    for (const pod of group) {
+      const right = pod.containers.filter(({ name, image }) => upgraded.has(name) || image === targetImages.get(name))
+      const harmless = new Set(right.map(({ name }) => imagePath(name)))
+      const found = all.filter(({ path }) => !harmless.has(path))
+      if (found.length > 0) {
+        const same = getOrAdd(different, describeDifferences(found), () => ({ found, pods: [] }))
+        same.pods.push(pod)
+        continue
+      }
+      for (const { name, image } of pod.containers.filter((one) => !right.includes(one) && targetImages.has(one.name))) {
+        const wanted = targetImages.get(name)
+        const text = `container ${name} runs ${image} where the template of ${owner} has ${wanted}; it is left as it is`
+        getOrAdd(strange, text, () => []).push(pod)
+      }
     }
   }
 
+  const lies = [...different].map(([description, group]) => differentRevision(owner, description, group, images))
   return {
-    lying: [
-      ...(unknown.length > 0 ? [unknownRevision(owner, unknown)] : []),
-      ...[...different].map(([description, group]) => differentRevision(owner, description, group, images)),
-    ],
-    strange: [...strange].map(([text, group]) => `${podNames(group)}: ${text}`),
+    lies: unknown.length > 0 ? [unknownRevision(owner, unknown), ...lies] : lies,
+    warnings: [...strange].map(([text, group]) => `${podNames(group)}: ${text}`),
   }
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const present = map.get(key)
+  if (present !== undefined) return present
+  const made = make()
+  map.set(key, made)
+  return made
 }
 
 function unknownRevision(owner: string, pods: readonly PodView[]): Refusal {

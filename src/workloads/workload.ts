@@ -34,8 +34,9 @@ export interface Workload {
   readonly selector: { labelSelector?: string; fieldSelector?: string }
   owns(pod: PodView): boolean
   /**
-   * Decides on the newest observed objects. Pods that are being deleted, or have finished, count for nothing.
-   * `prepare` insists on the template that the last assessment saw.
+   * Decides on the newest observed objects. `pods` are those of its pods that the request is about; among them, those
+   * that are being deleted or have finished count for nothing. `prepare` insists on the template that the last
+   * assessment saw.
    */
   assess(images: readonly ContainerImage[], pods: readonly PodView[]): Assessment
   /**

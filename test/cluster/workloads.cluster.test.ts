@@ -92,6 +92,7 @@ describeOnCluster('workloads, with the rights of deploy/rbac.yaml', (cluster) =>
         })
         await prepare(workload, images)
         expect(pods.map((pod) => workload.hasRevision(pod))).toEqual(pods.map(() => false))
+        expect((await cluster().api.get(kind, name, ns)).status[updated] ?? 0).toBe(0)
         for (const pod of pods) {
           await client.patch(`/api/v1/namespaces/${ns}/pods/${pod.name}`, [
             { op: 'test', path: '/metadata/uid', value: pod.uid },
