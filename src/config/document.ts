@@ -3,7 +3,9 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type D
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 
 /** A config is a page or two; whatever is larger than this is another file. */
-const LARGEST_FILE_BYTES = 1 << 20
+const LARGEST_FILE_BYTES = 1 << 18
+
+const MOST_YAML_MISTAKES = 5
 
 export interface Position {
   line: number
@@ -35,22 +37,20 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     return { line, column: col }
   }
 
-  let documents: Document.Parsed[]
-  try {
-    const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
-    documents = 'empty' in parsed ? [] : parsed
-  } catch (error) {
-    // Nesting so deep that the parser runs out of stack.
-    return fail({ path: '', message: 'cannot be parsed as YAML: it is nested too deep', ...NOWHERE }, error)
-  }
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed
   const [document, second] = documents
-  if (document === undefined || document.contents === null) {
+  if (document === undefined || isEmptyNode(document.contents)) {
     return fail({ path: '', message: 'is empty', hint: 'it needs at least apiVersion, kind and loadBalancers', ...NOWHERE })
   }
   const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   if (mistakes.length > 0) {
-    const hint = 'the file is read as YAML 1.2; quote values that hold ": ", " #" or begin with one of @ ` % * & ! { ['
-    fail(mistakes.map(({ message, pos }) => ({ path: '', message: `YAML: ${message}`, hint, ...positionAt(pos[0]) })))
+    const issues = mistakes
+      .slice(0, 100)
+      .map(({ message, pos }) => ({ path: '', message: `YAML: ${inWords(message)}`, ...positionAt(pos[0]) }))
+    // One mistake makes the parser stumble on, often over the same place.
+    const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
+    fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
   }
   if (second !== undefined) {
     const hint = 'keep one document a file, and choose with --config'
@@ -58,6 +58,16 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   }
 
   return { value: toValue(document, fail), ...locator(document, positionAt) }
+}
+
+/** What stands where nothing was written: YAML reads that as null. */
+function isEmptyNode(node: unknown): boolean {
+  return node === null || node === undefined || (isScalar(node) && node.value === null)
+}
+
+/** The parser passes on even the message of a stack that ran out. */
+function inWords(message: string): string {
+  return message.startsWith('Maximum call stack') ? 'nested too deep' : message
 }
 
 type Fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown) => never
@@ -121,9 +131,8 @@ function locator(
         const pair = parent.items.find((candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(segment))
         if (pair === undefined) break
         key = pair.key as Node
-        const isEmpty = pair.value === null || (isScalar(pair.value) && pair.value.value === null)
         // A key without a value has none to point at.
-        value = (isEmpty ? pair.key : pair.value) as Node
+        value = (isEmptyNode(pair.value) ? pair.key : pair.value) as Node
       } else break
     }
     return { key, value }

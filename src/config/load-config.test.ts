@@ -1,0 +1,350 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Adapter, AdapterDefinition } from '../../adapters/contract.ts'
+import { ConfigError } from './config-error.ts'
+import { createLoadBalancers } from './create-load-balancers.ts'
+import { loadConfig, type AdapterSource } from './load-config.ts'
+
+const stub: AdapterDefinition = {
+  name: 'stub',
+  summary: 'For tests.',
+  options: z.strictObject({
+    socket: z.string(),
+    retries: z.int().min(0).max(9).optional(),
+    mode: z.enum(['http', 'tcp']).optional(),
+    where: z.union([z.strictObject({ host: z.string() }), z.strictObject({ path: z.string(), owner: z.string() })]).optional(),
+    hosts: z.array(z.string()).min(1).optional(),
+    password: z.int().optional(),
+  }) as z.ZodType<unknown>,
+  create: (options, { name }) => ({ made: { options, name } }) as unknown as Adapter,
+}
+
+const adapters: AdapterSource = {
+  adapterNames: ['stub', 'broken'],
+  loadAdapter: async (name) => {
+    if (name === 'broken') throw new Error('its library is missing')
+    return stub
+  },
+}
+
+let folder: string
+let file: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+  file = join(folder, 'sluice.yaml')
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function load(content: string | Uint8Array) {
+  writeFileSync(file, content)
+  return loadConfig(file, adapters)
+}
+
+/** The message without the folder, so that it can be written down. */
+async function refusal(content: string | Uint8Array): Promise<string> {
+  const error = await load(content).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  expect(error).toBeInstanceOf(ConfigError)
+  return (error as ConfigError).message.replaceAll(`${folder}/`, '')
+}
+
+const HEAD = 'apiVersion: sluice.dev/v1\nkind: Config\n'
+const BALANCERS = 'loadBalancers:\n  - {name: edge, adapter: stub, port: 8080, options: {socket: /run/s}}\n'
+const VALID = HEAD + BALANCERS
+
+describe('a config that is right', () => {
+  test('has defaults for all but the load balancers', async () => {
+    const config = await load(VALID)
+    expect(config.settings).toEqual({
+      maxUnavailable: { count: 1 },
+      readyForMs: 0,
+      onFailure: 'hold',
+      drainDeadlineMs: 60_000,
+      onDrainDeadline: 'fail',
+      restartDeadlineMs: 300_000,
+      readyDeadlineMs: 600_000,
+      restoreDeadlineMs: 60_000,
+    })
+    expect(config.loadBalancers).toMatchObject([{ name: 'edge', adapter: 'stub', port: 8080, options: { socket: '/run/s' } }])
+  })
+
+  test('says everything itself', async () => {
+    const { settings, loadBalancers } = await load(`${HEAD}loadBalancers:
+  - name: edge
+    adapter: stub
+    port: http-alt
+    options: &o {socket: /run/s, retries: 3}
+  - {name: inner, adapter: stub, port: 9090, options: *o}
+drain: {deadline: 2m, onDeadline: proceed, settle: 500ms}
+rollout: {maxUnavailable: 25%, readyFor: 10s, onFailure: hold}
+deadlines: {restart: 1h, ready: 1m30s, restore: 90s}
+`)
+    expect(settings).toEqual({
+      maxUnavailable: { percent: 25 },
+      readyForMs: 10_000,
+      onFailure: 'hold',
+      drainDeadlineMs: 120_000,
+      onDrainDeadline: 'proceed',
+      settleMs: 500,
+      restartDeadlineMs: 3_600_000,
+      readyDeadlineMs: 90_000,
+      restoreDeadlineMs: 90_000,
+    })
+    expect(loadBalancers.map(({ name, port, options }) => [name, port, options])).toEqual([
+      ['edge', 'http-alt', { socket: '/run/s', retries: 3 }],
+      ['inner', 9090, { socket: '/run/s', retries: 3 }],
+    ])
+  })
+
+  test('becomes load balancers', async () => {
+    const [balancer] = createLoadBalancers(await load(VALID))
+    expect(balancer).toMatchObject({ name: 'edge', adapterName: 'stub', port: 8080 })
+    expect(balancer?.adapter).toEqual({ made: { options: { socket: '/run/s' }, name: 'edge' } })
+  })
+})
+
+describe('each mistake has a place, a field, a value and a way out', () => {
+  test.each<[string, string, string]>([
+    [
+      'a mistyped key',
+      `${VALID}rollout: {maxUnavailabel: 2}\n`,
+      'sluice.yaml:5:11: rollout.maxUnavailabel: unknown key\n    did you mean "maxUnavailable"?',
+    ],
+    [
+      'a key of another section',
+      `${VALID}readyFor: 5s\n`,
+      'sluice.yaml:5:1: readyFor: unknown key\n    it belongs under rollout',
+    ],
+    [
+      'a key like no other',
+      `${VALID}drain:\n  sleep: 5s\n`,
+      'sluice.yaml:6:3: drain.sleep: unknown key\n    known here: deadline, onDeadline, settle',
+    ],
+    [
+      'a duration without a unit',
+      `${VALID}drain: {deadline: 60}\n`,
+      'sluice.yaml:5:19: drain.deadline: 60 has no unit\n    write "60s" for seconds or "60ms" for milliseconds',
+    ],
+    [
+      'a deadline of nothing',
+      `${VALID}deadlines: {restore: 0s}\n`,
+      'sluice.yaml:5:22: deadlines.restore: "0s" is too short\n    a deadline of 0 would always have passed',
+    ],
+    [
+      'a mistyped choice',
+      `${VALID}drain: {onDeadline: proced}\n`,
+      'sluice.yaml:5:21: drain.onDeadline: "proced" is none of fail, proceed\n    did you mean "proceed"?',
+    ],
+    [
+      'rollback, which comes later',
+      `${VALID}rollout: {onFailure: rollback}\n`,
+      'sluice.yaml:5:22: rollout.onFailure: "rollback" is not available in this version\n    write hold: a failed pod stays out of rotation and the run stops',
+    ],
+    [
+      'a window of nothing',
+      `${VALID}rollout: {maxUnavailable: 0}\n`,
+      'sluice.yaml:5:27: rollout.maxUnavailable: 0 would never let a pod go\n    write a number of pods from 1 up, or a share such as "25%" (1% to 100%, rounded down, at least one pod)',
+    ],
+    [
+      'an empty section',
+      `${VALID}drain:\n`,
+      'sluice.yaml:5:1: drain: is empty\n    remove the key, or give it a mapping (key: value)',
+    ],
+    [
+      'another apiVersion',
+      `apiVersion: sluice.dev/v2\nkind: Config\n${BALANCERS}`,
+      'sluice.yaml:1:13: apiVersion: "sluice.dev/v2" is not understood\n    did you mean "sluice.dev/v1"?',
+    ],
+    ['no kind', `apiVersion: sluice.dev/v1\n${BALANCERS}`, 'sluice.yaml:1:1: kind: is missing\n    write kind: Config'],
+    ['no load balancer', `${HEAD}loadBalancers: []\n`, 'sluice.yaml:3:16: loadBalancers: is empty\n    entries: at least 1'],
+    [
+      'a settle time that no drain survives',
+      `${VALID}drain: {deadline: 10s, settle: 10s}\n`,
+      'sluice.yaml:5:32: drain.settle: a settle time of 10s is not shorter than the drain deadline, 10s\n' +
+        '    every drain would miss its deadline: make drain.deadline longer or drain.settle shorter',
+    ],
+    [
+      'a readyFor that no pod reaches',
+      `${VALID}rollout: {readyFor: 11m}\n`,
+      'sluice.yaml:5:21: rollout.readyFor: being ready for 11m is not shorter than the ready deadline, 10m\n' +
+        '    no pod could be ready for that long in time: make deadlines.ready longer or rollout.readyFor shorter',
+    ],
+    ['a list at the top', '- 1\n', 'sluice.yaml:1:1: a list is not a mapping (key: value)'],
+  ])('%s', async (_name, content, expected) => {
+    expect(await refusal(content)).toBe(expected)
+  })
+
+  test.each<[string, string, string]>([
+    [
+      'no port',
+      '{name: edge, adapter: stub, options: {socket: s}}',
+      ':4:5: loadBalancers[0].port: is missing\n    write the container port, from 1 to 65535, or its name in the pod',
+    ],
+    [
+      'a port as text',
+      '{name: edge, adapter: stub, port: "80", options: {socket: s}}',
+      ':4:39: loadBalancers[0].port: "80" is text\n    write 80 without quotes',
+    ],
+    [
+      'a port out of range',
+      '{name: edge, adapter: stub, port: 65536, options: {socket: s}}',
+      ':4:39: loadBalancers[0].port: 65536 is not a port\n    write the container port, from 1 to 65535, or its name in the pod',
+    ],
+    [
+      'a name in capitals',
+      '{name: Edge, adapter: stub, port: 80, options: {socket: s}}',
+      ':4:12: loadBalancers[0].name: "Edge" cannot be a name\n    use up to 63 lower-case letters, digits and "-", with no "-" at the ends',
+    ],
+    [
+      'a mistyped adapter',
+      '{name: edge, adapter: stubb, port: 80}',
+      ':4:27: loadBalancers[0].adapter: "stubb" is no known adapter\n    did you mean "stub"?',
+    ],
+    [
+      'an unknown adapter',
+      '{name: edge, adapter: nginx, port: 80}',
+      ':4:27: loadBalancers[0].adapter: "nginx" is no known adapter\n    known adapters: stub, broken',
+    ],
+    [
+      'an adapter that does not load',
+      '{name: edge, adapter: broken, port: 80}',
+      ':4:27: loadBalancers[0].adapter: adapter broken cannot be loaded: its library is missing',
+    ],
+    [
+      'a mistyped key that is required',
+      '{name: edge, adaptor: stub, port: 80}',
+      ':4:18: loadBalancers[0].adaptor: unknown key\n    did you mean "adapter"?',
+    ],
+    [
+      'an option beside options',
+      '{name: edge, adapter: stub, port: 80, url: x, options: {socket: s}}',
+      ":4:43: loadBalancers[0].url: unknown key\n    the adapter's own settings go under options",
+    ],
+    [
+      'no options where some are required',
+      '{name: edge, adapter: stub, port: 80}',
+      ':4:5: loadBalancers[0].options.socket: is missing\n    write socket: with text',
+    ],
+    [
+      'a mistyped option',
+      '{name: edge, adapter: stub, port: 80, options: {sockt: s}}',
+      ':4:53: loadBalancers[0].options.sockt: unknown key\n    did you mean "socket"?',
+    ],
+    [
+      'an option of another type',
+      '{name: edge, adapter: stub, port: 80, options: {socket: 3}}',
+      ':4:61: loadBalancers[0].options.socket: 3 is not text\n    put it in quotes',
+    ],
+    [
+      'an option that is too large',
+      '{name: edge, adapter: stub, port: 80, options: {socket: s, retries: 10}}',
+      ':4:73: loadBalancers[0].options.retries: 10 is too large\n    at most 9',
+    ],
+    [
+      'an empty list as option',
+      '{name: edge, adapter: stub, port: 80, options: {socket: s, hosts: []}}',
+      ':4:71: loadBalancers[0].options.hosts: is empty\n    entries: at least 1',
+    ],
+    [
+      'the nearest alternative of a union',
+      '{name: edge, adapter: stub, port: 80, options: {socket: s, where: {hots: x}}}',
+      ':4:72: loadBalancers[0].options.where.hots: unknown key\n    did you mean "host"?',
+    ],
+    [
+      'a secret of the wrong type is not shown',
+      '{name: edge, adapter: stub, port: 80, options: {socket: s, password: hunter2}}',
+      ':4:74: loadBalancers[0].options.password: the value is not a number',
+    ],
+  ])('%s', async (_name, entry, expected) => {
+    expect(await refusal(`${HEAD}loadBalancers:\n  - ${entry}\n`)).toBe(`sluice.yaml${expected}`)
+  })
+
+  test('all mistakes are named at once, in the order of the file', async () => {
+    expect(
+      await refusal(`apiVersion: sluice.dev/v1
+kind: Conf
+loadBalancers:
+  - {name: edge, adapter: stub, port: 8080, options: {socket: 1}}
+  - {name: edge, adapter: stbu, port: 8080}
+drain: {deadline: 60}
+rollot: {}
+`),
+    ).toBe(
+      `sluice.yaml:2:7: kind: "Conf" is not understood
+    did you mean "Config"?
+sluice.yaml:4:63: loadBalancers[0].options.socket: 1 is not text
+    put it in quotes
+sluice.yaml:5:12: loadBalancers[1].name: "edge" is the name of loadBalancers[0] too
+    the journal of a pod tells load balancers apart by name: choose another one
+sluice.yaml:5:27: loadBalancers[1].adapter: "stbu" is no known adapter
+    did you mean "stub"?
+sluice.yaml:6:19: drain.deadline: 60 has no unit
+    write "60s" for seconds or "60ms" for milliseconds
+sluice.yaml:7:1: rollot: unknown key
+    did you mean "rollout"?`,
+    )
+  })
+
+  test('an error carries its parts', async () => {
+    const error = (await load(`${VALID}drain: {deadline: 60}\n`).catch((reason: unknown) => reason)) as ConfigError
+    expect(error.component).toBe('config')
+    expect(error.issues).toEqual([
+      {
+        path: 'drain.deadline',
+        message: '60 has no unit',
+        hint: 'write "60s" for seconds or "60ms" for milliseconds',
+        line: 5,
+        column: 19,
+      },
+    ])
+  })
+
+  test('keys that are dangerous in JavaScript are unknown keys like others', async () => {
+    expect(await refusal(`${VALID}__proto__: {drain: 1}\nconstructor: 1\n`)).toMatch(
+      /:5:1: __proto__: unknown key[^]*:6:1: constructor: unknown key/,
+    )
+  })
+})
+
+describe('a file that is no config', () => {
+  test.each<[string, string | Uint8Array, string]>([
+    ['empty', '', 'sluice.yaml: is empty\n    it needs at least apiVersion, kind and loadBalancers'],
+    ['only comments', '# nothing\n---\n', 'sluice.yaml: is empty\n    it needs at least apiVersion, kind and loadBalancers'],
+    [
+      'two documents',
+      `${VALID}---\n${VALID}`,
+      'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file, and choose with --config',
+    ],
+    ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: YAML: Map keys must be unique`],
+    ['a tab as indentation', 'drain:\n\tdeadline: 1s\n', `sluice.yaml:2:1: YAML: Tabs are not allowed as indentation`],
+    ['an unknown tag', `${VALID}drain: !secret {deadline: 1s}\n`, `sluice.yaml:5:8: YAML: Unresolved tag: !secret`],
+    ['Latin-1', Uint8Array.of(0x61, 0x3a, 0x0a, 0xe4, 0x0a), 'sluice.yaml:2:1: is not UTF-8 text\n    save the file as UTF-8'],
+    [
+      'too large',
+      '#'.repeat(1 << 21),
+      'sluice.yaml: is 2097152 bytes long, more than the 262144 that a config may have\n    is this the right file?',
+    ],
+    [
+      'a bomb of aliases',
+      `a: &a [x, x, x, x, x, x, x, x, x, x]\n${[...'bcdefgh'].map((key, index) => `${key}: &${key} [${Array(10).fill(`*${'abcdefgh'[index]}`).join(', ')}]\n`).join('')}`,
+      'sluice.yaml: its aliases (*name) multiply without end\n    write the values out instead of repeating them by alias',
+    ],
+  ])('%s', async (_name, content, expected) => {
+    expect(await refusal(content)).toBe(expected)
+  })
+
+  test('nested too deep', async () => {
+    expect(await refusal('['.repeat(100_000))).toContain('YAML: nested too deep')
+  })
+
+  test('no file, and a folder', async () => {
+    const hint = '\n    name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml'
+    await expect(loadConfig(join(folder, 'none.yaml'), adapters)).rejects.toThrow(`none.yaml: there is no such file${hint}`)
+    await expect(loadConfig(folder, adapters)).rejects.toThrow(`${folder}: is a directory${hint}`)
+  })
+})
