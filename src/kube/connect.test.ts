@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
@@ -7,9 +8,11 @@ import { connect, type Connection, type ConnectOptions, KubeConfigError } from '
 import type { Credentials } from './credential.ts'
 import { createCredentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
+import { createReflector, type ObjectRecord } from './reflector.ts'
 import { type ApiServer, type Handler, startApiServer } from './testing/api-server.ts'
 import { type Certificates, makeCertificates } from './testing/certificates.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from './testing/temporary-folder.ts'
+import { until } from './testing/until.ts'
 
 const EXEC_API = 'client.authentication.k8s.io/v1'
 
@@ -246,6 +249,21 @@ test('a plugin that hangs is killed and not waited for, and the next call runs i
   for (const pid of readFileSync(children, 'utf8').trim().split('\n')) process.kill(Number(pid))
 })
 
+test('a call does not wait longer for a plugin than it may take, and has sent nothing', async () => {
+  const once = folder.write('once', '')
+  const command = folder.script('plugin', [
+    `[ -s ${once} ] && exec sleep 600`,
+    `echo run >> ${once}`,
+    `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"first"}}'`,
+  ])
+  const { client } = await connectAs({ exec: { apiVersion: EXEC_API, command } })
+  await client.get('/')
+  server.handle(acceptOnly(() => 'second'))
+  const error = await failure(client.patch('/', [], { deadlineMs: 300 }))
+  expect(error).toMatchObject({ kind: 'definite', status: undefined })
+  expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
+})
+
 test('the plugin learns who asks', async () => {
   const seen = `${folder.path}/info`
   const command = folder.script('plugin', [
@@ -303,6 +321,41 @@ test.each([
   expect(error).toBeInstanceOf(KubeConfigError)
   expect(error.message).toContain(message)
   expect(error.message).not.toContain('SECRET')
+})
+
+test('a reflector lists and watches over the connection, through a cut, and lets go of it', async () => {
+  const pod = (resourceVersion: string) => ({ metadata: { uid: 'a', name: 'web-0', namespace: 'shop', resourceVersion } })
+  const watches: ServerResponse[] = []
+  server.handle((seen, response) => {
+    if (!seen.url.includes('watch=true'))
+      return response.end(JSON.stringify({ metadata: { resourceVersion: '9' }, items: [pod('5')] }))
+    watches.push(response)
+    return response.flushHeaders()
+  })
+  const connection = await connectAs({ token: 't' })
+  const events: string[] = []
+  const reflector = createReflector({
+    client: connection.client,
+    clock: systemClock,
+    random: systemRandom,
+    path: '/api/v1/namespaces/shop/pods',
+    decode: (raw) => (raw as { metadata: ObjectRecord }).metadata,
+    onEvent: ({ type, record, continuous }) => events.push(`${type} ${record.resourceVersion} ${continuous}`),
+    onError: () => {},
+  })
+  await reflector.start()
+  await until(() => watches.length === 1)
+  watches[0]?.write(`${JSON.stringify({ type: 'MODIFIED', object: pod('10') })}\n`)
+  await until(() => events.length === 2)
+  watches[0]?.destroy()
+  await until(() => watches.length === 2)
+  watches[1]?.write(`${JSON.stringify({ type: 'MODIFIED', object: pod('11') })}\n`)
+  await until(() => events.length === 3)
+  expect(events).toEqual(['added 5 false', 'modified 10 true', 'modified 11 true'])
+  expect(server.seen.at(-1)?.url).toContain('resourceVersion=10')
+  await reflector.stop()
+  await connection.close()
+  await until(() => server.open() === 0)
 })
 
 test('the service account of a pod is read again as its token rotates', async () => {

@@ -56,7 +56,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
     }
     all.add(current)
     if (retired !== undefined) {
-      void Promise.all([retired.calls.close(), retired.watches.close()]).then(() => all.delete(retired))
+      void Promise.allSettled([retired.calls.close(), retired.watches.close()]).then(() => all.delete(retired))
     }
     return current
   }
