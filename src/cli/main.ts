@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { endProcess } from './end-process.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import { invocationOf } from './invocation.ts'
@@ -6,16 +7,10 @@ import { createProgram } from './program.ts'
 import { reportFailure } from './report-failure.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 
-/** A reader that has stopped reading must not keep the process for ever. */
-const FLUSH_LIMIT_MS = 2000
-
 /** Runs a command line and ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal()
-  const code = await runCommandLine(argv, terminal)
-  await terminal.out.flush(FLUSH_LIMIT_MS)
-  await terminal.err.flush(FLUSH_LIMIT_MS)
-  process.exit(code)
+  await endProcess(await runCommandLine(argv, terminal), terminal)
 }
 
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {

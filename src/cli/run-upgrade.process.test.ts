@@ -1,0 +1,137 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startChild, type Child } from './testing/child.ts'
+
+const SCRIPT = join(import.meta.dirname, 'testing/fake-upgrade.ts')
+const RESUME = `To go on from here:\n  kubectl sluice upgrade sts/web 'app=it'\\''s:v2' -n shop\n`
+const AT_WORK = 'web-1 draining: waits for edge'
+
+function start(...args: string[]): Child {
+  const child = startChild([SCRIPT, ...args])
+  onTestFinished(() => void child.process.kill('SIGKILL'))
+  return child
+}
+
+describe('a run that is left alone', () => {
+  test.each([
+    ['done', 0],
+    ['operator', 8],
+    ['forbidden', 1],
+    ['refused', 3],
+  ])('%s exits with %i', async (scenario, code) => {
+    expect(await start(scenario).end()).toBe(code)
+  })
+})
+
+describe('the first signal', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 143],
+  ] as const)('%s stops the run in order, exits with %i, and says how to go on', async (signal, code) => {
+    const child = start('orderly')
+    await child.sees(AT_WORK)
+    child.process.kill(signal)
+    expect(await child.end()).toBe(code)
+    expect(child.stderr()).toBe(
+      `${signal}: stopping in order. A second signal stops at once; the cluster keeps what a later run needs to go on.\n`,
+    )
+    expect(child.stdout()).toContain(RESUME)
+  })
+
+  test('with -o jsonl the way on goes to stderr and into the last line', async () => {
+    const child = start('orderly', '-o', 'jsonl')
+    await child.sees('"to":"draining"')
+    child.process.kill('SIGINT')
+    expect(await child.end()).toBe(130)
+    expect(child.stderr()).toContain(RESUME)
+    const lines = child.stdout().trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({
+      apiVersion: 'sluice.dev/v1',
+      kind: 'RunReport',
+      outcome: 'interrupted',
+      exitCode: 130,
+      resumeCommand: `kubectl sluice upgrade sts/web 'app=it'\\''s:v2' -n shop`,
+    })
+  })
+
+  test('while nothing has begun ends the process at once', async () => {
+    const child = start('preparing')
+    await child.sees('preparing')
+    child.process.kill('SIGTERM')
+    expect(await child.end()).toBe(143)
+    expect(child.stderr()).toBe('preparing\nSIGTERM: nothing was touched\n')
+  })
+})
+
+describe('the second signal', () => {
+  test('ends the process at once, with the code of the first', async () => {
+    const child = start('stuck')
+    await child.sees(AT_WORK)
+    child.process.kill('SIGINT')
+    await child.sees('SIGINT: stopping in order')
+    child.process.kill('SIGTERM')
+    expect(await child.end()).toBe(130)
+    expect(child.stderr()).toContain(`SIGTERM again: stopped at once. ${RESUME}`)
+  })
+
+  test('may be the same one', async () => {
+    const child = start('stuck')
+    await child.sees(AT_WORK)
+    let isOver = false
+    void child.end().then(() => {
+      isOver = true
+    })
+    // Two in one moment count as one press, so it is pressed again until it is heard.
+    for (; !isOver; await sleep(50)) child.process.kill('SIGINT')
+    expect(await child.end()).toBe(130)
+  })
+
+  test('control: without it the stuck run goes on', async () => {
+    const child = start('stuck')
+    await child.sees(AT_WORK)
+    child.process.kill('SIGINT')
+    await child.sees('interrupted: no new pod is started')
+    await sleep(300)
+    expect(child.process.exitCode).toBeNull()
+  })
+})
+
+describe('a mistake of sluice itself', () => {
+  test.each([
+    ['bug', 'TypeError: undefined is not a pod'],
+    ['rejection', 'TypeError: nobody waits for this pod'],
+  ])('%s stops the run in order and exits with 1', async (scenario, message) => {
+    const child = start(scenario)
+    expect(await child.end()).toBe(1)
+    expect(child.stderr()).toContain(`error: ${message}\nThis is a bug in sluice.`)
+    expect(child.stderr()).not.toContain('    at ')
+    expect(child.stdout()).toContain('interrupted: no new pod is started')
+  })
+})
+
+describe('stdout', () => {
+  test('that goes away does not end the run', async () => {
+    const child = start('chatty')
+    await child.sees(AT_WORK)
+    child.process.stdout!.destroy()
+    // Many writes fail meanwhile; then it still hears a signal, which proves that it lives.
+    await sleep(200)
+    expect(child.process.exitCode).toBeNull()
+    child.process.kill('SIGINT')
+    expect(await child.end()).toBe(130)
+    expect(child.stderr()).toContain('SIGINT: stopping in order')
+  })
+
+  test('that nobody reads does not hold the run up', async () => {
+    const child = start('loud')
+    child.process.stdout!.pause()
+    await child.sees('the event loop turns')
+    child.process.kill('SIGINT')
+    await child.sees('SIGINT: stopping in order')
+    child.process.stdout!.resume()
+    expect(await child.end()).toBe(130)
+    expect(child.stdout()).toContain(RESUME)
+  })
+})

@@ -1,0 +1,46 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Child {
+  process: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Waits until stderr or stdout has this; fails with all output where the process ends without it. */
+  sees(text: string): Promise<void>
+  /** The exit code, or the name of the signal that killed it. */
+  end(): Promise<number | string>
+}
+
+/** Starts this Node on a script of the repository, with an environment that decides nothing about output. */
+export function startChild(args: readonly string[], options: { env?: Record<string, string>; cwd?: string } = {}): Child {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, args, {
+    env: { PATH, HOME, ...options.env },
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  return {
+    process: child,
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    sees: async (text) => {
+      let isOver = false
+      void ended.then(() => {
+        isOver = true
+      })
+      while (!(output.stdout + output.stderr).includes(text)) {
+        if (isOver) throw new Error(`The process ended without ${JSON.stringify(text)}:\n${output.stdout}${output.stderr}`)
+        await sleep(10)
+      }
+    },
+    end: () => ended,
+  }
+}

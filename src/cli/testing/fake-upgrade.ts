@@ -1,0 +1,122 @@
+// A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT]`. Tests send it signals.
+import { writeSync } from 'node:fs'
+import { EventEmitter, once } from 'node:events'
+import type { RunEventBody, RunOutcome } from '../../engine/events.ts'
+import type { PreparedRun, RunPorts } from '../../engine/run.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { WorkloadError } from '../../workloads/errors.ts'
+import { endProcess } from '../end-process.ts'
+import type { OutputFormat } from '../flags.ts'
+import { runUpgrade } from '../run-upgrade.ts'
+import { processTerminal } from '../terminal.ts'
+import type { World } from '../world.ts'
+import { at, podResult, runResult, samplePlan } from './samples.ts'
+
+const [, , scenario = '', , format = 'text'] = process.argv
+const never = new Promise<never>(() => {})
+const wakes = new EventEmitter()
+// Like the watches of a real run: it keeps the process alive.
+const heart = setInterval(() => {}, 1000)
+
+const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<RunOutcome>> = {
+  done: async () => 'done',
+  /** Stops in order when it is told to. */
+  orderly: async () => {
+    await once(wakes, 'interrupt')
+    return 'interrupted'
+  },
+  /** Takes no notice of being interrupted. */
+  stuck: () => never,
+  /** A mistake of sluice's own somewhere else in the process. */
+  bug: async () => {
+    setTimeout(() => {
+      throw new TypeError('undefined is not a pod')
+    })
+    await once(wakes, 'interrupt')
+    return 'interrupted'
+  },
+  rejection: async () => {
+    void Promise.reject(new TypeError('nobody waits for this pod'))
+    await once(wakes, 'interrupt')
+    return 'done'
+  },
+  /** Goes on talking until it is interrupted. */
+  chatty: async (emit) => {
+    const timer = setInterval(() => emit({ type: 'warning', message: 'still here' }), 5)
+    await once(wakes, 'interrupt')
+    clearInterval(timer)
+    return 'interrupted'
+  },
+  /** Talks more than any pipe holds. */
+  loud: async (emit) => {
+    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', message: 'x'.repeat(1000) })
+    // To the descriptor itself: proof that the process is not held up by its output.
+    setTimeout(() => writeSync(2, 'the event loop turns\n'), 0)
+    await once(wakes, 'interrupt')
+    return 'interrupted'
+  },
+  forbidden: async () => {
+    throw new WorkloadError('forbidden', 'not allowed to patch pods')
+  },
+  operator: async () => 'needsOperator',
+}
+
+const world: World = {
+  client: {} as KubeClient,
+  namespace: 'shop',
+  server: 'https://example.invalid',
+  loadBalancers: [],
+  settings: {
+    maxUnavailable: { count: 1 },
+    readyForMs: 0,
+    onFailure: 'hold',
+    drainDeadlineMs: 60_000,
+    onDrainDeadline: 'fail',
+    restartDeadlineMs: 300_000,
+    readyDeadlineMs: 600_000,
+    restoreDeadlineMs: 60_000,
+  },
+  close: async () => clearInterval(heart),
+}
+
+async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<PreparedRun> {
+  if (scenario === 'preparing') {
+    writeSync(2, 'preparing\n')
+    return never
+  }
+  const emit = (body: RunEventBody): void => onEvent(at(0, body))
+  const plan = scenario === 'refused' ? { ...samplePlan, refusals: [{ code: 'no', message: 'it must not be' }] } : samplePlan
+  emit({ type: 'planned', plan })
+  return {
+    plan,
+    execute: async () => {
+      emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
+      emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
+      const outcome = await scenarios[scenario]!(emit)
+      const pods = [podResult({ uid: 'u1', pod: 'web-1', outcome: outcome === 'done' ? 'upgraded' : 'unchanged' })]
+      return runResult({ outcome, reason: `it was ${outcome}`, pods })
+    },
+    interrupt: (graceMs) => {
+      emit({ type: 'interrupting', graceMs })
+      wakes.emit('interrupt')
+    },
+    close: async () => {},
+  }
+}
+
+const terminal = processTerminal()
+void runUpgrade(
+  {
+    request: {
+      select: { refs: [{ kind: 'StatefulSet', name: 'web' }] },
+      images: [],
+      overrides: {},
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+      graceMs: 5000,
+    },
+    flags: { output: format as OutputFormat, color: 'auto' },
+    invocation: { program: 'kubectl sluice', args: ['upgrade', 'sts/web', "app=it's:v2", '-n', 'shop'] },
+  },
+  { terminal, openWorld: async () => world, prepareRun },
+).then((code) => endProcess(code, terminal))
