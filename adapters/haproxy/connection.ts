@@ -12,7 +12,7 @@ import { parseSocketAddress } from './options.ts'
 /** Ends the reply of every command in interactive mode, also of each of those joined by `;`. */
 const PROMPT = '\n> '
 const MASTER_PROMPT = 'master> '
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface RuntimeSession {
   /** Sends the commands as one line; gives one reply for each. A failure is proven to have changed nothing. */
@@ -28,7 +28,7 @@ export interface RuntimeEndpoint {
   socket: string
 }
 
-function connectionError({ component, socket }: RuntimeEndpoint, cause: NodeJS.ErrnoException): AdapterError {
+export function connectionError({ component, socket }: RuntimeEndpoint, cause: NodeJS.ErrnoException): AdapterError {
   const failed = (kind: AdapterErrorKind, message: string) => new AdapterError(component, kind, message, { cause })
   switch (cause.code) {
     case 'EACCES':

@@ -37,10 +37,16 @@ export const haproxy: AdapterDefinition<HaproxyOptions> = {
   create: (options, { name }) => createHaproxyAdapter(options, `haproxy ${name}`),
 }
 
-function createHaproxyAdapter({ socket, sockets, backend }: HaproxyOptions, component: string): Adapter {
+function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptions, component: string): Adapter {
   const addresses = sockets ?? [socket!]
   const instances = addresses.map((address) =>
-    createInstance({ component, socket: address, backend, scope: sockets === undefined ? backend : `${address}/${backend}` }),
+    createInstance({
+      component,
+      socket: address,
+      master,
+      backend,
+      scope: sockets === undefined ? backend : `${address}/${backend}`,
+    }),
   )
 
   /** Asks each instance for its own targets, at the same time. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
 import { applyChanges, replyError, type Server } from './effects.ts'
+import { readOldInFlight } from './old-workers.ts'
 import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
 import { findServer, parseTargetId } from './targets.ts'
@@ -30,16 +31,24 @@ export interface InstanceOptions {
   component: string
   scope: string
   socket: string
+  /** Undefined where old workers are not counted. */
+  master: string | undefined
   backend: string
 }
 
-export function createInstance({ component, scope, socket, backend }: InstanceOptions): Instance {
+export function createInstance({ component, scope, socket, master, backend }: InstanceOptions): Instance {
   const open = new Set<Socket>()
   let isClosed = false
+  let lastSession: Promise<unknown> = Promise.resolve()
 
+  /** One connection at a time: a stats socket takes ten unless told, and refuses what goes beyond its backlog. */
   function withSession<T>(call: Call, use: (session: RuntimeSession) => Promise<T>): Promise<T> {
-    if (isClosed) return Promise.reject(new AdapterError(component, 'retryable', 'the adapter is closed'))
-    return withRuntimeSession({ component, socket }, call, open, use)
+    const session = lastSession.then(() => {
+      if (isClosed) throw new AdapterError(component, 'retryable', 'the adapter is closed')
+      return withRuntimeSession({ component, socket }, call, open, use)
+    })
+    lastSession = session.catch(() => {})
+    return session
   }
 
   async function readBackend(session: RuntimeSession): Promise<{ servers: ServerState[]; info: ProcessInfo }> {
@@ -89,16 +98,19 @@ export function createInstance({ component, scope, socket, backend }: InstanceOp
         const present = found.flatMap(([, server]) => (server instanceof AdapterError ? [] : [server]))
         // Counted after the state was read: 0 in flight of a drained server then means that none is left.
         const inFlight = await readInFlight(session, present, servers.length)
+        // The old workers after the new one: a worker that is replaced in between is counted once at least.
+        const old = master === undefined ? undefined : await readOldInFlight({ component, socket: master }, backend, call, open)
         const observe = (server: ServerState | AdapterError): TargetObservation => {
           if (server instanceof AdapterError) {
             const admin = server.kind === 'not-found' ? 'absent' : 'unknown'
             return { admin, routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
           }
+          const count = inFlight.get(server.name)
           return {
             admin: admission(server),
             routable: isRoutable(server),
             weight: server.weight,
-            inFlight: inFlight.get(server.name) ?? null,
+            inFlight: count === undefined ? null : count + (old?.get(server.name) ?? 0),
             epoch: info.epoch,
             detail: describeServer(server),
           }

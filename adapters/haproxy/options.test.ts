@@ -30,6 +30,7 @@ test.each([
   { socket: '/a', sockets: ['/b'], backend: 'web' },
   { sockets: [], backend: 'web' },
   { sockets: ['/a', '/a'], backend: 'web' },
+  { sockets: ['/a'], master: '/m', backend: 'web' },
   { socket: '/a', backend: 'web', settle: '1s' },
 ])('refused: %j', (options) => {
   expect(haproxyOptions.safeParse(options).success).toBe(false)

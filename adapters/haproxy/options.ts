@@ -39,11 +39,15 @@ export const haproxyOptions = z
       .refine((sockets) => new Set(sockets).size === sockets.length, 'names a socket twice')
       .describe('Several HAProxy instances that serve the same pods: each pod is drained in all of them.')
       .optional(),
+    master: socketAddress
+      .describe('The socket of the master process (haproxy -S), to count what old workers still serve after a reload.')
+      .optional(),
     backend: z
       .string()
       .regex(HAPROXY_NAME, 'must be the name of a backend: letters, digits and any of _ . : -')
       .describe('The backend whose servers are the pods.'),
   })
   .refine(({ socket, sockets }) => (socket === undefined) !== (sockets === undefined), 'needs either socket or sockets')
+  .refine(({ socket, master }) => master === undefined || socket !== undefined, 'master goes with socket, not with sockets')
 
 export type HaproxyOptions = z.infer<typeof haproxyOptions>

@@ -1,0 +1,223 @@
+/** What is HAProxy's own, beyond the conformance kit; on a real one. */
+import { connect } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import {
+  askSocket,
+  type HaproxyOptions as ProcessOptions,
+  type HaproxyProcess,
+  startHaproxy,
+  waitUntil,
+  whyNoHaproxy,
+} from '../conformance/beds/haproxy-process.ts'
+import { createTraffic, type Pods, startPods } from '../conformance/beds/pods.ts'
+import type { Adapter, EffectCall, Endpoint, Target } from '../contract.ts'
+import { haproxy } from './index.ts'
+import type { HaproxyOptions } from './options.ts'
+
+const missing = whyNoHaproxy()
+const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map(), fence: 1 }
+const cleanups: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+})
+
+function endpoint(index: number, over: Partial<Endpoint> = {}): Endpoint {
+  return { uid: `uid-${index}`, pod: `web-${index}`, address: '127.0.0.2', port: index + 1, ...over }
+}
+
+async function start(options: ProcessOptions): Promise<HaproxyProcess> {
+  const process = await startHaproxy(options)
+  cleanups.push(() => process.stop())
+  return process
+}
+
+async function startWithPods(options: Partial<ProcessOptions> = {}): Promise<{ process: HaproxyProcess; pods: Pods }> {
+  const pods = await startPods(2)
+  cleanups.push(() => pods.close())
+  return { pods, process: await start({ endpoints: pods.endpoints, ...options }) }
+}
+
+function create(options: Omit<HaproxyOptions, 'backend'>): Adapter {
+  const adapter = haproxy.create(haproxy.options.parse({ ...options, backend: 'web' }), { name: 'edge' })
+  cleanups.push(() => adapter.close())
+  return adapter
+}
+
+async function targetOf(adapter: Adapter, of: Endpoint): Promise<Target> {
+  const [resolution] = await adapter.resolve([of], call)
+  if (resolution?.found !== true) throw new Error(resolution?.reason)
+  return resolution.targets[0]!
+}
+
+async function observe(adapter: Adapter, target: Target) {
+  return (await adapter.inspect([target], call)).get(target.id)!
+}
+
+/** `srv_admin_state`: 8 is a drain. */
+async function adminState(process: HaproxyProcess, server: string): Promise<string | undefined> {
+  return new RegExp(` ${server} \\S+ \\d (\\d+) `).exec(await process.ask('show servers state web'))?.[1]
+}
+
+describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined ? '' : `: ${missing}`}`, () => {
+  test('no connection outlives its call, so a reload cannot leave one with the old worker', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await adapter.drain([target], call)
+    await process.reload()
+    expect((await observe(adapter, target)).admin).toBe('in')
+    await adapter.drain([target], call)
+    expect(await adminState(process, 'w0')).toBe('8')
+    const isAlone = async () => !/^# old workers\n\d/m.test(await askSocket(process.masterSocket, 'show proc'))
+    await waitUntil(isAlone, 'nothing keeps the old worker from its end')
+  })
+
+  test('with the master socket, requests on the old worker are counted until they end', async () => {
+    const { process, pods } = await startWithPods()
+    const held = await createTraffic({ socketPath: process.front }, pods).hold()
+    const of = pods.endpoints.find(({ uid }) => uid === held.uid)!
+    await process.reload()
+    const blind = create({ socket: process.adminSocket })
+    const seeing = create({ socket: process.adminSocket, master: process.masterSocket })
+    const target = await targetOf(blind, of)
+    // For a moment after a reload the master does not listen: that is an error, never 0.
+    await waitUntil(async () => (await observe(seeing, target)).inFlight === 1, 'the old worker is counted')
+    expect((await observe(blind, target)).inFlight).toBe(0)
+    expect(await held.release()).toBe(true)
+    await waitUntil(async () => (await observe(seeing, target)).inFlight === 0, 'the request has ended')
+  })
+
+  test('several instances: a pod is drained in each, and must be in each', async () => {
+    const first = await start({ endpoints: [endpoint(0), endpoint(1)] })
+    const second = await start({ endpoints: [endpoint(0)] })
+    const sockets = [first.adminSocket, second.adminSocket]
+    const adapter = create({ sockets })
+    const [both, one] = await adapter.resolve([endpoint(0), endpoint(1)], call)
+    const targets = both?.found === true ? both.targets : []
+    expect(targets).toEqual(sockets.map((socket) => ({ id: `${socket}/web/w0@127.0.0.2:1`, scope: `${socket}/web` })))
+    expect(one).toEqual({
+      found: false,
+      reason: `no server of backend web has the address 127.0.0.2:2 in ${second.adminSocket} (1 servers)`,
+    })
+    await adapter.drain(targets, call)
+    for (const process of [first, second]) expect(await adminState(process, 'w0')).toBe('8')
+    const priors = targets.map((target) => ({ target, prior: { state: 'ready' } }))
+    await second.stop()
+    const results = await adapter.restore(priors, call)
+    expect([...results.values()]).toMatchObject([{ outcome: 'applied' }, { outcome: 'failed', error: { kind: 'retryable' } }])
+    const [here, gone] = [...(await adapter.inspect(targets, call)).values()]
+    expect([here?.admin, gone?.admin, gone?.inFlight]).toEqual(['in', 'unknown', null])
+  })
+
+  test('two servers with one address are refused by name', async () => {
+    const process = await start({ endpoints: [endpoint(0), endpoint(0)] })
+    const [resolution] = await create({ socket: process.adminSocket }).resolve([endpoint(0)], call)
+    expect(resolution).toEqual({
+      found: false,
+      reason: `web/w0 and web/w1 of ${process.adminSocket} both have the address 127.0.0.2:1`,
+    })
+  })
+
+  test('a missing backend is named, with those that there are', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = haproxy.create({ socket: process.adminSocket, backend: 'wbe' }, { name: 'edge' })
+    const message = `haproxy edge: ${process.adminSocket} has no backend wbe; it has web`
+    await expect(adapter.resolve([endpoint(0)], call)).rejects.toMatchObject({ kind: 'fatal', message })
+  })
+
+  test('IPv6 servers are found however the address is written', async () => {
+    const process = await start({ endpoints: [endpoint(0, { address: 'fd00::1' })] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: 'fd00:0::0001' }))
+    expect(target.id).toBe('web/w0@[fd00::1]:1')
+    await adapter.drain([target], call)
+    expect((await observe(adapter, target)).admin).toBe('draining')
+  })
+
+  test('a server that was given another address belongs to another pod, and is left alone', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await adapter.drain([target], call)
+    await process.ask('set server web/w0 addr 127.0.0.9')
+    const results = await adapter.restore([{ target, prior: { state: 'ready' } }], call)
+    expect(results.get(target.id)).toMatchObject({ error: { kind: 'not-found' } })
+    expect(await adminState(process, 'w0')).toBe('8')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', routable: false, inFlight: null })
+  })
+
+  test('a server that is disabled in the config, and one that tracks another, are read as they are', async () => {
+    const moreLines = ['server off 127.0.0.3:1 disabled', 'server follower 127.0.0.3:2 track w0']
+    const process = await start({ endpoints: [endpoint(0)], moreLines })
+    const adapter = create({ socket: process.adminSocket })
+    const off = await targetOf(adapter, endpoint(0, { address: '127.0.0.3', port: 1 }))
+    const follower = await targetOf(adapter, endpoint(0, { address: '127.0.0.3', port: 2 }))
+    expect((await adapter.snapshot([off], call)).get(off.id)).toEqual({ prior: { state: 'maint' }, inRotation: false, weight: 1 })
+    await process.ask('set server web/off state ready')
+    expect((await adapter.snapshot([off], call)).get(off.id)).toMatchObject({ prior: { state: 'ready' }, inRotation: true })
+    await process.ask('set server web/w0 state drain')
+    expect((await adapter.snapshot([follower], call)).get(follower.id)).toEqual({
+      prior: { state: 'ready' },
+      inRotation: false,
+      weight: 1,
+    })
+    expect(await observe(adapter, follower)).toMatchObject({
+      admin: 'draining',
+      detail: 'follower: drain of the server that it tracks, down',
+    })
+  })
+
+  test('a changed weight in the config survives, as the prior state does not hold the old one', async () => {
+    const process = await start({ endpoints: [endpoint(0)], moreLines: ['server heavy 127.0.0.3:1 weight 10'] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.3', port: 1 }))
+    const prior = (await adapter.snapshot([target], call)).get(target.id)!.prior
+    expect(prior).toEqual({ state: 'ready' })
+    await process.ask('set server web/heavy weight 3')
+    await adapter.restore([{ target, prior }], call)
+    expect(await process.ask('get weight web/heavy')).toBe('10 (initial 10)')
+  })
+
+  test('names as long as HAProxy takes them: the batch is cut into lines by length', async () => {
+    const name = (index: number) => `${'x'.repeat(200)}-${index}`
+    const moreLines = Array.from({ length: 60 }, (_, index) => `server ${name(index)} 127.0.0.3:${index + 1}`)
+    const process = await start({ endpoints: [endpoint(0)], moreLines })
+    const adapter = create({ socket: process.adminSocket })
+    const endpoints = moreLines.map((_, index) => endpoint(index, { address: '127.0.0.3' }))
+    const targets = (await adapter.resolve(endpoints, call)).flatMap((found) => (found.found ? found.targets : []))
+    expect(targets).toHaveLength(60)
+    const results = await adapter.drain(targets, call)
+    expect([...results.values()].every(({ outcome }) => outcome === 'applied')).toBe(true)
+    expect((await process.ask('show servers state web')).match(/ 127\.0\.0\.3 \d 8 /g)).toHaveLength(60)
+  })
+
+  test('many calls at once are all answered, though a stats socket takes few connections', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    const observed = await Promise.all(Array.from({ length: 50 }, () => observe(adapter, target)))
+    expect(new Set(observed.map(({ admin }) => admin))).toEqual(new Set(['in']))
+  })
+
+  test('in TCP mode an open connection is served on, and counted until it closes', async () => {
+    const { process, pods } = await startWithPods({ mode: 'tcp' })
+    const adapter = create({ socket: process.adminSocket })
+    const targets = await Promise.all(pods.endpoints.map((of) => targetOf(adapter, of)))
+    const client = connect(process.front)
+    cleanups.push(() => client.destroy())
+    await new Promise((resolve) => client.once('connect', resolve))
+    const answer = () =>
+      new Promise<string>((resolve) => {
+        client.once('data', (data) => resolve(data.toString()))
+        client.write('GET / HTTP/1.1\r\nHost: web\r\n\r\n')
+      })
+    const uid = /x-pod: (\S+)/.exec(await answer())?.[1]
+    const target = targets[pods.endpoints.findIndex((of) => of.uid === uid)]!
+    await adapter.drain([target], call)
+    expect((await observe(adapter, target)).inFlight).toBe(1)
+    expect(await answer()).toContain(`x-pod: ${uid}`)
+    client.destroy()
+    await waitUntil(async () => (await observe(adapter, target)).inFlight === 0, 'the connection is gone')
+  })
+})
