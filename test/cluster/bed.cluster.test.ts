@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fetch } from 'undici'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { connectCluster, startCluster } from './cluster.ts'
 import type { Cluster } from './cluster.ts'
 import { readInfo } from './cluster-info.ts'
@@ -44,6 +45,8 @@ describeOnCluster('the test bed', (cluster) => {
     await removeNamespace(cluster().api, ns)
   })
 
+  afterEach(() => haproxy.recorder.setFaults({}))
+
   it('loses no request while nothing happens, at the rate that was asked for', async () => {
     const traffic = await startTraffic(cluster(), { url: haproxy.url })
     await sleep(3_000)
@@ -69,13 +72,13 @@ describeOnCluster('the test bed', (cluster) => {
     const before = recorder.effects().length
     const traffic = await startTraffic(cluster(), { url: haproxy.url })
     await sleep(500)
-    await askHaproxy(recorder.socket, 'set server web/web-1 state drain')
-    await askHaproxy(recorder.socket, 'set server web/web-1 state drain')
+    await askHaproxy(recorder.socket, 'set server web/web-2 state drain')
+    await askHaproxy(recorder.socket, 'set server web/web-2 state drain')
     await sleep(1_000)
-    await cluster().killContainer(ns, 'web-1', 'app')
-    await cluster().api.waitForObject('Pod', 'web-1', ns, (object) => !isReady(object))
+    await cluster().killContainer(ns, 'web-2', 'app')
+    await cluster().api.waitForObject('Pod', 'web-2', ns, (object) => !isReady(object))
     await waitForPods(cluster().api, ns, 'web', 3)
-    await askHaproxy(recorder.socket, 'set server web/web-1 state ready; show info')
+    await askHaproxy(recorder.socket, 'set server web/web-2 state ready; show info')
     await sleep(500)
     const totals = await traffic.stop()
     expect(totals.byKind).toEqual({})
@@ -85,9 +88,9 @@ describeOnCluster('the test bed', (cluster) => {
         .slice(before)
         .map(({ server, kind, effective }) => ({ server, kind, effective })),
     ).toEqual([
-      { server: 'web-1', kind: 'drain', effective: true },
-      { server: 'web-1', kind: 'drain', effective: false },
-      { server: 'web-1', kind: 'ready', effective: true },
+      { server: 'web-2', kind: 'drain', effective: true },
+      { server: 'web-2', kind: 'drain', effective: false },
+      { server: 'web-2', kind: 'ready', effective: true },
     ])
   })
 
@@ -97,28 +100,55 @@ describeOnCluster('the test bed', (cluster) => {
     const drain = 'set server web/web-2 state drain'
     const ready = 'set server web/web-2 state ready'
 
-    recorder.setFaults({ loseCommand: (line) => line === drain })
+    await recorder.setFaults({ loseCommand: (line) => line === drain })
     expect(await askHaproxy(recorder.socket, drain).catch(() => 'lost')).toMatch(/^(lost|)$/)
     expect(await adminState()).toBe(0)
 
-    recorder.setFaults({ dropReply: () => true })
+    await recorder.setFaults({ dropReply: () => true })
     expect(await askHaproxy(recorder.socket, drain).catch(() => 'lost')).toMatch(/^(lost|)$/)
     expect(await adminState()).toBe(8)
 
-    recorder.setFaults({ hangReply: () => true })
+    await recorder.setFaults({ hangReply: () => true })
     await expect(askHaproxy(recorder.socket, ready, 300)).rejects.toThrow('no answer')
     expect(await adminState()).toBe(0)
 
-    recorder.setFaults({ delayMs: () => 500 })
+    await recorder.setFaults({ delayMs: () => 500 })
     await expect(askHaproxy(recorder.socket, drain, 100)).rejects.toThrow('no answer')
     expect(await adminState()).toBe(0)
     await expect.poll(adminState).toBe(8) // it came late, after its sender had given up
 
-    recorder.setFaults({ cut: true })
+    await recorder.setFaults({ cut: true })
     expect(await askHaproxy(recorder.socket, ready).catch(() => 'lost')).toMatch(/^(lost|)$/)
-    recorder.setFaults({})
+    await recorder.setFaults({})
     await askHaproxy(recorder.socket, ready)
     expect(await adminState()).toBe(0)
+  })
+
+  it('takes several commands on one connection, and connections over TCP', async () => {
+    const { recorder } = haproxy
+    const [host, port] = recorder.tcpAddress.split(':')
+    for (const target of [{ path: recorder.socket }, { host: host!, port: Number(port) }]) {
+      const socket = connect(target)
+      socket.setEncoding('utf8')
+      const sent = recorder.commands().length
+      for (const line of ['prompt', 'set server web/web-0 weight 3', 'set server web/web-0 weight 1']) {
+        socket.write(`${line}\n`)
+        await once(socket, 'data', { signal: AbortSignal.timeout(5_000) })
+      }
+      socket.end('quit\n')
+      await once(socket, 'close', { signal: AbortSignal.timeout(5_000) })
+      const commands = recorder.commands().slice(sent)
+      expect(commands.map(({ line }) => line)).toEqual([
+        'prompt',
+        'set server web/web-0 weight 3',
+        'set server web/web-0 weight 1',
+        'quit',
+      ])
+      expect(recorder.effects().slice(-2)).toMatchObject([
+        { kind: 'weight', effective: true, before: { weight: 1 }, after: { weight: 3 } },
+        { kind: 'weight', effective: true, before: { weight: 3 }, after: { weight: 1 } },
+      ])
+    }
   })
 
   it('reloads and restarts HAProxy, with the state kept only when asked for', async () => {
@@ -130,6 +160,8 @@ describeOnCluster('the test bed', (cluster) => {
       expect((await own.states())[0]?.adminState).toBe(keepState ? 8 : 0)
       await own.restart()
       expect((await own.states())[0]?.adminState).toBe(keepState ? 8 : 0)
+      await own.kill()
+      await expect(askHaproxy(own.recorder.socket, 'show info')).rejects.toThrow(/ENOENT|ECONNREFUSED/)
       await own.stop()
     }
   })

@@ -7,7 +7,7 @@ import type { AuditEvent, AuditFilter } from './audit.ts'
 import { ensureBinaries } from './binaries.ts'
 import { clustersFolder, readInfo, stateFile, writeInfo } from './cluster-info.ts'
 import type { ClusterInfo, Identity } from './cluster-info.ts'
-import { hostKubeconfig, insideKubeconfig, startControlPlane, waitForApi } from './control-plane.ts'
+import { hostKubeconfig, insideKubeconfig, startApiServer, startControllers, waitForApi } from './control-plane.ts'
 import type { ControlPlaneOptions } from './control-plane.ts'
 import { lastLines, restartDaemon, signalDaemon } from './daemon.ts'
 import { startForward } from './forward.ts'
@@ -100,12 +100,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     info.apiPort = apiPort
     await writeInfo(info)
 
-    await startControlPlane(info, binaries.kubernetes, options)
+    await startApiServer(info, binaries.kubernetes)
     const containerd = withNode ? startContainerd(info, binaries.images) : Promise.resolve()
     containerd.catch(() => {}) // awaited below
     const cluster = connect(info)
     try {
       await waitForApi(info, cluster.api)
+      await startControllers(info, binaries.kubernetes, options)
       await containerd
       if (withNode) {
         await startKubelet(info, binaries.kubernetes, options)
@@ -227,7 +228,8 @@ async function waitForNode(cluster: Cluster): Promise<void> {
       { timeoutMs: 60_000 },
     )
   } catch (cause) {
-    throw new Error(`the node did not become Ready:\n${await cluster.log('kubelet')}`, { cause })
+    const logs = ['kubelet', 'kube-controller-manager'].map(async (name) => `${name}:\n${await cluster.log(name)}`)
+    throw new Error(`the node did not become Ready\n${(await Promise.all(logs)).join('\n')}`, { cause })
   }
 }
 

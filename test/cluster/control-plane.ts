@@ -23,7 +23,8 @@ const auditPolicy = {
   rules: [{ level: 'Metadata' }],
 }
 
-export async function startControlPlane(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
+/** etcd and the API server. */
+export async function startApiServer(info: ClusterInfo, kubernetes: string): Promise<void> {
   const certs = join(info.dir, 'certs')
   await mkdir(certs, { recursive: true })
   await runCommand(join(info.tools, 'cluster-init'), ['certs', certs, '127.0.0.1', nodeAddress, '10.96.0.1'])
@@ -46,26 +47,13 @@ export async function startControlPlane(info: ClusterInfo, kubernetes: string, o
     'http://127.0.0.1:2380',
   ])
   await startDaemon(info, 'kube-apiserver', join(kubernetes, 'kube-apiserver'), apiServerArguments(info, certs))
-  // These two wait for the API server by themselves.
-  await startDaemon(
-    info,
-    'kube-controller-manager',
-    join(kubernetes, 'kube-controller-manager'),
-    controllerManagerArguments(info, certs, options),
-  )
-  await startDaemon(info, 'kube-scheduler', join(kubernetes, 'kube-scheduler'), [
-    '--kubeconfig',
-    insideKubeconfig(info),
-    '--authentication-kubeconfig',
-    insideKubeconfig(info),
-    '--authorization-kubeconfig',
-    insideKubeconfig(info),
-    '--leader-elect=false',
-    '--kube-api-qps',
-    '200',
-    '--kube-api-burst',
-    '400',
-  ])
+}
+
+/** Only once the API server answers: they wait for it by themselves, but give up after ten seconds. */
+export async function startControllers(info: ClusterInfo, kubernetes: string, options: ControlPlaneOptions): Promise<void> {
+  const manager = join(kubernetes, 'kube-controller-manager')
+  await startDaemon(info, 'kube-controller-manager', manager, controllerManagerArguments(info, options))
+  await startDaemon(info, 'kube-scheduler', join(kubernetes, 'kube-scheduler'), clientArguments(info))
 }
 
 export async function waitForApi(info: ClusterInfo, api: KubeApi): Promise<void> {
@@ -152,26 +140,29 @@ function apiServerArguments(info: ClusterInfo, certs: string): string[] {
   ]
 }
 
-function controllerManagerArguments(info: ClusterInfo, certs: string, options: ControlPlaneOptions): string[] {
+function controllerManagerArguments(info: ClusterInfo, options: ControlPlaneOptions): string[] {
+  const certs = join(info.dir, 'certs')
   const grace = options.nodeMonitorGracePeriodMs
   return [
-    '--kubeconfig',
-    insideKubeconfig(info),
-    '--authentication-kubeconfig',
-    insideKubeconfig(info),
-    '--authorization-kubeconfig',
-    insideKubeconfig(info),
-    '--leader-elect=false',
+    ...clientArguments(info),
     '--service-account-private-key-file',
     join(certs, 'service-account.key'),
     '--root-ca-file',
     join(certs, 'ca.crt'),
-    '--kube-api-qps',
-    '200',
-    '--kube-api-burst',
-    '400',
     '--node-monitor-period',
     '1s',
     ...(grace === undefined ? [] : ['--node-monitor-grace-period', `${grace}ms`]),
+  ]
+}
+
+/** What the controller manager and the scheduler have in common. */
+function clientArguments(info: ClusterInfo): string[] {
+  const kubeconfig = insideKubeconfig(info)
+  const kubeconfigs = ['--kubeconfig', '--authentication-kubeconfig', '--authorization-kubeconfig']
+  return [
+    ...kubeconfigs.flatMap((flag) => [flag, kubeconfig]),
+    '--leader-elect=false',
+    '--kube-api-qps=200',
+    '--kube-api-burst=400',
   ]
 }

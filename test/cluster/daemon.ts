@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { writeJson } from './cluster-info.ts'
 import type { ClusterInfo } from './cluster-info.ts'
 import { enter } from './namespace.ts'
-import { isAlive, killRecorded, recordProcess, signalRecorded } from './process-record.ts'
+import { childrenOf, isAlive, killRecorded, recordProcess, signalRecorded } from './process-record.ts'
 import type { ProcessRecord } from './process-record.ts'
 
 /** A long-lived part of the cluster, kept in DIR/daemons/NAME.json so that other processes can restart it. */
@@ -77,10 +77,9 @@ async function readDaemon(info: ClusterInfo, name: string): Promise<DaemonRecord
 async function childOf(parent: number | undefined): Promise<number | undefined> {
   if (parent === undefined) return undefined
   for (let attempt = 0; attempt < 200; attempt++) {
-    const text = await readFile(`/proc/${parent}/task/${parent}/children`, 'utf8').catch(() => '')
-    const pid = Number(text.trim().split(' ')[0])
-    if (pid > 0) {
-      return pid
+    const [child] = childrenOf(parent)
+    if (child !== undefined) {
+      return child.pid
     }
     await sleep(10)
   }

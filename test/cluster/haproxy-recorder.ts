@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { AddressInfo, ListenOptions, Server, Socket } from 'node:net'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readServerStates } from './haproxy-socket.ts'
@@ -34,6 +34,8 @@ export interface RecordedEffect {
 export interface RecorderFaults {
   /** No connection is served: existing ones are cut, new ones closed at once. */
   cut?: boolean
+  /** Nothing listens: whoever connects is refused, which tells him that nothing was sent. */
+  refuse?: boolean
   /** The connection is closed before the command gets to HAProxy. */
   loseCommand?: (line: string) => boolean
   /** HAProxy does the command, but the client gets no answer: the connection is closed. */
@@ -55,7 +57,8 @@ export interface Recorder {
   commands(): RecordedCommand[]
   /** The state-changing ones, one entry for each command and server. */
   effects(): RecordedEffect[]
-  setFaults(faults: RecorderFaults): void
+  /** Replaces all faults; `{}` ends them. */
+  setFaults(faults: RecorderFaults): Promise<void>
   /** Runs a command as an operator would, past the recorder but not in the middle of a recorded effect. */
   operator(line: string): Promise<string>
   close(): Promise<void>
@@ -130,7 +133,7 @@ export async function startRecorder(
     } else {
       await exchange(session, line, entry)
     }
-    if (faults.dropReply?.(line) === true) {
+    if (!entry.delivered || faults.dropReply?.(line) === true) {
       session.destroy()
       return
     }
@@ -145,8 +148,9 @@ export async function startRecorder(
   }
 
   async function exchange(session: Session, line: string, entry: RecordedCommand): Promise<void> {
-    entry.delivered = true
-    entry.reply = await session.ask(line)
+    const reply = await session.ask(line)
+    entry.delivered = reply !== undefined
+    entry.reply = reply ?? ''
   }
 
   const readStates = () => readServerStates(upstream()).catch(() => [])
@@ -154,31 +158,43 @@ export async function startRecorder(
   await rm(path, { force: true })
   const unixServer = createServer({ allowHalfOpen: true }, serve)
   const tcpServer = createServer({ allowHalfOpen: true }, serve)
-  await listen(unixServer, path)
-  await listen(tcpServer, undefined)
+  await listen(unixServer, { path })
+  await listen(tcpServer, { host: '127.0.0.1', port: 0 })
+  const { port } = tcpServer.address() as AddressInfo
+
+  async function refuse(): Promise<void> {
+    for (const socket of open) socket.destroy()
+    await Promise.all([unixServer, tcpServer].filter((server) => server.listening).map(closeServer))
+  }
+
+  async function accept(): Promise<void> {
+    if (!unixServer.listening) await listen(unixServer, { path })
+    if (!tcpServer.listening) await listen(tcpServer, { host: '127.0.0.1', port })
+  }
 
   return {
     socket: path,
-    tcpAddress: `127.0.0.1:${(tcpServer.address() as AddressInfo).port}`,
+    tcpAddress: `127.0.0.1:${port}`,
     commands: () => [...recorded],
     effects: () => [...recordedEffects],
-    setFaults(next) {
+    async setFaults(next) {
       faults = next
       if (next.cut === true) {
         for (const socket of open) socket.destroy()
       }
+      await (next.refuse === true ? refuse() : accept())
     },
     operator: (line) => inTurn(() => ask(line)),
     async close() {
-      for (const socket of open) socket.destroy()
-      await Promise.all([unixServer, tcpServer].map((server) => new Promise((resolve) => server.close(resolve))))
+      await refuse()
       await rm(path, { force: true })
     },
   }
 }
 
 interface Session {
-  ask(line: string): Promise<string>
+  /** Undefined where HAProxy cannot have got it. */
+  ask(line: string): Promise<string | undefined>
   answer(reply: string): void
   /** The client keeps its connection and hears nothing more. */
   mute(): void
@@ -196,13 +212,16 @@ function startSession(client: Socket, path: string): Session {
   let interactive = false
   let muted = false
   let ended = false
+  let failed = false
+  /** A command's reply is awaited or held back: the end of the connection waits for that. */
+  let busy = false
   let wake: (() => void) | undefined
   upstream.setEncoding('utf8')
   upstream.on('data', (text: string) => {
     received += text
     wake?.()
   })
-  upstream.on('error', () => {})
+  upstream.on('error', () => (failed = true))
   upstream.on('close', finish)
   upstream.on('end', finish)
   client.on('close', () => {
@@ -212,6 +231,7 @@ function startSession(client: Socket, path: string): Session {
 
   function finish(): void {
     ended = true
+    if (!busy && !muted) client.end()
     wake?.()
   }
 
@@ -232,14 +252,17 @@ function startSession(client: Socket, path: string): Session {
   return {
     async ask(line) {
       if (line.split(';').some((command) => command.trim() === 'prompt')) interactive = true
+      if (!upstream.writable) return undefined
+      busy = true
       upstream.write(`${line}\n`)
       if (!interactive) upstream.end()
       await waitForReply()
       const reply = received
       received = ''
-      return reply
+      return failed && reply === '' ? undefined : reply
     },
     answer(reply) {
+      busy = false
       if (muted) return
       client.write(reply)
       if (ended) client.end()
@@ -290,11 +313,19 @@ function kindOf(command: string): RecordedEffect['kind'] {
   return /\bweight\b/.test(command) ? 'weight' : 'other'
 }
 
-async function listen(server: Server, path: string | undefined): Promise<void> {
+async function listen(server: Server, options: ListenOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
-  if (path === undefined) server.listen(0, '127.0.0.1', resolve)
-  else server.listen(path, resolve)
+  server.listen(options, () => {
+    server.off('error', reject)
+    resolve()
+  })
   await promise
   server.unref()
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+  })
 }

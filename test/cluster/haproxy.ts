@@ -9,7 +9,7 @@ import type { Recorder } from './haproxy-recorder.ts'
 import { askHaproxy, readServerStates } from './haproxy-socket.ts'
 import type { ServerState } from './haproxy-socket.ts'
 import { waitFor } from './kube-api.ts'
-import { isAlive, killRecorded, recordProcess, signalRecorded } from './process-record.ts'
+import { childrenOf, isAlive, killRecorded, recordProcess, signalRecorded } from './process-record.ts'
 import type { ProcessRecord } from './process-record.ts'
 
 export interface HaproxyOptions {
@@ -40,9 +40,9 @@ export interface Haproxy {
   states(): Promise<ServerState[]>
   /** New worker with the configuration as it is now; the old one finishes what it has. */
   reload(): Promise<void>
-  /** Kills it and starts it anew: what is in flight fails. */
+  /** Kills it and starts it anew, also after kill(): what is in flight fails. Ends the recorder's faults. */
   restart(): Promise<void>
-  /** Takes it away without bringing it back. */
+  /** Takes it away without bringing it back; the recorder refuses connections then, as HAProxy's socket would. */
   kill(): Promise<void>
   setServers(servers: HaproxyServer[], backend?: string): void
   stop(): Promise<void>
@@ -72,11 +72,23 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
     return Number(/^Pid: (\d+)$/m.exec(info)?.[1])
   }
 
+  /** The master answers once it listens to signals; one that comes earlier is lost. */
+  async function ready(formerWorker?: number): Promise<void> {
+    const limits = { timeoutMs: 10_000, intervalMs: 20 }
+    await waitFor('a haproxy worker', workerPid, (pid) => pid > 0 && pid !== formerWorker, limits)
+    await waitFor(
+      'the haproxy master',
+      () => askHaproxy(file('master.sock'), 'show proc'),
+      (text) => text.includes('master'),
+      options,
+    )
+  }
+
   async function start(): Promise<void> {
     await writeFile(file('haproxy.cfg'), haproxyConfig(config))
     if (config.stateFile !== undefined) await writeFile(config.stateFile, '', { flag: 'a' })
     const log = openSync(file('haproxy.log'), 'a')
-    const child = await cluster.spawn('haproxy', ['-W', '-f', file('haproxy.cfg')], {
+    const child = await cluster.spawn('haproxy', ['-W', '-S', file('master.sock'), '-f', file('haproxy.cfg')], {
       stdio: ['ignore', log, log],
       detached: options.detached === true,
     })
@@ -84,7 +96,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
     child.unref()
     try {
       master = recordProcess('haproxy', child.pid ?? 0)
-      await waitFor('haproxy', workerPid, (pid) => pid > 0, { timeoutMs: 10_000, intervalMs: 20 })
+      await ready()
     } catch (cause) {
       throw new Error(`haproxy did not come up:\n${await readFile(file('haproxy.log'), 'utf8')}`, { cause })
     }
@@ -92,14 +104,12 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
 
   async function kill(): Promise<void> {
     if (master !== undefined && isAlive(master)) {
-      // The worker ends when its master does; its process is waited for too, or it keeps the port.
-      const worker = await workerPid()
-        .then((pid) => recordProcess('haproxy worker', pid))
-        .catch(() => undefined)
+      // Workers, of former configurations too, would keep the port for a moment.
+      const workers = childrenOf(master.pid)
       await killRecorded(master)
-      if (worker !== undefined) await killRecorded(worker)
+      await Promise.all(workers.map(killRecorded))
     }
-    await Promise.all(config.sockets.map((path) => rm(path, { force: true })))
+    await Promise.all([...config.sockets, file('master.sock')].map((path) => rm(path, { force: true })))
   }
 
   async function saveState(): Promise<void> {
@@ -126,17 +136,18 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
       await writeFile(file('haproxy.cfg'), haproxyConfig(config))
       await saveState()
       if (master === undefined || !signalRecorded(master, 'SIGUSR2')) throw new Error('haproxy does not run')
-      await waitFor('the new haproxy worker', workerPid, (pid) => pid > 0 && pid !== before, {
-        timeoutMs: 10_000,
-        intervalMs: 20,
-      })
+      await ready(before)
     },
     async restart() {
       await saveState()
       await kill()
       await start()
+      await recorder.setFaults({})
     },
-    kill,
+    async kill() {
+      await recorder.setFaults({ refuse: true })
+      await kill()
+    },
     setServers(servers, backend = 'web') {
       config.backends = config.backends.map((known) => (known.name === backend ? { ...known, servers } : known))
     },

@@ -50,6 +50,17 @@ export async function killRecorded(record: ProcessRecord): Promise<void> {
   await waitForEnd(record)
 }
 
+/** The processes that it has started and that still run. */
+export function childrenOf(pid: number): ProcessRecord[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    const pids = text.trim().split(' ').filter(Boolean).map(Number)
+    return pids.map((child) => ({ name: `child of ${pid}`, pid: child, startTime: startTimeOf(child) ?? '' })).filter(isAlive)
+  } catch {
+    return []
+  }
+}
+
 function startTimeOf(pid: number): string | undefined {
   const fields = statOf(pid)
   return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]

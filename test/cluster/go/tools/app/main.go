@@ -7,6 +7,8 @@
 //	GRACEFUL=1           on SIGTERM requests in flight are finished, exit code 0
 //	CRASH=1              exits with 1 at once
 //
+// POST /unready?for=5s makes /healthz answer 503 for so long, and nothing else.
+//
 // Any method on / answers 200 with the version and the pod's name, in the body and in the headers
 // X-Version and X-Pod; ?hold=300ms or a header X-Hold holds the answer back. /crash and SIGUSR1
 // make it exit with 1. `app sleep 3` is for preStop hooks: an image without a shell.
@@ -22,6 +24,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -39,6 +42,7 @@ func main() {
 
 	readyAfter := seconds(os.Getenv("READY_AFTER"))
 	ready := func() bool { return time.Since(startedAt) >= readyAfter }
+	var unreadyUntil atomic.Int64
 	refuse := os.Getenv("REFUSE_UNTIL_READY") != ""
 	version, pod := readVersion(), os.Getenv("POD")
 	if pod == "" {
@@ -47,11 +51,19 @@ func main() {
 
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
-			http.Error(w, "not ready yet", http.StatusServiceUnavailable)
+		if !ready() || time.Now().UnixNano() < unreadyUntil.Load() {
+			http.Error(w, "not ready", http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("/unready", func(w http.ResponseWriter, r *http.Request) {
+		duration, err := time.ParseDuration(r.URL.Query().Get("for"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		unreadyUntil.Store(time.Now().Add(duration).UnixNano())
 	})
 	mux.HandleFunc("/crash", func(http.ResponseWriter, *http.Request) { os.Exit(1) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -21,7 +21,7 @@ const (
 
 // Runs as process 1 of the new namespaces.
 func runInit(dir, apiAddress string) error {
-	if err := mountOwnFolders(); err != nil {
+	if err := mountOwnFolders(dir); err != nil {
 		return err
 	}
 	if err := setUpNetwork(); err != nil {
@@ -59,7 +59,13 @@ func runInit(dir, apiAddress string) error {
 
 // Folders with fixed paths that container tools write to are replaced by empty ones, so that two
 // clusters on one machine do not meet there and the host keeps nothing of them.
-func mountOwnFolders() error {
+func mountOwnFolders(dir string) error {
+	own := []string{"/run", "/var/lib", "/var/log"}
+	for _, path := range own {
+		if strings.HasPrefix(dir, path+"/") {
+			return fmt.Errorf("the work folder %s would be hidden by the cluster's own %s: set TMPDIR", dir, path)
+		}
+	}
 	// Slave first: what is unmounted on the host must not be held here, and nothing goes back.
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("mount namespace: %w", err)
@@ -71,7 +77,7 @@ func mountOwnFolders() error {
 	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
 		return fmt.Errorf("/proc: %w", err)
 	}
-	for _, path := range []string{"/run", "/var/lib", "/var/log"} {
+	for _, path := range own {
 		if err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=755"); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}

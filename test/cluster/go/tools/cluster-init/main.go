@@ -73,7 +73,8 @@ func startInit(dir, apiAddress string) error {
 	_ = readyWrite.Close()
 	if n, _ := readyRead.Read(make([]byte, 1)); n != 1 {
 		_ = child.Process.Kill()
-		return fmt.Errorf("the init process did not come up, see %s", log.Name())
+		why, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("the first process of the cluster did not come up: %s", why)
 	}
 	return json.NewEncoder(os.Stdout).Encode(map[string]int{
 		"pid":  child.Process.Pid,

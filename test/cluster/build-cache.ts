@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive, recordProcess } from './process-record.ts'
+import type { ProcessRecord } from './process-record.ts'
+
+export interface CachedBuild {
+  name: string
+  /** Files and folders whose content decides whether an earlier result can be used. */
+  sources: string[]
+  /** What else decides it: the compiler's version. */
+  salt: string
+  /** Fills the empty folder it is given. */
+  build: (target: string) => Promise<void>
+}
+
+/** A result that nobody used for so long goes when the next one is built: they are hundreds of megabytes. */
+const keptUnusedMs = 7 * 24 * 3_600_000
+
+/** The folder with the build's result, built now if need be; processes that need the same one wait for each other. */
+export async function cachedBuild(options: CachedBuild): Promise<string> {
+  const target = join(cacheFolder(), `${options.name}-${await hashSources(options.sources, options.salt)}`)
+  if (await touch(target)) {
+    return target
+  }
+  await mkdir(cacheFolder(), { recursive: true })
+  const unlock = await lock(`${target}.lock`)
+  try {
+    if (!(await touch(target))) {
+      process.stderr.write(`test cluster: building ${options.name} (minutes the first time, cached afterwards)\n`)
+      await buildInto(target, options.build)
+      await removeUnused(options.name)
+    }
+    return target
+  } finally {
+    await unlock()
+  }
+}
+
+function cacheFolder(): string {
+  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'sluice', 'cluster')
+}
+
+/** Under another name until it is whole, so that nobody uses half of it. */
+async function buildInto(target: string, build: CachedBuild['build']): Promise<void> {
+  const unfinished = `${target}.tmp`
+  await rm(unfinished, { recursive: true, force: true })
+  await mkdir(unfinished)
+  try {
+    await build(unfinished)
+    await rename(unfinished, target)
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+async function removeUnused(name: string): Promise<void> {
+  for (const entry of await readdir(cacheFolder())) {
+    const path = join(cacheFolder(), entry)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
+    if (entry.startsWith(`${name}-`) && mtimeMs < Date.now() - keptUnusedMs) {
+      await rm(path, { recursive: true, force: true })
+    }
+  }
+}
+
+async function hashSources(sources: string[], salt: string): Promise<string> {
+  const hash = createHash('sha256').update(salt)
+  for (const source of sources) {
+    for (const { name, path } of await filesOf(source)) {
+      hash.update(`\0${name}\0`).update(await readFile(path))
+    }
+  }
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** With names relative to the source, so that two checkouts share a result. */
+async function filesOf(source: string): Promise<{ name: string; path: string }[]> {
+  if ((await stat(source)).isFile()) {
+    return [{ name: '', path: source }]
+  }
+  const entries = await readdir(source, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return paths.sort().map((path) => ({ name: path.slice(source.length), path }))
+}
+
+/** A file made exclusively, holding its owner, so that the lock of a dead process is taken over. */
+async function lock(path: string): Promise<() => Promise<void>> {
+  const me = JSON.stringify(recordProcess('lock', process.pid))
+  for (let attempt = 0; attempt < 3_600; attempt++) {
+    try {
+      await writeFile(path, me, { flag: 'wx' })
+      return () => rm(path, { force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    const owner = await readOwner(path)
+    if (owner !== undefined && !isAlive(owner)) {
+      // Only the one whose renaming succeeds goes on with the removal.
+      const stale = `${path}.${process.pid}.stale`
+      await rename(path, stale).catch(() => {})
+      await rm(stale, { force: true })
+      continue
+    }
+    await sleep(500)
+  }
+  throw new Error(`another process has held ${path} for half an hour`)
+}
+
+async function readOwner(path: string): Promise<ProcessRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as ProcessRecord
+  } catch {
+    return undefined // gone, or not written to its end yet
+  }
+}
+
+/** True if it is there; it counts as used from now on. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date()
+  return utimes(path, now, now).then(
+    () => true,
+    () => false,
+  )
+}
