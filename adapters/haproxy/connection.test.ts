@@ -106,13 +106,13 @@ test('no socket, or nobody behind it: the path is named', async () => {
   const missing = talk(join(folder, 'none.sock'), (session) => session.write(['a']))
   await expect(missing).rejects.toMatchObject({
     kind: 'retryable',
-    message: `haproxy edge: there is no stats socket ${folder}/none.sock: is HAProxy running?`,
+    message: `haproxy edge: there is no socket ${folder}/none.sock: is HAProxy running?`,
   })
   const port = await listen(() => {}, 0)
   for (const cleanup of cleanups.splice(0)) cleanup()
   const refused = talk(port, (session) => session.write(['a']))
   await expect(refused).rejects.toMatchObject({
     kind: 'retryable',
-    message: `haproxy edge: nothing listens on the stats socket ${port}: is HAProxy running?`,
+    message: `haproxy edge: nothing listens on the socket ${port}: is HAProxy running?`,
   })
 })

@@ -35,14 +35,14 @@ export function connectionError({ component, socket }: RuntimeEndpoint, cause: N
     case 'EPERM':
       return failed(
         'fatal',
-        `no permission to open the stats socket ${socket}: see mode, user and group of its stats socket line`,
+        `no permission to open the socket ${socket}: see mode, user and group of its line in the HAProxy config`,
       )
     case 'ENOENT':
-      return failed('retryable', `there is no stats socket ${socket}: is HAProxy running?`)
+      return failed('retryable', `there is no socket ${socket}: is HAProxy running?`)
     case 'ECONNREFUSED':
-      return failed('retryable', `nothing listens on the stats socket ${socket}: is HAProxy running?`)
+      return failed('retryable', `nothing listens on the socket ${socket}: is HAProxy running?`)
     default:
-      return failed('retryable', `cannot connect to the stats socket ${socket}: ${cause.message}`)
+      return failed('retryable', `cannot connect to the socket ${socket}: ${cause.message}`)
   }
 }
 
@@ -123,7 +123,7 @@ export async function withRuntimeSession<T>(
   function cut(kind: AdapterErrorKind, cause: unknown): AdapterError {
     if (cause instanceof AdapterError) return cause
     const why = cause instanceof Error ? cause.message : 'the connection was closed'
-    return new AdapterError(endpoint.component, kind, `no whole answer from the stats socket ${endpoint.socket}: ${why}`, {
+    return new AdapterError(endpoint.component, kind, `no whole answer from the socket ${endpoint.socket}: ${why}`, {
       cause,
     })
   }
