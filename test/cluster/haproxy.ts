@@ -80,7 +80,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
       'the haproxy master',
       () => askHaproxy(file('master.sock'), 'show proc'),
       (text) => text.includes('master'),
-      options,
+      limits,
     )
   }
 
