@@ -4,7 +4,13 @@ import type { ContainerImage } from '../pods/glossary.ts'
 import type { Plan, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
-import type { RunEvent, RunResult } from './events.ts'
+import type { RunEvent, RunEventBody, RunResult } from './events.ts'
+import { createExecution } from './execution.ts'
+import { checkRights } from './preflight.ts'
+import type { RunSettings } from './settings.ts'
+import { observeWorld } from './world.ts'
+
+export type { RunSettings } from './settings.ts'
 
 /** One configured load balancer, with its adapter made. */
 export interface LoadBalancer {
@@ -14,21 +20,6 @@ export interface LoadBalancer {
   adapter: Adapter
   /** Container port, by number or name. */
   port: number | string
-}
-
-export interface RunSettings {
-  /** A number of pods, or a share of them in percent (rounded down, at least 1). */
-  maxUnavailable: { count: number } | { percent: number }
-  readyForMs: number
-  onFailure: 'hold'
-  drainDeadlineMs: number
-  onDrainDeadline: 'fail' | 'proceed'
-  /** In place of each adapter's own. */
-  settleMs?: number
-  /** Counts from the end of the pod's grace period. */
-  restartDeadlineMs: number
-  readyDeadlineMs: number
-  restoreDeadlineMs: number
 }
 
 export interface RunRequest {
@@ -70,6 +61,23 @@ export interface PreparedRun {
 }
 
 /** Looks at the world and plans. Rejects with a typed error that names what is wrong (unknown workload, no right). */
-export async function prepareRun(_request: RunRequest, _ports: RunPorts): Promise<PreparedRun> {
-  throw new Error('not yet')
+export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun> {
+  const { clock } = ports
+  const beganAt = clock.now()
+  const tell = (body: RunEventBody): void =>
+    ports.onEvent({ ...body, atMs: Math.round(clock.now() - beganAt), wallAt: new Date(clock.wallNow()).toISOString() })
+
+  await checkRights(ports.client, request)
+  const world = await observeWorld(request, ports, tell)
+  const execution = createExecution({ request, ports, world, tell })
+  tell({ type: 'planned', plan: world.plan })
+  return {
+    plan: world.plan,
+    execute: () => execution.run(),
+    interrupt: (graceMs) => {
+      tell({ type: 'interrupting', graceMs })
+      execution.interrupt(graceMs)
+    },
+    close: () => world.stop(),
+  }
 }

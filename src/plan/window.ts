@@ -10,8 +10,6 @@ export interface WindowPod {
   standing: 'waiting' | 'active' | 'idle'
   /** Condition Ready, as observed now. */
   ready: boolean
-  /** An earlier run left it out of rotation: it takes no new place, else a broken pod would fill a window of 1 for good. */
-  adopted: boolean
   /** An operator has one of its targets out of rotation. */
   operatorOut: boolean
 }
@@ -31,7 +29,8 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 
 /**
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run, not ready for whatever reason, or out by an operator. So a broken pod can be mended within a window of 1, and a
+ * run, not ready for whatever reason, or out by an operator. A pod that an earlier run left out is `active` from the
+ * start: it takes no new place. So a broken pod can be mended within a window of 1, and a
  * late node heartbeat, which makes every pod of the node not ready, starts none.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
@@ -40,7 +39,7 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   const waiting = pods.filter(({ standing }) => standing === 'waiting')
   for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
     const others = unavailable.size - (unavailable.has(pod.uid) ? 1 : 0)
-    if (!pod.adopted && others >= size) continue
+    if (others >= size) continue
     start.push(pod.uid)
     unavailable.add(pod.uid)
   }
@@ -48,13 +47,13 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
 }
 
-function isUnavailable({ standing, ready, adopted, operatorOut }: WindowPod): boolean {
-  return standing === 'active' || !ready || operatorOut || (adopted && standing === 'waiting')
+function isUnavailable({ standing, ready, operatorOut }: WindowPod): boolean {
+  return standing === 'active' || !ready || operatorOut
 }
 
-/** What is out already goes first, then what does not serve anyway. */
-function rank({ adopted, ready, operatorOut }: WindowPod): number {
-  return adopted ? 0 : !ready ? 1 : operatorOut ? 2 : 3
+/** What does not serve anyway goes first. */
+function rank({ ready, operatorOut }: WindowPod): number {
+  return !ready ? 0 : operatorOut ? 1 : 2
 }
 
 function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {

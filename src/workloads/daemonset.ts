@@ -9,6 +9,7 @@ import type { RevisionedKind } from './revisioned-kind.ts'
 export const daemonSet: RevisionedKind = {
   kind: 'DaemonSet',
   resource: DAEMON_SETS,
+  replaces: () => true,
   podLabel: ({ hash }) => hash,
   updateRevision(_workload, revisions) {
     const newest = revisions.reduce<RevisionRecord | undefined>(

@@ -32,6 +32,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     uid,
     selector: { labelSelector: labelSelectorQuery(watch.selector) },
     owns: (pod) => pod.owner !== undefined && replicaSets().some((one) => one.uid === pod.owner!.uid),
+    replaces: () => true,
 
     assess(images, pods) {
       const workload = newest()

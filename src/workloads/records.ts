@@ -51,6 +51,8 @@ const RawWorkload = z.object({
     template: z.unknown(),
     updateStrategy: z.object({ type: z.string().default('') }).nullish(),
     paused: z.boolean().nullish(),
+    replicas: z.number().nullish(),
+    ordinals: z.object({ start: z.number().nullish() }).nullish(),
   }),
   status: z
     .object({
@@ -77,6 +79,10 @@ export interface WorkloadRecord extends ObjectRecord {
   /** Pods that the controller counts as its own. */
   replicas: number
   updatedReplicas: number
+  /** `spec.replicas`, 1 unless given; means nothing for a DaemonSet. */
+  wantedReplicas: number
+  /** StatefulSet only: the ordinal of its first pod. */
+  firstOrdinal: number
   /** StatefulSet only. */
   updateRevision?: string
 }
@@ -94,6 +100,8 @@ export function workloadRecord(raw: unknown): WorkloadRecord {
     paused: spec.paused ?? false,
     selector: spec.selector,
     template: spec.template,
+    wantedReplicas: spec.replicas ?? 1,
+    firstOrdinal: spec.ordinals?.start ?? 0,
     replicas: status.replicas ?? status.desiredNumberScheduled ?? 0,
     updatedReplicas: status.updatedReplicas ?? 0,
     ...(status.updateRevision ? { updateRevision: status.updateRevision } : {}),

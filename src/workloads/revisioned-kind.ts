@@ -5,6 +5,8 @@ import type { Resource } from './resources.ts'
 export interface RevisionedKind {
   kind: 'StatefulSet' | 'DaemonSet'
   resource: Resource
+  /** The controller makes another pod where one of this name is gone. */
+  replaces(workload: WorkloadRecord, podName: string): boolean
   /** The value of the label `controller-revision-hash` on the pods of a revision. */
   podLabel(revision: RevisionRecord): string | undefined
   /**

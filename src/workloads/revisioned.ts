@@ -55,6 +55,10 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     uid,
     selector: { labelSelector: labelSelectorQuery(watch.selector) },
     owns: (pod) => pod.owner?.uid === uid,
+    replaces: ({ name }) => {
+      const workload = newest()
+      return workload !== undefined && !workload.deleting && kind.replaces(workload, name)
+    },
 
     assess(images, pods) {
       const workload = newest()

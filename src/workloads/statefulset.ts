@@ -5,6 +5,10 @@ import type { RevisionedKind } from './revisioned-kind.ts'
 export const statefulSet: RevisionedKind = {
   kind: 'StatefulSet',
   resource: STATEFUL_SETS,
+  replaces({ firstOrdinal, wantedReplicas }, podName) {
+    const ordinal = Number(/-(\d+)$/.exec(podName)?.[1])
+    return ordinal >= firstOrdinal && ordinal < firstOrdinal + wantedReplicas
+  },
   podLabel: ({ name }) => name,
   updateRevision({ updateRevision }, revisions) {
     const revision = revisions.find(({ name }) => name === updateRevision)

@@ -33,6 +33,8 @@ export interface Workload {
   /** For the pod list and watch. */
   readonly selector: { labelSelector?: string; fieldSelector?: string }
   owns(pod: PodView): boolean
+  /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down. */
+  replaces(pod: PodView): boolean
   /**
    * Decides on the newest observed objects. `pods` are those of its pods that the request is about; among them, those
    * that are being deleted or have finished count for nothing. `prepare` insists on the template that the last

@@ -10,6 +10,7 @@ export interface Child {
   sees(text: string): Promise<void>
   /** The exit code, or the name of the signal that killed it. */
   end(): Promise<number | string>
+  isOver(): boolean
 }
 
 /** Starts this Node on a script of the repository, with an environment that decides nothing about output. */
@@ -27,20 +28,18 @@ export function startChild(args: readonly string[], options: { env?: Record<stri
     })
   }
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null
   return {
     process: child,
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     sees: async (text) => {
-      let isOver = false
-      void ended.then(() => {
-        isOver = true
-      })
       while (!(output.stdout + output.stderr).includes(text)) {
-        if (isOver) throw new Error(`The process ended without ${JSON.stringify(text)}:\n${output.stdout}${output.stderr}`)
+        if (isOver()) throw new Error(`The process ended without ${JSON.stringify(text)}:\n${output.stdout}${output.stderr}`)
         await sleep(10)
       }
     },
     end: () => ended,
+    isOver,
   }
 }

@@ -1,0 +1,33 @@
+import type { PodContext } from './context.ts'
+import { notReadyReason, restartTroubleOf } from './facts.ts'
+
+/** What a pod waits for now, in words; empty where it waits for an answer only. */
+export function waitingFor(state: string, context: PodContext): string {
+  const { traffic, trouble, heir, pod } = context
+  const held = trouble === undefined ? '' : `${trouble} (tried again)`
+  switch (state) {
+    case 'emptying':
+      return traffic?.state === 'out'
+        ? traffic.inFlight === null
+          ? 'settling'
+          : `${traffic.inFlight} in flight`
+        : (traffic?.detail ?? '')
+    case 'restarting':
+      return (
+        restartTroubleOf(context)?.reason ??
+        (context.restart?.seen ? 'the new container is started' : 'the kubelet has not seen the patch yet')
+      )
+    case 'warming':
+      return notReadyReason(context) ?? 'ready, for readyFor'
+    case 'readmitting':
+      return pod.ready ? held : 'not ready to be put back'
+    case 'settling':
+      return heir === undefined || heir === null
+        ? 'a pod in its place'
+        : heir.pod.ready
+          ? held
+          : `${heir.pod.name} in its place is not ready yet`
+    default:
+      return held
+  }
+}

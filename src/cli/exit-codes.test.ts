@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import type { RunOutcome } from '../engine/events.ts'
+import { EXIT, exitCodeOfRun, exitCodeOfSignal } from './exit-codes.ts'
+
+test('pipelines rely on these numbers', () => {
+  expect(EXIT).toEqual({
+    done: 0,
+    failed: 1,
+    usage: 2,
+    preflight: 3,
+    deadline: 4,
+    paused: 5,
+    aborted: 6,
+    conflict: 7,
+    needsOperator: 8,
+    interrupted: 130,
+    terminated: 143,
+  })
+})
+
+test.each<[RunOutcome, number]>([
+  ['done', 0],
+  ['failed', 1],
+  ['refused', 3],
+  ['deadline', 4],
+  ['conflict', 7],
+  ['needsOperator', 8],
+])('a run that ends %s exits with %i, interrupted or not', (outcome, code) => {
+  expect(exitCodeOfRun(outcome)).toBe(code)
+  expect(exitCodeOfRun(outcome, 'SIGINT')).toBe(code)
+})
+
+test('an interrupted run exits by its signal, and as failed where sluice itself was the reason', () => {
+  expect(exitCodeOfRun('interrupted', 'SIGINT')).toBe(130)
+  expect(exitCodeOfRun('interrupted', 'SIGTERM')).toBe(143)
+  expect(exitCodeOfRun('interrupted')).toBe(1)
+})
+
+test('a hangup counts as SIGTERM', () => {
+  expect(exitCodeOfSignal('SIGHUP')).toBe(143)
+})

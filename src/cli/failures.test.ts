@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { AdapterError } from '../../adapters/contract.ts'
+import { ConfigError } from '../config/config-error.ts'
+import { KubeError } from '../kube/errors.ts'
+import { KubeConfigError } from '../kube/kubeconfig-error.ts'
+import { WorkloadError } from '../workloads/errors.ts'
+import { failureOf } from './failures.ts'
+import { UsageError } from './usage-error.ts'
+
+const kubeError = (kind: 'definite' | 'conflict') =>
+  new KubeError('pods is forbidden', { kind, method: 'GET', path: '/api/v1/pods', status: 403 })
+
+describe('before anything was touched', () => {
+  test.each<[string, Error, number, string]>([
+    ['wrong arguments', new UsageError(['one', 'two']), 2, 'error: one\nerror: two'],
+    [
+      'a wrong config',
+      new ConfigError('c.yaml', [{ path: 'drain', message: 'is empty', hint: 'remove it', line: 3, column: 1 }]),
+      2,
+      'c.yaml:3:1: drain: is empty\n    remove it',
+    ],
+    ['no cluster', new KubeConfigError('no cluster is configured'), 3, 'error: no cluster is configured'],
+    ['no right', kubeError('definite'), 3, 'error: pods is forbidden'],
+    ['no such workload', new WorkloadError('not-found', 'there is no statefulset/web'), 3, 'error: there is no statefulset/web'],
+    ['no load balancer', new AdapterError('edge', 'fatal', 'no such backend'), 3, 'error: edge: no such backend'],
+    ['somebody else', kubeError('conflict'), 7, 'error: pods is forbidden'],
+    [
+      'a cause that says more',
+      new KubeConfigError('cannot connect', { cause: new Error('connection refused') }),
+      3,
+      'error: cannot connect: connection refused',
+    ],
+  ])('%s', (_name, error, code, text) => {
+    const failure = failureOf(error, { touched: false })
+    expect(failure.code).toBe(code)
+    expect(failure.lines.join('\n')).toBe(text)
+    expect(failure).not.toHaveProperty('stack')
+  })
+})
+
+test('once a run has begun, an error is a failure and no longer a preflight', () => {
+  expect(failureOf(kubeError('definite'), { touched: true }).code).toBe(1)
+})
+
+test.each([new TypeError('x is not a function'), 'thrown text', undefined])('%s names no component: a bug', (error) => {
+  const failure = failureOf(error, { touched: false })
+  expect(failure.code).toBe(1)
+  expect(failure.lines.at(-1)).toBe('This is a bug in sluice. Please report it with the output of the same command with -v.')
+})

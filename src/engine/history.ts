@@ -1,0 +1,190 @@
+import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { PodResult, RunEventBody } from './events.ts'
+import type { LedgerStore } from './ledger-store.ts'
+import { createLedger, deleteLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+import { ledgerEntry } from './pod-ports.ts'
+import { podsPath } from './pod-store.ts'
+import type { RunPorts, RunRequest } from './run.ts'
+import type { World } from './world.ts'
+
+/** Finished ledgers of a workload that are kept. */
+const KEPT = 10
+
+/** The ledger that this run writes, and those of earlier runs on the same workloads. */
+export interface RunLedgers {
+  current: LedgerStore
+  /** The same request was begun before, and is gone on with under its run id. */
+  resumed: boolean
+  /** Not finished: what they left open is this run's to settle. */
+  superseded: LedgerStore[]
+  finished: LedgerStore[]
+}
+
+interface OpenOptions {
+  request: RunRequest
+  ports: RunPorts
+  world: World
+  /** For the run id, where a new one is begun. */
+  token: string
+  tell(event: RunEventBody): void
+}
+
+/** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
+export async function openRunLedger({ request, ports, world, token, tell }: OpenOptions): Promise<RunLedgers> {
+  const options = { client: ports.client, namespace: request.namespace }
+  const stores: LedgerStore[] = []
+  for (const found of await listLedgers(ports.client, request.namespace)) {
+    if (found.kind === 'read') stores.push(resumeLedger(found, options))
+    else tell({ type: 'warning', message: `the ledger of run ${found.run} cannot be read, and is left alone: ${found.reason}` })
+  }
+  const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
+  const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(({ uid }) => uids.has(uid)))
+  const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
+  const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
+  const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
+  const same = open.find(
+    ({ ledger }) => isSameRequest(ledger.header.images, world) && ledger.header.workloads.length === uids.size,
+  )
+  const superseded = open.filter((one) => one !== same)
+
+  if (same) {
+    for (const { pod } of plannedPods(world)) {
+      // The prior state of a pod that is open already is the one that was recorded then.
+      if (!same.ledger.entries.has(pod.uid)) await same.put(ledgerEntry(pod, []))
+    }
+    return { current: same, resumed: true, superseded, finished }
+  }
+  const entries = plannedPods(world).map(({ pod, targets }): [string, LedgerEntry] => [pod.uid, ledgerEntry(pod, targets)])
+  const current = await createLedger(
+    {
+      header: {
+        run: token,
+        workloads: world.workloads.map(({ workload: { ref, uid } }) => ({ kind: ref.kind, name: ref.name, uid })),
+        images: world.plan.images,
+        startedAt: new Date(ports.clock.wallNow()).toISOString(),
+        chunks: 1,
+      },
+      entries: new Map(entries),
+    },
+    options,
+  )
+  return { current, resumed: false, superseded, finished }
+}
+
+function isSameRequest(images: readonly { container: string; image: string }[], { plan }: World): boolean {
+  const text = (list: typeof images): string => JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
+  return text(images) === text(plan.images)
+}
+
+/** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
+function plannedPods({ plan, store }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
+  return plan.pods
+    .filter(({ action }) => action === 'upgrade' || action === 'adopt')
+    .flatMap(({ uid }) => {
+      const observation = store.get(uid)
+      if (!observation) return []
+      const { pod, stored } = observation
+      return [{ pod, targets: stored.kind === 'read' ? stored.journal.targets : [] }]
+    })
+}
+
+interface GhostOptions {
+  ledgers: RunLedgers
+  world: World
+  client: KubeClient
+  namespace: string
+  epochOf(pod: PodView): number
+}
+
+/** Pods that are gone while their targets may still be drained for them: in an open ledger, not closed there. */
+export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: GhostOptions): Promise<PodUpgradeInput[]> {
+  const ghosts = new Map<string, PodUpgradeInput>()
+  for (const { ledger } of [ledgers.current, ...ledgers.superseded]) {
+    for (const entry of ledger.entries.values()) {
+      if (entry.state === 'closed' || entry.targets.length === 0 || world.store.get(entry.uid) || ghosts.has(entry.uid)) continue
+      // The selector may have lost it while it lives on: then it is another request's business.
+      if (await isAlive(client, namespace, entry)) continue
+      const pod = ghost(entry, namespace)
+      ghosts.set(entry.uid, {
+        pod,
+        stored: { kind: 'none' },
+        run: ledgers.current.ledger.header.run,
+        epoch: epochOf(pod),
+        wanted: [],
+        rehearsed: false,
+        ...(entry.address === undefined ? {} : { address: entry.address }),
+        targets: entry.targets,
+        gone: true,
+      })
+    }
+  }
+  return [...ghosts.values()]
+}
+
+async function isAlive(client: KubeClient, namespace: string, { uid, pod }: LedgerEntry): Promise<boolean> {
+  try {
+    return podView(await client.get(podsPath(namespace, pod))).uid === uid
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 404) return false
+    throw error
+  }
+}
+
+/** What the ledger knows of a pod that is gone. */
+function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: string): PodView {
+  return {
+    uid,
+    name: pod,
+    namespace,
+    resourceVersion: '0',
+    generation: 0,
+    observedGeneration: 0,
+    deleting: false,
+    finished: false,
+    ...(address === undefined ? {} : { ip: address }),
+    ...(node === undefined ? {} : { node }),
+    ...(owner === undefined ? {} : { owner }),
+    hostNetwork: false,
+    ready: false,
+    containersReady: false,
+    containers: [],
+    initContainers: [],
+    gracePeriodSeconds: 0,
+    hasLabels: false,
+    hasAnnotations: false,
+  }
+}
+
+interface CloseOptions {
+  ledgers: RunLedgers
+  pods: readonly PodResult[]
+  world: World
+  client: KubeClient
+  namespace: string
+  clock: Clock
+}
+
+/** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
+export async function closeLedgers({ ledgers, pods, world, client, namespace, clock }: CloseOptions): Promise<void> {
+  const results = new Map(pods.map((result) => [result.uid, result]))
+  const isOpen = ({ uid, state }: LedgerEntry): boolean => {
+    if (state === 'closed') return false
+    const result = results.get(uid)
+    if (result)
+      return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
+    const stored = world.store.get(uid)?.stored
+    return stored !== undefined && stored.kind === 'read' && stored.journal.step !== 'closed'
+  }
+  for (const store of [ledgers.current, ...ledgers.superseded]) {
+    if ([...store.ledger.entries.values()].some((entry) => isOpen(entry))) continue
+    await store.finish(new Date(clock.wallNow()).toISOString())
+  }
+  const removable = ledgers.finished.slice(KEPT - 1)
+  for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { WorkloadRef } from '../plan/plan.ts'
+
+/* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
+
+export const LEASE_DURATION_MS = 15_000
+const LONGEST_NAME = 253
+
+export interface LeaseRecord {
+  name: string
+  resourceVersion: string
+  /** Empty where nobody holds it. */
+  holder: string
+  /** `leaseTransitions`: grows with each new owner, and is the epoch. */
+  transitions: number
+  durationMs: number
+}
+
+const RawLease = z.object({
+  metadata: z.object({ name: z.string(), uid: z.string(), namespace: z.string(), resourceVersion: z.string() }),
+  spec: z
+    .object({
+      holderIdentity: z.string().nullish(),
+      leaseTransitions: z.number().nullish(),
+      leaseDurationSeconds: z.number().nullish(),
+    })
+    .default({}),
+})
+
+export function leaseRecord(raw: unknown): LeaseRecord {
+  const { metadata, spec } = RawLease.parse(raw)
+  return {
+    name: metadata.name,
+    resourceVersion: metadata.resourceVersion,
+    holder: spec.holderIdentity ?? '',
+    transitions: spec.leaseTransitions ?? 0,
+    durationMs: (spec.leaseDurationSeconds ?? LEASE_DURATION_MS / 1000) * 1000,
+  }
+}
+
+/** `sluice-KIND-NAME`; a name that would be too long is cut, which two workloads can share without harm: one waits. */
+export function leaseName({ kind, name }: Pick<WorkloadRef, 'kind' | 'name'>): string {
+  return `sluice-${kind.toLowerCase()}-${name}`.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')
+}
+
+export function leasePath(namespace: string, name?: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+interface LeaseBody {
+  namespace: string
+  name: string
+  holder: string
+  transitions: number
+  /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
+  renewedAt: number
+  resourceVersion?: string
+}
+
+export function leaseBody({ namespace, name, holder, transitions, renewedAt, resourceVersion }: LeaseBody): unknown {
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    spec: {
+      holderIdentity: holder,
+      leaseTransitions: transitions,
+      leaseDurationSeconds: LEASE_DURATION_MS / 1000,
+      // MicroTime
+      renewTime: new Date(renewedAt).toISOString().replace('Z', '000Z'),
+    },
+  }
+}

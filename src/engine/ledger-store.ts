@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import { LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
+
+const RawConfigMapList = z.object({
+  metadata: z.object({ continue: z.string().optional() }).default({}),
+  items: z.array(z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })),
+})
+
+const PAGE = 100
+
+function path(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+/** All ledgers of a namespace, one LIST (paged). */
+export async function listLedgers(client: KubeClient, namespace: string): Promise<ReadLedger[]> {
+  const found: { name: string; data: Record<string, string> }[] = []
+  let next: string | undefined
+  do {
+    const query = new URLSearchParams({ labelSelector: LEDGER_LABEL, limit: String(PAGE), ...(next ? { continue: next } : {}) })
+    const page = RawConfigMapList.parse(await client.get(`${path(namespace)}?${query.toString()}`))
+    for (const { metadata, data } of page.items) found.push({ name: metadata.name, data: data ?? {} })
+    next = page.metadata.continue || undefined
+  } while (next !== undefined)
+  return readLedgers(found)
+}
+
+/** The ledger of one run, as it is written by its owner alone. */
+export interface LedgerStore {
+  readonly ledger: Ledger
+  /** Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError. */
+  put(entry: LedgerEntry): Promise<void>
+  /** Nothing is open any more. */
+  finish(at: string): Promise<void>
+}
+
+export interface LedgerOptions {
+  client: KubeClient
+  namespace: string
+}
+
+/** Writes a new ledger: the chunks first, the header last, so that one without a header means that nothing began. */
+export async function createLedger(ledger: Ledger, { client, namespace }: LedgerOptions): Promise<LedgerStore> {
+  const chunks = ledgerChunks(ledger)
+  const chunkOf = new Map<string, number>()
+  chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
+  for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
+    const name = chunkName(ledger.header.run, chunk)
+    const body = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace, labels: { [LEDGER_LABEL]: ledger.header.run } },
+      data: chunks[chunk],
+    }
+    await createOnce(client, namespace, body)
+  }
+  return ledgerStore({ header: { ...ledger.header, chunks: chunks.length }, entries: ledger.entries }, chunkOf, {
+    client,
+    namespace,
+  })
+}
+
+/** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
+async function createOnce(client: KubeClient, namespace: string, body: unknown): Promise<void> {
+  try {
+    await client.create(path(namespace), body)
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
+    await client.create(path(namespace), body).catch((second: unknown) => {
+      if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
+    })
+  }
+}
+
+/** Goes on with a ledger that an earlier owner has written. */
+export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 'read' }>, options: LedgerOptions): LedgerStore {
+  return ledgerStore(ledger, places.chunkOf, options)
+}
+
+function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
+  const { run, chunks } = ledger.header
+
+  async function set(chunk: number, key: string, value: string): Promise<void> {
+    const body = [{ op: 'add' as const, path: `/data/${key}`, value }]
+    const name = path(namespace, chunkName(run, chunk))
+    await client.patch(name, body)
+  }
+
+  return {
+    ledger,
+    async put(entry) {
+      const before = ledger.entries.get(entry.uid)
+      if (before && writeEntry(before) === writeEntry(entry)) return
+      const chunk = chunkOf.get(entry.uid) ?? chunks - 1
+      await set(chunk, entry.uid, writeEntry(entry))
+      chunkOf.set(entry.uid, chunk)
+      ledger.entries.set(entry.uid, entry)
+    },
+    async finish(at) {
+      ledger.header = { ...ledger.header, finishedAt: at } satisfies LedgerHeader
+      await set(0, 'header', writeHeader(ledger.header))
+    },
+  }
+}
+
+/** Removes every part of a ledger: the header first, so that what is left of a half removal is no ledger. */
+export async function deleteLedger(
+  header: Pick<LedgerHeader, 'run' | 'chunks'>,
+  { client, namespace }: LedgerOptions,
+): Promise<void> {
+  for (let chunk = 0; chunk < header.chunks; chunk++) {
+    await client.delete(path(namespace, chunkName(header.run, chunk))).catch((error: unknown) => {
+      if (!(error instanceof KubeError) || error.status !== 404) throw error
+    })
+  }
+}

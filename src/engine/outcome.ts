@@ -1,0 +1,19 @@
+import type { PodResult, RunOutcome } from './events.ts'
+
+/** How a run ended, from how its pods did: the worst of them, in the order of the exit codes that a pipeline acts on. */
+export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome; reason: string } {
+  const say = (some: readonly PodResult[]): string => some.map(({ pod, reason }) => `${pod}: ${reason}`).join('; ')
+  const of = (outcome: PodResult['outcome']): PodResult[] => pods.filter((pod) => pod.outcome === outcome)
+  const needsOperator = of('needsOperator')
+  if (needsOperator.length > 0) return { outcome: 'needsOperator', reason: say(needsOperator) }
+  const conflict = of('conflict')
+  if (conflict.length > 0) return { outcome: 'conflict', reason: say(conflict) }
+  const failed = of('failed')
+  // A drain that did not come to its end in time and was undone: nothing is broken, and the same command tries again.
+  const late = failed.filter(({ deadline, out }) => deadline === 'drain' && !out)
+  if (failed.length > late.length) return { outcome: 'failed', reason: say(failed) }
+  if (late.length > 0) return { outcome: 'deadline', reason: say(late) }
+  const interrupted = of('interrupted')
+  if (interrupted.length > 0) return { outcome: 'interrupted', reason: say(interrupted) }
+  return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
+}

@@ -1,0 +1,182 @@
+import { KubeError } from '../kube/errors.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Clock } from '../ports/clock.ts'
+import { RunError } from './errors.ts'
+import type { LeaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts'
+
+/** Renewed three times in its life. */
+const RENEW_EVERY_MS = LEASE_DURATION_MS / 3
+/** Between the end of an owner's right by its own clock and a newcomer's, so that a call that just left has arrived. */
+const PAUSE_MS = 1_000
+const LOOK_EVERY_MS = 1_000
+
+/** The right to change one workload's pods and their targets. */
+export interface Ownership {
+  readonly lease: string
+  /** Larger than that of every owner before. */
+  readonly epoch: number
+  /** This process may act now: its last renewal, counted from before it was sent, has not run out. */
+  isHeld(): boolean
+  /** Gives the Lease back, so that the next owner need not wait. Does not throw. */
+  release(): Promise<void>
+}
+
+export interface OwnershipOptions {
+  client: KubeClient
+  clock: Clock
+  namespace: string
+  lease: string
+  /** Names the process; unique. */
+  holder: string
+  /** The epoch must be larger than this, which a journal has seen. */
+  epochFloor: number
+  signal: AbortSignal
+  onWaiting(holder: string, remainingMs: number): void
+  /** Another owner has it: nothing may be changed any more. */
+  onLost(holder: string): void
+  onTrouble(error: Error): void
+}
+
+/**
+ * Takes the Lease. Where somebody holds it, looks for one lease life on the own monotonic clock: a renewal seen means
+ * that the owner lives, and rejects with a RunError of kind `conflict`; none means that it is dead.
+ */
+export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
+  const { client, clock, namespace, lease, holder, epochFloor, signal } = options
+  const path = leasePath(namespace, lease)
+  let watched: { record: LeaseRecord; since: number } | undefined
+
+  for (;;) {
+    signal.throwIfAborted()
+    const found = await read()
+    if (found !== undefined && found.holder !== '' && found.holder !== holder) {
+      if (watched !== undefined && watched.record.resourceVersion !== found.resourceVersion) {
+        throw new RunError(
+          'conflict',
+          `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it`,
+        )
+      }
+      watched ??= { record: found, since: clock.now() }
+      const remainingMs = watched.since + found.durationMs + PAUSE_MS - clock.now()
+      if (remainingMs > 0) {
+        options.onWaiting(found.holder, remainingMs)
+        await wait(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
+        continue
+      }
+    }
+    const sentAt = clock.now()
+    const taken = await take(found)
+    if (taken) return hold(taken, sentAt)
+    // Somebody was faster; look again, from the start.
+    watched = undefined
+  }
+
+  async function read(): Promise<LeaseRecord | undefined> {
+    try {
+      return leaseRecord(await client.get(path))
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    }
+  }
+
+  async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
+    const transitions = Math.max(found?.transitions ?? 0, epochFloor) + 1
+    const body = leaseBody({
+      namespace,
+      name: lease,
+      holder,
+      transitions,
+      renewedAt: clock.wallNow(),
+      ...(found ? { resourceVersion: found.resourceVersion } : {}),
+    })
+    try {
+      return leaseRecord(found ? await client.replace(path, body) : await client.create(leasePath(namespace), body))
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.kind !== 'conflict' && error.kind !== 'ambiguous')) throw error
+      // It may be ours after all: the next look says so, since the holder's name is this process's alone.
+      const now = error.kind === 'ambiguous' ? await read() : undefined
+      return now?.holder === holder ? now : undefined
+    }
+  }
+
+  function hold(first: LeaseRecord, firstSentAt: number): Ownership {
+    let record = first
+    let heldUntil = firstSentAt + LEASE_DURATION_MS
+    let lost = false
+    let ended = false
+    let timer: unknown
+    let renewing: Promise<void> = Promise.resolve()
+    schedule(RENEW_EVERY_MS)
+
+    function schedule(delayMs: number): void {
+      timer = clock.setTimeout(() => {
+        renewing = renew()
+      }, delayMs)
+    }
+
+    async function renew(): Promise<void> {
+      const sentAt = clock.now()
+      try {
+        record = leaseRecord(await write(holder))
+        heldUntil = sentAt + LEASE_DURATION_MS
+        if (!ended) schedule(RENEW_EVERY_MS)
+      } catch (error) {
+        options.onTrouble(error as Error)
+        const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
+        if (conflict && !(await isStillOurs())) return
+        if (!ended) schedule(LOOK_EVERY_MS)
+      }
+    }
+
+    /** The version moved on: by a renewal of our own whose answer was lost, by a person's edit, or by another owner. */
+    async function isStillOurs(): Promise<boolean> {
+      try {
+        const now = await read()
+        if (now?.holder === holder) {
+          record = now
+          return true
+        }
+        lost = true
+        options.onLost(now?.holder || 'nobody (it was deleted or cleared)')
+        return false
+      } catch (error) {
+        options.onTrouble(error as Error)
+        return true
+      }
+    }
+
+    function write(by: string): Promise<unknown> {
+      const { resourceVersion, transitions } = record
+      const body = leaseBody({ namespace, name: lease, holder: by, transitions, renewedAt: clock.wallNow(), resourceVersion })
+      return client.replace(path, body, { deadlineMs: RENEW_EVERY_MS })
+    }
+
+    return {
+      lease,
+      epoch: first.transitions,
+      isHeld: () => !lost && !ended && clock.now() < heldUntil,
+      async release() {
+        ended = true
+        clock.clearTimeout(timer)
+        await renewing
+        if (lost) return
+        await write('').catch((error: unknown) => options.onTrouble(error as Error))
+      },
+    }
+  }
+}
+
+function wait(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.setTimeout(done, delayMs)
+    signal.addEventListener('abort', done, { once: true })
+    function done(): void {
+      clock.clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      if (signal.aborted) reject(signal.reason as Error)
+      else resolve()
+    }
+  })
+}

@@ -1,0 +1,157 @@
+import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
+import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from '../journal/patches.ts'
+import type { EntryState, LedgerEntry } from '../journal/ledger.ts'
+import type { KubeClient, PatchOperation } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { asksFor } from '../pods/baseline.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import { messageOf } from './errors.ts'
+import type { LedgerStore } from './ledger-store.ts'
+import type { PodStore } from './pod-store.ts'
+import { podsPath } from './pod-store.ts'
+import type { Traffic } from './traffic.ts'
+
+/** Milliseconds for one call to the API server. */
+const API_DEADLINE_MS = 10_000
+
+export interface PodPortOptions {
+  client: KubeClient
+  namespace: string
+  store: PodStore
+  traffic: Traffic
+  ledger: LedgerStore
+  /** The pod as its machine knows it: also one that is gone. */
+  podOf(uid: string): PodView
+  /** What its workload adds to the images patch. */
+  podOperations(pod: PodView): PatchOperation[]
+  isOwned(uid: string): boolean
+}
+
+/** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
+export function createPodPorts(options: PodPortOptions): PodPorts {
+  const { client, namespace, store, traffic, ledger } = options
+
+  async function write({ uid, pod, record, wanted }: StoreInput): Promise<StoreAnswer> {
+    if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
+    try {
+      const operations = operationsFor(record, pod, wanted, options.podOperations)
+      const raw = await client.patch(podsPath(namespace, pod.name), operations, { deadlineMs: API_DEADLINE_MS })
+      return { kind: 'stored', seen: store.observe(raw) }
+    } catch (error) {
+      return error instanceof KubeError && error.kind === 'ambiguous'
+        ? { kind: 'unknown', message: error.message }
+        : { kind: 'rejected', message: messageOf(error) }
+    }
+  }
+
+  async function record(
+    uid: string,
+    targets: JournalTarget[],
+    state: EntryState,
+  ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
+    try {
+      await ledger.put({ ...ledgerEntry(options.podOf(uid), targets), ...keptAddress(uid), state })
+      return { kind: 'stored' }
+    } catch (error) {
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /** What an earlier entry says of where a pod was stays, once the pod itself cannot say it any more. */
+  function keptAddress(uid: string): Partial<LedgerEntry> {
+    const before = ledger.ledger.entries.get(uid)
+    return before?.address !== undefined && store.get(uid) === undefined ? { address: before.address } : {}
+  }
+
+  return {
+    snapshot: ({ pod }) => traffic.snapshot(pod),
+    async rehearse({ pod, wanted }) {
+      return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
+    },
+    enroll: ({ uid, targets }) => record(uid, targets, 'open'),
+    store: write,
+    async read({ uid }) {
+      try {
+        const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
+        // The name may be another pod's by now.
+        if (podView(raw).uid !== uid) return { kind: 'gone' }
+        return { kind: 'read', seen: store.observe(raw) }
+      } catch (error) {
+        if (error instanceof KubeError && error.status === 404) return { kind: 'gone' }
+        return { kind: 'unknown', message: messageOf(error) }
+      }
+    },
+    effect: ({ uid, effect, record: journal }) => traffic.effect({ uid, pod: options.podOf(uid).name, effect, record: journal }),
+    inspect: ({ uid, targets }) => traffic.inspect(uid, targets),
+    compare: ({ targets }) => traffic.compare(targets),
+    relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
+    settle: ({ uid, targets, settlement }) => record(uid, targets, settlement),
+  }
+}
+
+export function ledgerEntry(pod: PodView, targets: JournalTarget[]): LedgerEntry {
+  const { uid, name, ip, node, owner } = pod
+  return {
+    uid,
+    pod: name,
+    ...(ip === undefined ? {} : { address: ip }),
+    ...(node === undefined ? {} : { node }),
+    ...(owner === undefined ? {} : { owner }),
+    targets,
+    state: 'open',
+  }
+}
+
+function operationsFor(
+  record: Journal,
+  pod: PodView,
+  wanted: readonly ContainerImage[],
+  podOperations: (pod: PodView) => PatchOperation[],
+): PatchOperation[] {
+  switch (record.step) {
+    case 'drain':
+      return drainIntentPatch(pod, record)
+    case 'patched':
+      return imagesPatch(pod, record, wanted, podOperations(pod))
+    case 'restore':
+      return restoreIntentPatch(pod, record)
+    case 'closed':
+      return closePatch(pod, record)
+  }
+}
+
+/**
+ * The images patch as a dry run: admission (an image policy, a quota) refuses, or rewrites, before anything is drained.
+ */
+export async function rehearse(
+  client: KubeClient,
+  namespace: string,
+  pod: PodView,
+  wanted: readonly ContainerImage[],
+  extra: readonly PatchOperation[],
+): Promise<{ kind: 'accepted' } | { kind: 'refused'; message: string } | { kind: 'unknown'; message: string }> {
+  const images = pod.containers.flatMap(({ name, image }, index): PatchOperation[] => {
+    const want = wanted.find(({ container }) => container === name)
+    if (!want || want.image === image) return []
+    return [
+      { op: 'test', path: `/spec/containers/${index}/name`, value: name },
+      { op: 'replace', path: `/spec/containers/${index}/image`, value: want.image },
+    ]
+  })
+  const operations: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...extra, ...images]
+  try {
+    const answer = podView(
+      await client.patch(podsPath(namespace, pod.name), operations, { dryRun: true, deadlineMs: API_DEADLINE_MS }),
+    )
+    if (asksFor(answer, wanted)) return { kind: 'accepted' }
+    const got = answer.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
+    return { kind: 'refused', message: `the dry run came back with other images (${got}): an admission webhook rewrites them` }
+  } catch (error) {
+    // 404: the pod is gone, which the watch will say.
+    if (error instanceof KubeError && (error.kind === 'ambiguous' || error.kind === 'throttled' || error.status === 404)) {
+      return { kind: 'unknown', message: error.message }
+    }
+    return { kind: 'refused', message: messageOf(error) }
+  }
+}

@@ -1,0 +1,75 @@
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { readJournal } from '../journal/journal.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { Reflector } from '../kube/reflector.ts'
+import { createReflector } from '../kube/reflector.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+
+/** The pods of a run as last observed: from one list and one watch, and from the answers of the run's own writes. */
+export interface PodStore {
+  all(): Iterable<Observation>
+  get(uid: string): Observation | undefined
+  /** Takes in an answer of the API server; gives the newest that is known of that pod. */
+  observe(raw: unknown): Observation
+  stop(): Promise<void>
+}
+
+export interface PodStoreOptions {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  namespace: string
+  selector: { labelSelector?: string; fieldSelector?: string }
+  onChange(uid: string): void
+  onGone(uid: string): void
+  onError(error: Error, fatal: boolean): void
+}
+
+export function podsPath(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+export async function openPodStore(options: PodStoreOptions): Promise<PodStore> {
+  /** Journals are read once a version. */
+  const read = new Map<string, Observation>()
+  const reflector: Reflector<PodView> = createReflector<PodView>({
+    client: options.client,
+    clock: options.clock,
+    random: options.random,
+    path: podsPath(options.namespace),
+    ...options.selector,
+    decode: podView,
+    onEvent({ type, record }) {
+      if (type === 'deleted') {
+        read.delete(record.uid)
+        options.onGone(record.uid)
+        return
+      }
+      // An answer may have been faster than the watch: an older version would only turn the clock back.
+      if (reflector.records().get(record.uid)?.resourceVersion === record.resourceVersion) options.onChange(record.uid)
+    },
+    onError: options.onError,
+  })
+
+  function observation(pod: PodView): Observation {
+    const known = read.get(pod.uid)
+    if (known?.pod.resourceVersion === pod.resourceVersion) return known
+    const fresh = { pod, stored: readJournal(pod.journal) }
+    read.set(pod.uid, fresh)
+    return fresh
+  }
+
+  await reflector.start()
+  return {
+    all: () => Array.from(reflector.records().values(), observation),
+    get(uid) {
+      const pod = reflector.records().get(uid)
+      return pod && observation(pod)
+    },
+    observe: (raw) => observation(reflector.observe(raw)),
+    stop: () => reflector.stop(),
+  }
+}

@@ -1,0 +1,336 @@
+import type { Actor, SnapshotFrom } from 'xstate'
+import { createActor } from 'xstate'
+import type { Heir, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
+import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
+import { portActors } from '../../machines/pod-upgrade/ports.ts'
+import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
+import { restartProof } from '../pods/witness.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { isHeir } from '../pods/heir.ts'
+import { admit } from '../plan/window.ts'
+import type { WindowPod } from '../plan/window.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { PodResult, PodState, RunEventBody } from './events.ts'
+import type { EndpointStore } from './endpoint-store.ts'
+import type { PodStore } from './pod-store.ts'
+import type { RunSettings } from './run.ts'
+import type { Traffic } from './traffic.ts'
+
+/** Between a try and the next, where something has to be asked again. */
+const RETRY_MS = 250
+/** Between two looks at what is still in flight. */
+const POLL_MS = 100
+/** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
+const QUIET_MARGIN_MS = 5_000
+/** Between two looks at what a load balancer that forgets by itself still has out. */
+const GUARD_MS = 500
+
+/** Runs the pods of a run through their upgrades, as many at once as the window has places. */
+export interface Rollout {
+  /** The pod has changed, is gone, or its endpoint has: by uid. */
+  onPod(uid: string): void
+  onGone(uid: string): void
+  onEndpoints(uids: Iterable<string>): void
+  /** Starts with the pods that are there, and with what earlier runs left to settle. */
+  start(ghosts: readonly PodUpgradeInput[]): void
+  /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
+  hold(reason: string): void
+  /** The same, and after `graceMs` leaves what is not home. */
+  interrupt(graceMs: number): void
+  /** Leaves everything as it is. */
+  checkpoint(): void
+  /** Another owner has the workload. */
+  lose(reason: string): void
+  /** Resolves when every pod has come to its end. */
+  readonly finished: Promise<PodResult[]>
+}
+
+export interface RolloutOptions {
+  clock: Clock
+  settings: RunSettings
+  /** Pods that may be out at once. */
+  window: number
+  store: PodStore
+  endpoints: EndpointStore
+  traffic: Traffic
+  ports: PodPorts
+  /** Is this pod the run's concern? */
+  includes(pod: PodView): boolean
+  /** What a pod's machine starts from; undefined where nothing is to be done with it. */
+  inputFor(pod: PodView): PodUpgradeInput | undefined
+  /** Something will take the place of this pod. */
+  expectsHeir(pod: PodView): boolean
+  /** An operator has this pod out of rotation. */
+  isOperatorOut(uid: string): boolean
+  tell(event: RunEventBody): void
+}
+
+type PodActor = Actor<typeof podUpgradeMachine>
+type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
+
+interface Member {
+  uid: string
+  name: string
+  actor: PodActor
+  state: PodState | null
+  since: number
+  detail: string
+  phases: Partial<Record<PodState, number>>
+  result: PodResult | undefined
+}
+
+const IDLE = new Set(['queued', 'closing', 'done', 'deriving'])
+
+export function createRollout(options: RolloutOptions): Rollout {
+  const { clock, settings, store, traffic, tell } = options
+  const members = new Map<string, Member>()
+  let accepting = true
+  let started = false
+  let planned = false
+  let guarding: unknown
+  let graceTimer: unknown
+  let resolveFinished: (results: PodResult[]) => void = () => {}
+  const finished = new Promise<PodResult[]>((resolve) => {
+    resolveFinished = resolve
+  })
+
+  const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
+  // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
+  const machine = podUpgradeMachine.provide({
+    actors: portActors(options.ports),
+    guards: { mayProceed: () => settings.onDrainDeadline === 'proceed' },
+    delays: {
+      retry: RETRY_MS,
+      poll: POLL_MS,
+      settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
+      quiet: (from) => grace(from) + QUIET_MARGIN_MS,
+      readyFor: settings.readyForMs,
+      drainDeadline: settings.drainDeadlineMs,
+      restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
+      readyDeadline: settings.readyDeadlineMs,
+      restoreDeadline: settings.restoreDeadlineMs,
+    },
+  })
+
+  function add(input: PodUpgradeInput): void {
+    const actor = createActor(machine, { input, clock })
+    const { uid, name } = input.pod
+    const member: Member = { uid, name, actor, state: null, since: clock.now(), detail: '', phases: {}, result: undefined }
+    members.set(uid, member)
+    actor.subscribe({
+      next: (snapshot) => onTransition(member, snapshot),
+      error: (error) => tell({ type: 'warning', pod: name, message: `a bug in sluice: ${String(error)}` }),
+    })
+    actor.start()
+    actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
+  }
+
+  function onTransition(member: Member, snapshot: Snapshot): void {
+    const state = stateOf(snapshot)
+    if (state !== member.state) {
+      const now = clock.now()
+      if (member.state !== null) member.phases[member.state] = (member.phases[member.state] ?? 0) + now - member.since
+      member.since = now
+      tell({
+        type: 'podState',
+        uid: member.uid,
+        pod: member.name,
+        from: member.state,
+        to: state,
+        reason: waitingFor(state, snapshot.context),
+      })
+      member.state = state
+      member.detail = ''
+      if (state === 'settling') tellHeir(member)
+      if (snapshot.status === 'done') end(member, snapshot)
+      plan()
+      return
+    }
+    detail(member, waitingFor(state, snapshot.context))
+  }
+
+  function detail(member: Member, text: string): void {
+    if (text === member.detail || member.state === null) return
+    member.detail = text
+    if (text !== '') tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, detail: text })
+  }
+
+  function end(member: Member, { context, value }: Snapshot): void {
+    const { outcome, reason, deadline, restart } = context
+    const open = store.get(member.uid)?.stored ?? context.stored
+    const proof = restart && restartProof(restart)
+    const out = value !== 'done' && (context.gone || (open.kind === 'read' && open.journal.step !== 'closed'))
+    member.result = {
+      uid: member.uid,
+      pod: member.name,
+      outcome: outcome ?? 'needsOperator',
+      reason,
+      ...(deadline ? { deadline } : {}),
+      out,
+      phases: member.phases,
+      ...(proof && outcome === 'upgraded' ? { proof } : {}),
+    }
+    tell({ type: 'podFinished', result: member.result })
+    if ((outcome === 'failed' || outcome === 'needsOperator') && accepting) {
+      hold(`${member.name} ${outcome === 'failed' ? 'failed' : 'needs a person'}: no further pod is started`, { undo: false })
+    }
+  }
+
+  /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
+  function plan(): void {
+    if (planned || !started) return
+    planned = true
+    queueMicrotask(() => {
+      planned = false
+      decide()
+    })
+  }
+
+  function decide(): void {
+    if (accepting) takeIn()
+    const pods = windowPods()
+    const { start, waitingFor: full } = admit(pods, options.window)
+    if (accepting) for (const uid of start) members.get(uid)?.actor.send({ type: 'start' })
+    for (const { uid, standing } of pods) {
+      const member = members.get(uid)
+      if (member && standing === 'waiting' && !start.includes(uid)) detail(member, full ?? '')
+    }
+    guard()
+    const all = [...members.values()]
+    const rest = all.filter(({ result }) => result === undefined)
+    // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
+    if (!accepting && rest.length > 0 && rest.every(({ state }) => state === 'queued'))
+      for (const { actor } of rest) actor.send({ type: 'interrupt' })
+    if (rest.length === 0) {
+      clock.clearTimeout(guarding)
+      clock.clearTimeout(graceTimer)
+      resolveFinished(all.map(({ result }) => result!))
+    }
+  }
+
+  /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
+  function takeIn(): void {
+    for (const { pod } of store.all()) {
+      if (members.has(pod.uid) || pod.deleting || pod.finished || !options.includes(pod)) continue
+      // Its address is still being settled for the pod before it.
+      if ([...members.values()].some((member) => member.state === 'settling' && isHeir(contextOf(member).pod, pod))) continue
+      const input = options.inputFor(pod)
+      if (input) add(input)
+    }
+  }
+
+  function windowPods(): WindowPod[] {
+    const pods: WindowPod[] = []
+    for (const { pod } of store.all()) {
+      if (members.has(pod.uid) || pod.deleting || pod.finished || !options.includes(pod)) continue
+      pods.push({ uid: pod.uid, name: pod.name, standing: 'idle', ready: pod.ready, operatorOut: options.isOperatorOut(pod.uid) })
+    }
+    for (const { uid, name, actor, state, result } of members.values()) {
+      const { pod, gone } = actor.getSnapshot().context
+      const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
+      if (gone && !active) continue
+      pods.push({
+        uid,
+        name,
+        standing: active ? 'active' : state === 'queued' ? 'waiting' : 'idle',
+        ready: pod.ready || pod.deleting || pod.finished,
+        operatorOut: options.isOperatorOut(uid),
+      })
+    }
+    return pods
+  }
+
+  function contextOf({ actor }: Member): Snapshot['context'] {
+    return actor.getSnapshot().context
+  }
+
+  /** Tells a pod that is being settled what has come in its place. */
+  function tellHeir(member: Member): void {
+    const { pod: gone, address } = contextOf(member)
+    const known = { ...gone, ...(address === undefined ? {} : { ip: address }) }
+    let heir: Heir | null = null
+    for (const { pod } of store.all()) {
+      if (pod.ip !== undefined && isHeir(known, pod)) heir = { pod, sameAddress: pod.ip === known.ip }
+    }
+    member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
+  }
+
+  /** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
+  function guard(): void {
+    if (guarding !== undefined) return
+    const exposed = [...members.values()].filter(({ state, actor }) => {
+      const { record } = actor.getSnapshot().context
+      return (state === 'restarting' || state === 'warming') && record !== undefined && traffic.isVolatile(record.targets)
+    })
+    if (exposed.length === 0) return
+    guarding = clock.setTimeout(() => {
+      void Promise.all(
+        exposed.map(async (member) => {
+          const { record } = contextOf(member)
+          const { state } = await traffic.inspect(member.uid, record!.targets)
+          if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
+        }),
+      ).then(() => {
+        guarding = undefined
+        plan()
+      })
+    }, GUARD_MS)
+  }
+
+  function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {
+    for (const { actor, result } of members.values()) if (result === undefined) actor.send(event)
+    plan()
+  }
+
+  function hold(reason: string, { undo } = { undo: true }): void {
+    if (accepting) tell({ type: 'warning', message: reason })
+    accepting = false
+    if (undo) send({ type: 'interrupt' })
+    plan()
+  }
+
+  return {
+    finished,
+    start(ghosts) {
+      started = true
+      for (const ghost of ghosts) add(ghost)
+      plan()
+    },
+    onPod(uid) {
+      const observation = store.get(uid)
+      const member = members.get(uid)
+      if (observation && member && member.result === undefined) member.actor.send({ type: 'observed', ...observation })
+      for (const other of members.values()) if (other.state === 'settling') tellHeir(other)
+      plan()
+    },
+    onGone(uid) {
+      const member = members.get(uid)
+      if (member && member.result === undefined) member.actor.send({ type: 'gone' })
+      for (const other of members.values()) if (other.state === 'settling') tellHeir(other)
+      plan()
+    },
+    onEndpoints(uids) {
+      for (const uid of uids) members.get(uid)?.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
+    },
+    hold,
+    interrupt(graceMs) {
+      hold('interrupted: no further pod is started')
+      graceTimer = clock.setTimeout(() => send({ type: 'checkpoint' }), graceMs)
+    },
+    checkpoint() {
+      accepting = false
+      send({ type: 'checkpoint' })
+    },
+    lose(reason) {
+      accepting = false
+      send({ type: 'lost', reason })
+    },
+  }
+}
+
+/** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */
+function stateOf({ value }: Snapshot): PodState {
+  const name = typeof value === 'string' ? value : Object.keys(value)[0]!
+  return name === 'stopped' ? 'failed' : (name as PodState)
+}

@@ -1,0 +1,279 @@
+import type { Adapter, Call, Json, Target, TargetObservation } from '../../adapters/contract.ts'
+import { AdapterError } from '../../adapters/contract.ts'
+import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
+import { operationId } from '../journal/operation.ts'
+import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
+import { messageOf } from './errors.ts'
+import type { RunEventBody } from './events.ts'
+import type { LoadBalancer } from './run.ts'
+import type { ScopeQueue } from './scope-queue.ts'
+import { createScopeQueue } from './scope-queue.ts'
+
+/** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
+const CALL_LIFE_MS = 10_000
+
+/** A pod where its targets are looked for. */
+export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'containers'>
+
+export type Found = { found: true; targets: { loadBalancer: string; target: Target }[] } | { found: false; reason: string }
+
+/** All load balancers of a run together: one pod's targets in all of them are one thing to the pod's machine. */
+export interface Traffic {
+  /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
+  find(pods: readonly Listener[]): Promise<Found[]>
+  snapshot(pod: Listener): Promise<SnapshotAnswer>
+  inspect(uid: string, targets: readonly JournalTarget[]): Promise<TrafficReading>
+  compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
+  effect(request: { pod: string; uid: string; effect: 'drain' | 'restore'; record: Journal }): Promise<EffectAnswer>
+  relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
+  /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
+  settleMs(targets: readonly JournalTarget[]): number
+  /** One of these may forget a drain by itself. */
+  isVolatile(targets: readonly JournalTarget[]): boolean
+}
+
+export interface TrafficOptions {
+  loadBalancers: readonly LoadBalancer[]
+  /** Pods in none of the load balancers are let through, with no targets. */
+  allowUnbalanced: boolean
+  /** Throws where this process may not act on the pod's behalf now. */
+  assertOwned(uid: string): void
+  tell(event: RunEventBody): void
+}
+
+export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
+  const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
+  const queues = new Map<string, ScopeQueue>()
+  /** Operations whose answer left a doubt, until a read-back says that they are done. */
+  const doubtful = new Map<string, Extract<RunEventBody, { type: 'effect' }>>()
+
+  function adapterOf(name: string): Adapter {
+    const loadBalancer = byName.get(name)
+    if (!loadBalancer)
+      throw new AdapterError('engine', 'fatal', `the config has no load balancer "${name}", which this pod's record names`)
+    return loadBalancer.adapter
+  }
+
+  function queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue {
+    const key = JSON.stringify([target.loadBalancer, target.scope])
+    const queue = queues.get(key) ?? createScopeQueue({ adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
+    queues.set(key, queue)
+    return queue
+  }
+
+  const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
+
+  async function find(pods: readonly Listener[]): Promise<Found[]> {
+    const found: Found[] = pods.map(() => ({ found: true, targets: [] }))
+    for (const { name, adapter, port } of loadBalancers) {
+      const located = pods.map((pod) => endpointOf(pod, port))
+      const asked = located.flatMap((one, index) => (one.ok ? [{ ...one.endpoint, index }] : []))
+      const resolutions = await adapter.resolve(asked, call)
+      pods.forEach((_, index) => {
+        const place = asked.findIndex((one) => one.index === index)
+        const resolution = resolutions[place]
+        const one = located[index]!
+        const before = found[index]!
+        if (!one.ok) found[index] = { found: false, reason: one.reason }
+        else if (!resolution?.found) found[index] = { found: false, reason: `${name}: ${resolution?.reason ?? 'no answer'}` }
+        else if (before.found) before.targets.push(...resolution.targets.map((target) => ({ loadBalancer: name, target })))
+      })
+    }
+    return allowUnbalanced ? found.map((one) => (one.found ? one : { found: true, targets: [] })) : found
+  }
+
+  async function snapshot(pod: Listener): Promise<SnapshotAnswer> {
+    try {
+      const [found] = await find([pod])
+      if (!found!.found) return { kind: 'absent', message: found!.reason }
+      const targets = await Promise.all(
+        found!.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
+          const { prior, inRotation } = await queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
+          return { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
+        }),
+      )
+      return { kind: 'taken', targets, address: pod.ip ?? '' }
+    } catch (error) {
+      if (error instanceof AdapterError && (error.kind === 'fatal' || error.kind === 'not-found'))
+        return { kind: 'absent', message: error.message }
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /** Only what sluice may touch counts: an entry that an operator has out of rotation says nothing about the pod. */
+  async function inspect(uid: string, all: readonly JournalTarget[]): Promise<TrafficReading> {
+    const targets = all.filter(({ untouched }) => !untouched)
+    if (targets.length === 0)
+      return { state: 'out', inFlight: 0, detail: all.length === 0 ? 'in no load balancer' : 'out of rotation by an operator' }
+    try {
+      const readings = await Promise.all(targets.map((target) => queueOf(target).inspect(plain(target))))
+      confirm(uid, targets, readings)
+      return { ...together(readings), detail: readings.map((reading, index) => describe(targets[index]!, reading)).join('; ') }
+    } catch (error) {
+      return { state: 'unknown', inFlight: null, detail: messageOf(error) }
+    }
+  }
+
+  function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
+    targets.forEach((target, index) => {
+      const doubt = doubtful.get(keyOf(uid, target))
+      if (!doubt || isOut(readings[index]!) !== (doubt.effect === 'drain') || readings[index]!.admin === 'unknown') return
+      doubtful.delete(keyOf(uid, target))
+      tell({ ...doubt, outcome: 'confirmed', detail: describe(target, readings[index]!) })
+    })
+  }
+
+  async function compare(targets: readonly JournalTarget[]): Promise<CompareAnswer> {
+    try {
+      for (const target of targets.filter(({ untouched }) => !untouched)) {
+        const { prior } = await queueOf(target).snapshot(plain(target))
+        if (canonical(prior) !== canonical(target.prior as Json)) {
+          return {
+            kind: 'different',
+            message: `${target.loadBalancer}/${target.target} is ${canonical(prior)}, it was ${canonical(target.prior as Json)}`,
+          }
+        }
+      }
+      return { kind: 'equal' }
+    } catch (error) {
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  async function effect({ pod, uid, effect: kind, record }: Parameters<Traffic['effect']>[0]): Promise<EffectAnswer> {
+    const targets = record.targets.filter(({ untouched }) => !untouched)
+    const answers = await Promise.all(
+      targets.map(async (target): Promise<EffectAnswer> => {
+        const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
+        const event = {
+          type: 'effect',
+          uid,
+          pod,
+          loadBalancer: target.loadBalancer,
+          target: target.target,
+          effect: kind,
+          operation,
+        } as const
+        try {
+          const { result, batch } = await queueOf(target).effect({
+            kind,
+            target: plain(target),
+            prior: target.prior as Json,
+            operation,
+            fence: record.epoch,
+            assertLive: () => assertOwned(uid),
+          })
+          if (result.outcome === 'failed') throw result.error
+          tell({ ...event, outcome: result.outcome, batch })
+          doubtful.delete(keyOf(uid, target))
+          if (result.outcome === 'applied') return { kind: 'applied' }
+          doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
+          return { kind: 'unknown', message: `job ${result.job} is under way` }
+        } catch (error) {
+          const answer = answerOf(error)
+          const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
+          const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
+          tell(told)
+          if (answer.kind === 'unknown') doubtful.set(keyOf(uid, target), told)
+          return answer
+        }
+      }),
+    )
+    return worst(answers)
+  }
+
+  async function relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer> {
+    try {
+      const [found] = await find([pod])
+      if (!found!.found)
+        return { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is in no load balancer: ${found!.reason}` }
+      const known = new Set(targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`))
+      const now = found!.targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
+      if (now.length === known.size && now.every((name) => known.has(name))) return { kind: 'same', address: pod.ip ?? '' }
+      return { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is ${now.join(', ')}` }
+    } catch (error) {
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  return {
+    find,
+    snapshot,
+    inspect,
+    compare,
+    effect,
+    relocate,
+    settleMs: (targets) =>
+      Math.max(
+        0,
+        ...targets.filter(({ untouched }) => !untouched).map(({ loadBalancer }) => adapterOf(loadBalancer).capabilities.settleMs),
+      ),
+    isVolatile: (targets) =>
+      targets.some(({ loadBalancer, untouched }) => !untouched && adapterOf(loadBalancer).capabilities.volatileOnReload),
+  }
+}
+
+function endpointOf(
+  { uid, name, ip, containers }: Listener,
+  port: number | string,
+): { ok: true; endpoint: { uid: string; pod: string; address: string; port: number } } | { ok: false; reason: string } {
+  if (ip === undefined) return { ok: false, reason: `${name} has no address yet` }
+  const number = typeof port === 'number' ? port : containers.flatMap(({ ports }) => ports).find((one) => one.name === port)?.port
+  if (number === undefined) return { ok: false, reason: `no container of ${name} has a port named "${port}"` }
+  return { ok: true, endpoint: { uid, pod: name, address: ip, port: number } }
+}
+
+function plain({ target, scope }: JournalTarget): Target {
+  return { id: target, scope }
+}
+
+function keyOf(uid: string, { loadBalancer, target }: JournalTarget): string {
+  return JSON.stringify([uid, loadBalancer, target])
+}
+
+/** An entry that is not there takes no requests, as a drained one. */
+function isOut({ admin, routable }: TargetObservation): boolean {
+  return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
+}
+
+function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight'> {
+  const counts = readings.map(({ inFlight }) => inFlight)
+  const inFlight = counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + count!, 0)
+  if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown', inFlight }
+  if (readings.every((reading) => isOut(reading))) return { state: 'out', inFlight }
+  return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed', inFlight }
+}
+
+function describe({ loadBalancer, target }: JournalTarget, { admin, inFlight, detail }: TargetObservation): string {
+  const flight = inFlight === null ? 'in flight unknown' : `${inFlight} in flight`
+  return `${loadBalancer}/${target} ${admin}, ${flight}${detail ? ` (${detail})` : ''}`
+}
+
+/** Equal states give equal text, whatever the order of their keys. */
+function canonical(value: Json | undefined): string {
+  return JSON.stringify(value, (_, part: Json) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  )
+}
+
+function answerOf(error: unknown): EffectAnswer {
+  const message = messageOf(error)
+  // What is no adapter error may have happened at any moment: nobody knows.
+  if (!(error instanceof AdapterError)) return { kind: 'unknown', message }
+  if (error.kind === 'ambiguous') return { kind: 'unknown', message }
+  if (error.kind === 'retryable' || error.kind === 'throttled' || error.kind === 'conflict') return { kind: 'retryable', message }
+  return { kind: 'refused', message }
+}
+
+/** A doubt about one target outweighs everything: it has to be read back first. */
+const RANK = ['unknown', 'refused', 'retryable', 'applied'] as const
+
+function worst(answers: readonly EffectAnswer[]): EffectAnswer {
+  for (const kind of RANK) {
+    const found = answers.find((answer) => answer.kind === kind)
+    if (found) return found
+  }
+  return { kind: 'applied' }
+}

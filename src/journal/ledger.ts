@@ -1,0 +1,139 @@
+import { z } from 'zod'
+import type { ContainerImage, JournalTarget } from '../pods/glossary.ts'
+
+/*
+ * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
+ * was drained can be put back even where the pod took its journal with it. It is kept in ConfigMaps beside the
+ * workload: `sluice-run-ID` has the header and the first entries, `sluice-run-ID-1` and so on the others. An entry is a
+ * key of its own, so that one can be changed without the others.
+ */
+
+export const LEDGER_LABEL = 'sluice.dev/ledger'
+const VERSION = 1
+/** About 0.3 KB an entry; a ConfigMap holds 1 MiB. */
+export const ENTRIES_PER_CHUNK = 1000
+
+/**
+ * - `open`: may be drained; the pod's journal, or a read-back, says whether it is
+ * - `restore`: the pod is gone, and its targets may be restored for the pod in its place
+ * - `closed`: nothing is left to do
+ * - `abandoned`: left out of rotation, for a person
+ */
+export type EntryState = 'open' | 'restore' | 'closed' | 'abandoned'
+
+export interface LedgerEntry {
+  uid: string
+  pod: string
+  address?: string
+  node?: string
+  owner?: { kind: string; name: string; uid: string; apiVersion: string }
+  targets: JournalTarget[]
+  state: EntryState
+}
+
+export interface LedgerHeader {
+  run: string
+  workloads: { kind: string; name: string; uid: string }[]
+  images: ContainerImage[]
+  /** Wall time, ISO 8601, for display and for keeping the newest. */
+  startedAt: string
+  /** ConfigMaps in all. */
+  chunks: number
+  /** Nothing is open any more. */
+  finishedAt?: string
+}
+
+export interface Ledger {
+  header: LedgerHeader
+  entries: Map<string, LedgerEntry>
+}
+
+const Header = z.object({
+  v: z.literal(VERSION),
+  run: z.string(),
+  workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string() })),
+  images: z.array(z.object({ container: z.string(), image: z.string() })),
+  startedAt: z.string(),
+  chunks: z.number().int().min(1),
+  finishedAt: z.string().optional(),
+})
+
+const Entry = z.object({
+  pod: z.string(),
+  address: z.string().optional(),
+  node: z.string().optional(),
+  owner: z.object({ kind: z.string(), name: z.string(), uid: z.string(), apiVersion: z.string() }).optional(),
+  targets: z.array(
+    z.object({ loadBalancer: z.string(), target: z.string(), scope: z.string(), prior: z.unknown(), untouched: z.boolean() }),
+  ),
+  state: z.enum(['open', 'restore', 'closed', 'abandoned']),
+})
+
+const HEADER_KEY = 'header'
+
+export function writeHeader(header: LedgerHeader): string {
+  return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)
+}
+
+export function writeEntry({ uid: _, ...entry }: LedgerEntry): string {
+  return JSON.stringify(entry)
+}
+
+export function chunkName(run: string, chunk: number): string {
+  return chunk === 0 ? `sluice-run-${run}` : `sluice-run-${run}-${chunk}`
+}
+
+/** The data of each ConfigMap of a new ledger, in the order of their numbers. */
+export function ledgerChunks({ header, entries }: Ledger): Record<string, string>[] {
+  const all = [...entries.values()]
+  const count = Math.max(1, Math.ceil(all.length / ENTRIES_PER_CHUNK))
+  return Array.from({ length: count }, (_, chunk) => ({
+    ...(chunk === 0 ? { [HEADER_KEY]: writeHeader({ ...header, chunks: count }) } : {}),
+    ...Object.fromEntries(
+      all.slice(chunk * ENTRIES_PER_CHUNK, (chunk + 1) * ENTRIES_PER_CHUNK).map((entry) => [entry.uid, writeEntry(entry)]),
+    ),
+  }))
+}
+
+/** The chunk that an entry stands in, or would be added to. */
+export interface LedgerPlaces {
+  chunkOf: Map<string, number>
+}
+
+export type ReadLedger =
+  | { kind: 'read'; ledger: Ledger; places: LedgerPlaces }
+  | { kind: 'unreadable'; run: string; reason: string }
+
+/**
+ * Reads every ledger among these ConfigMaps. One without its header was never begun: the chunks are written first, so
+ * nothing was drained for it, and it is left out.
+ */
+export function readLedgers(configMaps: readonly { name: string; data: Record<string, string> }[]): ReadLedger[] {
+  const byName = new Map(configMaps.map(({ name, data }) => [name, data]))
+  return configMaps.flatMap(({ name, data }): ReadLedger[] => {
+    if (data[HEADER_KEY] === undefined) return []
+    try {
+      const { v: _, ...header } = Header.parse(JSON.parse(data[HEADER_KEY]))
+      const entries = new Map<string, LedgerEntry>()
+      const chunkOf = new Map<string, number>()
+      for (let chunk = 0; chunk < header.chunks; chunk++) {
+        const part = byName.get(chunkName(header.run, chunk))
+        if (part === undefined) throw new Error(`its part ${chunkName(header.run, chunk)} is missing`)
+        for (const [uid, text] of Object.entries(part)) {
+          if (uid === HEADER_KEY) continue
+          entries.set(uid, { uid, ...(Entry.parse(JSON.parse(text)) as Omit<LedgerEntry, 'uid'>) })
+          chunkOf.set(uid, chunk)
+        }
+      }
+      return [{ kind: 'read', ledger: { header: header as LedgerHeader, entries }, places: { chunkOf } }]
+    } catch (error) {
+      return [
+        {
+          kind: 'unreadable',
+          run: name.replace(/^sluice-run-/, ''),
+          reason: String(error instanceof z.ZodError ? z.prettifyError(error) : error),
+        },
+      ]
+    }
+  })
+}

@@ -1,0 +1,105 @@
+import { asksFor, changesFor } from '../pods/baseline.ts'
+import type { ContainerImage, JournalStep, PodView, ReadJournal } from '../pods/glossary.ts'
+import { byUpgradeOrder } from '../pods/heir.ts'
+import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
+import { windowSize } from './window.ts'
+
+/** Everything that a plan is made from: the request, and the world as observed. */
+export interface PlanInput {
+  namespace: string
+  workloads: WorkloadRef[]
+  maxUnavailable: { count: number } | { percent: number }
+  pods: PlanPod[]
+  templates: PlanTemplate[]
+  guarantees: PlanGuarantee[]
+  warnings: string[]
+  refusals: Refusal[]
+}
+
+export interface PlanPod {
+  pod: PodView
+  stored: ReadJournal
+  /** What its workload brings it to. */
+  images: ContainerImage[]
+  /** Where it is in the load balancers, or why it is not. */
+  targets: { found: true; targets: PlannedTarget[] } | { found: false; reason: string }
+}
+
+const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
+  drain: 'an earlier run has drained it: goes on with the patch',
+  patched: 'an earlier run has patched it: goes on from there',
+  restore: 'an earlier run was putting it back: goes on from there',
+}
+
+/** Decides what would be done with each pod, and why. */
+export function buildPlan(input: PlanInput): Plan {
+  const considered = input.pods.filter(({ pod }) => !pod.finished).toSorted((a, b) => byUpgradeOrder(a.pod, b.pod))
+  const refusals = [...input.refusals]
+  if (considered.length === 0 && refusals.length === 0) {
+    refusals.push({ code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' })
+  }
+  const plans = considered.map((one): PodPlan => {
+    const plan = planPod(one)
+    if (plan.action === 'refuse') refusals.push(refusalOf(plan, one))
+    return plan
+  })
+  const window = windowSize(input.maxUnavailable, considered.length)
+  const full = fullWindow(plans, window)
+  if (full) refusals.push(full)
+  const images = [...new Map(considered.flatMap((one) => one.images).map((image) => [JSON.stringify(image), image])).values()]
+  const { namespace, workloads, templates, guarantees, warnings } = input
+  return {
+    namespace,
+    workloads,
+    images,
+    templates,
+    pods: plans.toSorted((a, b) => rank(a) - rank(b)),
+    window,
+    guarantees,
+    warnings,
+    refusals,
+  }
+}
+
+function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
+  const base = { uid: pod.uid, name: pod.name, images: changesFor(pod, images), targets: targets.found ? targets.targets : [] }
+  if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
+  if (stored.kind === 'read' && stored.journal.step !== 'closed')
+    return { ...base, action: 'adopt', reason: ADOPTED[stored.journal.step] }
+  if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
+  if (asksFor(pod, images)) return { ...base, action: 'skip', reason: 'it runs these images already' }
+  if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
+  const out = targets.targets.filter(({ inRotation }) => !inRotation)
+  if (targets.targets.length === 0) return { ...base, action: 'upgrade', reason: 'it is in no load balancer: no drain' }
+  if (out.length === targets.targets.length)
+    return { ...base, action: 'upgrade', reason: 'an operator has it out of rotation: it is left exactly so' }
+  return { ...base, action: 'upgrade', reason: pod.ready ? 'in rotation' : 'in rotation, and not ready' }
+}
+
+function refusalOf(plan: PodPlan, { stored }: PlanPod): Refusal {
+  const message = `pod/${plan.name}: ${plan.reason}`
+  if (stored.kind === 'unreadable') {
+    return { code: 'unreadable-journal', message, hint: 'Look at its annotation sluice.dev/journal, and at the load balancer.' }
+  }
+  return {
+    code: 'not-in-load-balancer',
+    message,
+    hint: 'Add it to the load balancer, mend the config, or say --allow-unbalanced to upgrade it without a drain.',
+  }
+}
+
+/** Pods that an operator has out count against the window: with too many of them, no other pod would ever start. */
+function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefined {
+  const out = pods.filter(({ targets }) => targets.some(({ inRotation }) => !inRotation))
+  const others = pods.filter((pod) => pod.action === 'upgrade' && !out.includes(pod))
+  if (out.length < window || others.length === 0) return undefined
+  return {
+    code: 'window-full',
+    message: `${out.map(({ name }) => `pod/${name}`).join(', ')}: out of rotation by an operator, so that with maxUnavailable ${window} no other pod may leave`,
+    hint: 'Put them back, or raise maxUnavailable.',
+  }
+}
+
+function rank({ action }: PodPlan): number {
+  return action === 'adopt' ? 0 : action === 'upgrade' ? 1 : 2
+}
