@@ -14,6 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'cluster',
+          globalSetup: ['test/cluster/global-setup.ts'],
           include: ['test/cluster/**/*.cluster.test.ts'],
           // One cluster serves all files; they run one after another on it.
           fileParallelism: false,

@@ -54,9 +54,9 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   const superseded = open.filter((one) => one !== same)
 
   if (same) {
-    for (const { pod } of plannedPods(world)) {
+    for (const { pod, targets } of plannedPods(world)) {
       // The prior state of a pod that is open already is the one that was recorded then.
-      if (!same.ledger.entries.has(pod.uid)) await same.put(ledgerEntry(pod, []))
+      if (!same.ledger.entries.has(pod.uid)) await same.put(ledgerEntry(pod, targets))
     }
     return { current: same, resumed: true, superseded, finished }
   }
@@ -83,14 +83,14 @@ function isSameRequest(images: readonly { container: string; image: string }[], 
 }
 
 /** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
-function plannedPods({ plan, store }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
+function plannedPods({ plan, store, targets }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
   return plan.pods
     .filter(({ action }) => action === 'upgrade' || action === 'adopt')
     .flatMap(({ uid }) => {
       const observation = store.get(uid)
       if (!observation) return []
       const { pod, stored } = observation
-      return [{ pod, targets: stored.kind === 'read' ? stored.journal.targets : [] }]
+      return [{ pod, targets: targets.get(uid) ?? (stored.kind === 'read' ? stored.journal.targets : []) }]
     })
 }
 

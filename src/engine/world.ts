@@ -1,7 +1,8 @@
 import type { TargetSnapshot } from '../../adapters/contract.ts'
 import { messageOf, RunError } from './errors.ts'
-import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { changesFor } from '../pods/baseline.ts'
 import { buildPlan } from '../plan/build-plan.ts'
 import type { PlanPod } from '../plan/build-plan.ts'
 import { guarantees } from '../plan/guarantees.ts'
@@ -40,6 +41,8 @@ export interface World {
   endpoints: EndpointStore
   traffic: Traffic
   includes(pod: PodView): boolean
+  /** The targets of the pods to be drained as they stood when the plan was made, by pod uid. */
+  targets: ReadonlyMap<string, JournalTarget[]>
   /** Undefined for a pod of no workload of this run. */
   workloadOf(pod: PodView): AssessedWorkload | undefined
   listen(listener: WorldListener): void
@@ -107,11 +110,12 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       tell,
     })
 
+    const targets = new Map<string, JournalTarget[]>()
     const plan = buildPlan({
       namespace,
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
-      pods: await planPods(pods, workloadOf, traffic, ports),
+      pods: await planPods({ pods, workloadOf, traffic, ports, targets }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
       guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
         loadBalancer: name,
@@ -129,6 +133,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       endpoints,
       traffic,
       includes,
+      targets,
       workloadOf,
       listen: (one) => (listener = one),
       setOwnership: (one) => (assertOwned = one),
@@ -140,16 +145,26 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   }
 }
 
+interface PlanPodsOptions {
+  pods: readonly Observation[]
+  workloadOf(pod: PodView): AssessedWorkload | undefined
+  traffic: Traffic
+  ports: Pick<RunPorts, 'loadBalancers'>
+  /** Filled with what was found. */
+  targets: Map<string, JournalTarget[]>
+}
+
 /** Finds in the load balancers what will have to be drained, and how it stands there. */
-async function planPods(
-  pods: readonly Observation[],
-  workloadOf: (pod: PodView) => AssessedWorkload | undefined,
-  traffic: Traffic,
-  { loadBalancers }: Pick<RunPorts, 'loadBalancers'>,
-): Promise<PlanPod[]> {
+async function planPods({
+  pods,
+  workloadOf,
+  traffic,
+  ports: { loadBalancers },
+  targets: known,
+}: PlanPodsOptions): Promise<PlanPod[]> {
   const wanted = (pod: PodView): ContainerImage[] => workloadOf(pod)?.assessment.images ?? []
   const asked = pods.filter(
-    ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && needsPatch(pod, wanted(pod)),
+    ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
   )
   const found = new Map<string, Found>()
   try {
@@ -171,10 +186,15 @@ async function planPods(
     }
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
     if (!one.found) return { ...base, targets: one }
-    const targets = one.targets.map(({ loadBalancer, target }): PlannedTarget => ({
+    const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
+      const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
+      return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
+    })
+    known.set(pod.uid, recorded)
+    const targets = recorded.map(({ loadBalancer, target, untouched }): PlannedTarget => ({
       loadBalancer,
-      target: target.id,
-      inRotation: standing.get(JSON.stringify([loadBalancer, target.id]))?.inRotation ?? true,
+      target,
+      inRotation: !untouched,
     }))
     return { ...base, targets: { found: true, targets } }
   })
@@ -202,8 +222,4 @@ async function snapshots(
 
 function isOpen(stored: Observation['stored']): boolean {
   return stored.kind === 'read' && stored.journal.step !== 'closed'
-}
-
-function needsPatch(pod: PodView, wanted: readonly ContainerImage[]): boolean {
-  return wanted.some(({ container, image }) => pod.containers.some((one) => one.name === container && one.image !== image))
 }

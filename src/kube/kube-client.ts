@@ -43,7 +43,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       const error = answerError(request, answer)
       const waitMs = mayComeAgain(request.method, error)
       // Throttled is a better answer than the timeout that would follow.
-      if (waitMs === undefined ) throw error
+      if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
       if (!(await pause(clock, waitMs, signal))) throw error
     }
   }
