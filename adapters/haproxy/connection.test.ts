@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Call } from '../contract.ts'
-import { type RuntimeSession, withRuntimeSession } from './connection.ts'
+import { connectionError, type RuntimeSession, withRuntimeSession } from './connection.ts'
 
 const call: Call = { deadlineMs: 20_000, assertLive: () => {} }
 const open = new Set<Socket>()
@@ -115,4 +115,10 @@ test('no socket, or nobody behind it: the path is named', async () => {
     kind: 'retryable',
     message: `haproxy edge: nothing listens on the socket ${port}: is HAProxy running?`,
   })
+})
+
+test('no permission is fatal: trying again cannot help', () => {
+  const cause = Object.assign(new Error('connect EACCES /run/a.sock'), { code: 'EACCES' })
+  const error = connectionError({ component: 'haproxy edge', socket: '/run/a.sock' }, cause)
+  expect(error).toMatchObject({ kind: 'fatal', cause, message: expect.stringContaining('/run/a.sock') })
 })

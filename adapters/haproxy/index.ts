@@ -14,7 +14,7 @@ import { BATCH_MAX, drainCommands, restoreCommands } from './effects.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
 import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
-import { formatAddress, formatTargetId, isAt } from './targets.ts'
+import { formatAddress, formatTargetId, indexByAddress } from './targets.ts'
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
@@ -35,6 +35,12 @@ export const haproxy: AdapterDefinition<HaproxyOptions> = {
   summary: 'HAProxy 2.6 or later, through the runtime API of its stats socket.',
   options: haproxyOptions,
   create: (options, { name }) => createHaproxyAdapter(options, `haproxy ${name}`),
+}
+
+/** The servers of one instance. */
+interface Listed {
+  count: number
+  byAddress: ReadonlyMap<string, ServerState[]>
 }
 
 function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptions, component: string): Adapter {
@@ -81,17 +87,17 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     return results
   }
 
-  function resolveOne(endpoint: Endpoint, servers: readonly ServerState[][]): Resolution {
+  function resolveOne(endpoint: Endpoint, listed: readonly Listed[]): Resolution {
     const targets: Target[] = []
     const lacking: string[] = []
     for (const [index, { scope, socket: where }] of instances.entries()) {
-      const own = servers[index]!
-      const found = own.filter((server) => isAt(server, endpoint))
+      const { count, byAddress } = listed[index]!
+      const found = byAddress.get(formatAddress(endpoint)) ?? []
       if (found.length > 1) {
         const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
         return { found: false, reason: `${names} of ${where} both have the address ${formatAddress(endpoint)}` }
       }
-      if (found[0] === undefined) lacking.push(`${where} (${own.length} servers)`)
+      if (found[0] === undefined) lacking.push(`${where} (${count} servers)`)
       else targets.push({ id: formatTargetId(scope, found[0]), scope })
     }
     if (lacking.length === 0) return { found: true, targets }
@@ -109,8 +115,13 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     capabilities,
 
     async resolve(endpoints, call) {
-      const servers = await Promise.all(instances.map((instance) => instance.list(call)))
-      return endpoints.map((endpoint) => resolveOne(endpoint, servers))
+      const listed = await Promise.all(
+        instances.map(async (instance): Promise<Listed> => {
+          const servers = await instance.list(call)
+          return { count: servers.length, byAddress: indexByAddress(servers) }
+        }),
+      )
+      return endpoints.map((endpoint) => resolveOne(endpoint, listed))
     },
 
     inspect: (targets, call) =>
@@ -122,8 +133,8 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
 
     async snapshot(targets, call: Call) {
       const asked = fanOut(targets, async (instance, ids) => {
-        const servers = await instance.list(call)
-        return new Map(ids.map((id) => [id, instance.find(servers, id)]))
+        const find = instance.finder(await instance.list(call))
+        return new Map(ids.map((id) => [id, find(id)]))
       })
       const found = new Map((await Promise.all(asked)).flatMap((servers) => [...servers]))
       return new Map(

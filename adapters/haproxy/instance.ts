@@ -22,8 +22,8 @@ export interface Instance {
     call: Call,
     commands: (on: Server, server: ServerState, id: string) => string[] | AdapterError,
   ): Promise<Map<string, EffectResult>>
-  /** The server of a target, or an error that says why there is none. */
-  find(servers: readonly ServerState[], id: string): ServerState | AdapterError
+  /** Finds the server of a target, or an error that says why there is none. */
+  finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError
   close(): void
 }
 
@@ -69,11 +69,14 @@ export function createInstance({ component, scope, socket, master, backend }: In
     return { servers, info }
   }
 
-  function find(servers: readonly ServerState[], id: string): ServerState | AdapterError {
-    const key = parseTargetId(scope, id)
-    if (key === undefined) return new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-    const server = findServer(servers, key)
-    return typeof server === 'string' ? new AdapterError(component, 'not-found', `${backend}: ${server}`) : server
+  function finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError {
+    const byName = new Map(servers.map((server) => [server.name, server]))
+    return (id) => {
+      const key = parseTargetId(scope, id)
+      if (key === undefined) return new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
+      const server = findServer(byName, key)
+      return typeof server === 'string' ? new AdapterError(component, 'not-found', `${backend}: ${server}`) : server
+    }
   }
 
   async function readInFlight(session: RuntimeSession, of: readonly ServerState[], all: number): Promise<Map<string, number>> {
@@ -87,14 +90,15 @@ export function createInstance({ component, scope, socket, master, backend }: In
   return {
     scope,
     socket,
-    find,
+    finder,
 
     list: (call) => withSession(call, async (session) => (await readBackend(session)).servers),
 
     observe: (ids, call) =>
       withSession(call, async (session) => {
         const { servers, info } = await readBackend(session)
-        const found = ids.map((id) => [id, find(servers, id)] as const)
+        const find = finder(servers)
+        const found = ids.map((id) => [id, find(id)] as const)
         const present = found.flatMap(([, server]) => (server instanceof AdapterError ? [] : [server]))
         // Counted after the state was read: 0 in flight of a drained server then means that none is left.
         const inFlight = await readInFlight(session, present, servers.length)
@@ -122,8 +126,9 @@ export function createInstance({ component, scope, socket, master, backend }: In
       withSession(call, async (session) => {
         const { servers } = await readBackend(session)
         const on = { component, backend }
+        const find = finder(servers)
         const changes = ids.map((id) => {
-          const server = find(servers, id)
+          const server = find(id)
           return { id, commands: server instanceof AdapterError ? server : commands(on, server, id) }
         })
         return applyChanges(component, session, changes)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServerState } from './servers-state.ts'
-import { findServer, formatTargetId, isAt, parseTargetId } from './targets.ts'
+import { findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId } from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
   return { id: '1', name, address, port, opState: 2, adminState: 0, weight: 1, configuredWeight: 1 }
@@ -16,7 +16,7 @@ test('an id is read back as what it was made of', () => {
       const server = serverAt(serverName, at, port)
       const key = parseTargetId(inScope, formatTargetId(inScope, server))
       expect(key).toMatchObject({ name: serverName, port })
-      expect(findServer([server], key!)).toBe(server)
+      expect(findServer(new Map([[serverName, server]]), key!)).toBe(server)
     }),
   )
 })
@@ -29,13 +29,18 @@ test.each(['web/a', 'api/a@10.0.0.1:80', 'web/a;show info@10.0.0.1:80', 'web/a\n
 )
 
 test('IPv6 addresses are the same however they are written', () => {
-  expect(isAt(serverAt('a', '::1', 80), { address: '0:0:0:0:0:0:0:0001', port: 80 })).toBe(true)
-  expect(isAt(serverAt('a', 'fd00::a', 80), { address: 'FD00:0::A', port: 80 })).toBe(true)
-  expect(isAt(serverAt('a', '-', 0), { address: '::1', port: 0 })).toBe(false)
+  const servers = [serverAt('a', '::1', 80), serverAt('b', 'fd00::a', 80), serverAt('c', '-', 0)]
+  const byAddress = indexByAddress(servers)
+  const at = (address: string) => byAddress.get(formatAddress({ address, port: 80 }))
+  expect(at('0:0:0:0:0:0:0:0001')).toEqual([servers[0]])
+  expect(at('FD00:0::A')).toEqual([servers[1]])
+  expect(at('::2')).toBeUndefined()
 })
 
 test('a server with another address by now is not the target', () => {
   const key = { name: 'a', address: '10.0.0.1', port: 80 }
-  expect(findServer([serverAt('a', '10.0.0.9', 80)], key)).toBe('server a has the address 10.0.0.9:80 now, not 10.0.0.1:80')
-  expect(findServer([], key)).toBe('there is no server a any more')
+  expect(findServer(new Map([['a', serverAt('a', '10.0.0.9', 80)]]), key)).toBe(
+    'server a has the address 10.0.0.9:80 now, not 10.0.0.1:80',
+  )
+  expect(findServer(new Map(), key)).toBe('there is no server a any more')
 })

@@ -22,10 +22,6 @@ function canonicalAddress(address: string): string {
   return URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address
 }
 
-export function isAt(server: ServerState, { address, port }: ServerAddress): boolean {
-  return server.port === port && canonicalAddress(server.address) === canonicalAddress(address)
-}
-
 export function formatAddress({ address, port }: ServerAddress): string {
   return address.includes(':') ? `[${canonicalAddress(address)}]:${port}` : `${address}:${port}`
 }
@@ -43,9 +39,15 @@ export function parseTargetId(scope: string, id: string): ServerKey | undefined 
   return { name, address, port: Number(port) }
 }
 
+/** Thousands of pods are looked up among thousands of servers. */
+export function indexByAddress(servers: readonly ServerState[]): Map<string, ServerState[]> {
+  return Map.groupBy(servers, formatAddress)
+}
+
 /** The server of that name, if it still has that address; otherwise why not. */
-export function findServer(servers: readonly ServerState[], key: ServerKey): ServerState | string {
-  const server = servers.find(({ name }) => name === key.name)
+export function findServer(byName: ReadonlyMap<string, ServerState>, key: ServerKey): ServerState | string {
+  const server = byName.get(key.name)
   if (server === undefined) return `there is no server ${key.name} any more`
-  return isAt(server, key) ? server : `server ${key.name} has the address ${formatAddress(server)} now, not ${formatAddress(key)}`
+  const address = formatAddress(server)
+  return address === formatAddress(key) ? server : `server ${key.name} has the address ${address} now, not ${formatAddress(key)}`
 }

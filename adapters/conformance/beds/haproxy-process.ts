@@ -108,7 +108,11 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
     })
   }
   const killGroup = () => killProcessGroup(master)
-  process.once('exit', killGroup)
+  const cleanUp = () => {
+    killGroup()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', cleanUp)
 
   const ask = (line: string) => askSocket(adminSocket, line)
   const info = async (key: string): Promise<string> => new RegExp(`^${key}: (.*)$`, 'm').exec(await ask('show info'))?.[1] ?? ''
@@ -122,7 +126,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
       await exited
       clearTimeout(giveUp)
     }
-    process.off('exit', killGroup)
+    process.off('exit', cleanUp)
     rmSync(folder, { recursive: true, force: true })
   }
   try {

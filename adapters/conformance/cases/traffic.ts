@@ -58,7 +58,7 @@ export const trafficCases = {
       const [target] = await resolveAll(
         adapter,
         bed.endpoints.filter(({ uid }) => uid !== held.uid),
-      ).then((targets) => targets)
+      )
       const { prior } = await snapshotOne(adapter, target!)
       assertApplied(await drainOne(adapter, target!))
       assertApplied(await restoreOne(adapter, target!, prior))
