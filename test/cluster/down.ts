@@ -2,9 +2,11 @@ import { listInfos } from './cluster-info.ts'
 import { removeCluster, sweepClusters } from './sweep.ts'
 
 // Takes down what `npm run cluster` started, and what is left of tests that were killed.
-const orphans = await sweepClusters()
-const detached = (await listInfos()).filter((info) => info.owner === null)
-for (const info of detached) {
+// With ids (`npm run cluster:down -- 1a2b3c4d`) only those, where others use the machine too.
+const ids = new Set(process.argv.slice(2))
+const orphans = ids.size === 0 ? await sweepClusters() : []
+const chosen = (await listInfos()).filter((info) => (ids.size === 0 ? info.owner === null : ids.has(info.id)))
+for (const info of chosen) {
   await removeCluster(info)
 }
-console.log(`Taken down: ${detached.length} running, ${orphans.length} left over from dead processes.`)
+console.log(`Taken down: ${chosen.length} running, ${orphans.length} left over from dead processes.`)

@@ -34,7 +34,7 @@ Traffic, until Ctrl-C, with a line of JSON a second:
 
 Run the tests on it:       SLUICE_CLUSTER=${cluster.stateFile} npm run test:cluster
 Logs:                      ${cluster.info.dir}/logs
-Take it down:              npm run cluster:down`)
+Take it down:              npm run cluster:down -- ${cluster.info.id}`)
   await cluster.disconnect()
 } catch (error) {
   await cluster.stop()
