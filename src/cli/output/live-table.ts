@@ -49,9 +49,10 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
     if (!closed) timer = clock.setTimeout(draw, delayMs)
   }
 
-  /** Above the table, for good. */
-  function persist(text: string): void {
-    frame.persist(text)
+  /** Above the table, for good. Not by log-update, which would break long lines so that they cannot be copied. */
+  function persist(text: string, to: { write(text: string): void } = out): void {
+    frame.clear()
+    to.write(`${text}\n`)
     drawnAtMs = Number.NEGATIVE_INFINITY
   }
 
@@ -65,8 +66,7 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
       schedule(Math.max(0, drawnAtMs + SHORTEST_REDRAW_MS - clock.now()))
     },
     notice: (text) => {
-      frame.clear()
-      err.write(`${inert(text)}\n`)
+      persist(inert(text), err)
       schedule(0)
     },
     finish: (report: RunReport) => {

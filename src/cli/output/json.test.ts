@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { inertJson } from './inert.ts'
+import { createJson, createJsonLines } from './json.ts'
+import type { Renderer } from './renderer.ts'
+import { runReport } from './run-report.ts'
+
+function collector() {
+  let text = ''
+  return { write: (more: string) => void (text += more), text: () => text }
+}
+
+const report = runReport({
+  result: runResult({
+    outcome: 'deadline',
+    reason: 'web-1 missed its drain deadline',
+    pods: [
+      podResult({
+        uid: 'u1',
+        pod: 'web-1',
+        outcome: 'failed',
+        reason: '3 in flight\u001b[31m\u2028',
+        deadline: 'drain',
+        phases: { emptying: 60_000 },
+      }),
+      podResult({ uid: 'u0', pod: 'web-0', outcome: 'skipped', reason: 'runs the wanted images' }),
+    ],
+  }),
+  plan: samplePlan,
+  exitCode: 4,
+  startedAt: '2026-03-01T12:00:00.000Z',
+  finishedAt: '2026-03-01T12:01:00.000Z',
+  warnings: ['w'],
+  resumeCommand: 'sluice upgrade sts/web',
+})
+
+test('-o json is one versioned document', () => {
+  const out = collector()
+  const calls: string[] = []
+  const progress: Renderer = {
+    onEvent: ({ type }) => calls.push(type),
+    notice: (text) => calls.push(text),
+    finish: () => calls.push('finish'),
+    close: () => calls.push('close'),
+  }
+  const renderer = createJson({ out, progress })
+  renderer.onEvent(at(0, { type: 'warning', message: 'w' }))
+  renderer.notice('n')
+  expect(out.text()).toBe('')
+  renderer.finish(report)
+  expect(calls).toEqual(['warning', 'n', 'finish'])
+  expect(JSON.parse(out.text())).toEqual({
+    apiVersion: 'sluice.dev/v1',
+    kind: 'RunReport',
+    run: 'r7',
+    outcome: 'deadline',
+    exitCode: 4,
+    reason: 'web-1 missed its drain deadline',
+    namespace: 'shop',
+    workloads: ['statefulset/web'],
+    images: [{ container: 'app', image: 'r/app:v2' }],
+    startedAt: '2026-03-01T12:00:00.000Z',
+    finishedAt: '2026-03-01T12:01:00.000Z',
+    pods: [
+      {
+        pod: 'web-1',
+        uid: 'u1',
+        outcome: 'failed',
+        reason: '3 in flight\u001b[31m\u2028',
+        deadline: 'drain',
+        out: false,
+        images: [{ container: 'app', from: 'r/app:v1', to: 'r/app:v2' }],
+        phasesMs: { emptying: 60_000 },
+      },
+      { pod: 'web-0', uid: 'u0', outcome: 'skipped', reason: 'runs the wanted images', out: false, images: [], phasesMs: {} },
+    ],
+    warnings: ['w'],
+    guarantees: [{ loadBalancer: 'edge', adapter: 'haproxy', level: 'G1' }],
+    resumeCommand: 'sluice upgrade sts/web',
+  })
+})
+
+test('-o jsonl is an event a line, and the report as the last', () => {
+  const out = collector()
+  const err = collector()
+  const renderer = createJsonLines({ out, err })
+  renderer.onEvent(at(1500, { type: 'warning', message: 'two\nlines' }))
+  renderer.notice('n')
+  renderer.finish(report)
+  const [event, last, rest] = out.text().split('\n')
+  expect(event).toBe(
+    '{"apiVersion":"sluice.dev/v1","kind":"RunEvent","type":"warning","message":"two\\nlines","atMs":1500,"wallAt":"2026-03-01T12:00:01.500Z"}',
+  )
+  expect(JSON.parse(last!)).toMatchObject({ kind: 'RunReport', exitCode: 4 })
+  expect(rest).toBe('')
+  expect(err.text()).toBe('n\nTo go on from here:\n  sluice upgrade sts/web\n')
+})
+
+test('there is a command to go on with exactly where there is something to go on with', () => {
+  const facts = { result: runResult(), plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], resumeCommand: 'c' }
+  expect(runReport({ ...facts, exitCode: 0 })).not.toHaveProperty('resumeCommand')
+  expect(runReport({ ...facts, exitCode: 130 })).toMatchObject({ resumeCommand: 'c' })
+})
+
+test('JSON on a terminal has no effect on it, and is the same JSON', () => {
+  const value = { key: '\u001b[2J\u009b1m\u2028\u202e\u007f\n' }
+  expect(inertJson(value)).toBe('{"key":"\\u001b[2J\\u009b1m\\u2028\\u202e\\u007f\\n"}')
+  expect(JSON.parse(inertJson(value, 2))).toEqual(value)
+})

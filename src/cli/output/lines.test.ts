@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest'
+import type { RunEventBody } from '../../engine/events.ts'
+import { createFakeClock } from '../testing/fake-clock.ts'
+import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { createColors } from './color.ts'
+import { createLines } from './lines.ts'
+import { runReport } from './run-report.ts'
+
+function setup() {
+  let text = ''
+  let notices = ''
+  const clock = createFakeClock()
+  const renderer = createLines({
+    out: { write: (more) => void (text += more) },
+    err: { write: (more) => void (notices += more) },
+    clock,
+    colors: createColors(false),
+  })
+  const emit = (body: RunEventBody): void => renderer.onEvent(at(clock.now(), body))
+  return { clock, renderer, emit, text: () => text, notices: () => notices }
+}
+
+const pods = [
+  { uid: 'u1', pod: 'web-1' },
+  { uid: 'u0', pod: 'web-0' },
+]
+
+test('a run, line by line', () => {
+  const { clock, renderer, emit, text, notices } = setup()
+  const effect = {
+    type: 'effect',
+    uid: 'u1',
+    pod: 'web-1',
+    loadBalancer: 'edge',
+    target: 'web/web1',
+    operation: 'o',
+    batch: 1,
+  } as const
+  emit({ type: 'planned', plan: samplePlan })
+  emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 15_000 })
+  clock.advance(1000)
+  emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 14_000 })
+  emit({ type: 'started', run: 'r7', epoch: 3, resumed: true, pods })
+  emit({ type: 'template', workload: 'statefulset/web', message: 'patched, observed as revision web-6d9' })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'queued', to: 'draining', reason: 'waits for edge' })
+  emit({ ...effect, effect: 'drain', outcome: 'ambiguous', detail: 'reset after 12 bytes' })
+  emit({ ...effect, effect: 'drain', outcome: 'confirmed' })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'draining', to: 'emptying', reason: '20 in flight' })
+  for (let count = 19; count > 0; count -= 1) {
+    clock.advance(1000)
+    emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', detail: `${count} in flight` })
+  }
+  emit({ ...effect, effect: 'restore', outcome: 'applied' })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'emptying', to: 'failed', reason: 'not told twice' })
+  emit({
+    type: 'podFinished',
+    result: podResult({
+      uid: 'u1',
+      pod: 'web-1',
+      outcome: 'failed',
+      reason: '1 still in flight',
+      deadline: 'drain',
+      out: true,
+      phases: { emptying: 20_000 },
+    }),
+  })
+  emit({ type: 'warning', message: 'the API server is slow' })
+  emit({ type: 'interrupting', graceMs: 5000 })
+  renderer.notice('SIGINT: stopping in order.')
+  expect(text())
+    .toBe(`2026-03-01T12:00:00Z  statefulset/web in namespace shop: 1 to upgrade, 1 to skip; at most 1 out of rotation at once
+2026-03-01T12:00:00Z  The template of statefulset/web is patched first: app: r/app:v1 → r/app:v2
+2026-03-01T12:00:00Z  edge (haproxy) G1: once, assuming bounded calls
+2026-03-01T12:00:00Z  warning: web-0 is out of rotation by an operator
+2026-03-01T12:00:00Z  the Lease sluice-statefulset-web is held by host_7: waiting 15s for a sign of life before taking over
+2026-03-01T12:00:01Z  run r7 goes on: 2 pods, epoch 3
+2026-03-01T12:00:01Z  statefulset/web: patched, observed as revision web-6d9
+2026-03-01T12:00:01Z  web-1 draining: waits for edge
+2026-03-01T12:00:01Z  web-1 drain of web/web1 in edge: no trustworthy answer, reading back (reset after 12 bytes)
+2026-03-01T12:00:01Z  web-1 drain of web/web1 in edge confirmed by read-back
+2026-03-01T12:00:01Z  web-1 emptying: 20 in flight
+2026-03-01T12:00:02Z  web-1 emptying: 19 in flight
+2026-03-01T12:00:12Z  web-1 emptying: 9 in flight
+2026-03-01T12:00:20Z  web-1 restore of web/web1 in edge done
+2026-03-01T12:00:20Z  ✗ web-1 failed in 20s: 1 still in flight [drain deadline] (out of rotation)
+2026-03-01T12:00:20Z  warning: the API server is slow
+2026-03-01T12:00:20Z  interrupted: no new pod is started; pods that are drained and not patched are put back; patched ones get 5.0s to come home
+`)
+  expect(notices()).toBe('SIGINT: stopping in order.\n')
+})
+
+test('30 s of silence are broken by what is waited for', () => {
+  const { clock, emit, text } = setup()
+  emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods })
+  emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'warming', reason: 'not ready: readiness probe failed' })
+  const before = text().length
+  clock.advance(29_999)
+  expect(text().length).toBe(before)
+  clock.advance(1)
+  expect(text().slice(before)).toBe(
+    '2026-03-01T12:00:30Z  still waiting: web-1 warming for 30s: not ready: readiness probe failed; 1 queued\n',
+  )
+  clock.advance(30_000)
+  expect(text().slice(before).split('\n')).toHaveLength(3)
+})
+
+test('the silence before a run begins is broken too', () => {
+  const { clock, emit, text } = setup()
+  clock.advance(30_000)
+  expect(text()).toBe('2026-03-01T12:00:30Z  still at work\n')
+  emit({ type: 'leaseWaiting', lease: 'l', holder: 'h', remainingMs: 60_000 })
+  clock.advance(30_000)
+  expect(text().split('\n').at(-2)).toBe(
+    '2026-03-01T12:01:00Z  still: the Lease l is held by h: waiting 30s for a sign of life before taking over',
+  )
+})
+
+test('after the end there is no heartbeat', () => {
+  const { clock, renderer, text } = setup()
+  renderer.close()
+  clock.advance(100_000)
+  expect(text()).toBe('')
+})
+
+test('hostile text stays on its line', () => {
+  const { emit, text } = setup()
+  emit({ type: 'warning', message: 'a\nb\u001b[31mc\r\u2028d', pod: 'p\u0007' })
+  expect(text()).toBe('2026-03-01T12:00:00Z  warning: p\\u0007: a b\\u001b[31mc \\u2028d\n')
+})
+
+test('the last word: how it ended, what is wrong with which pod, and what to type next', () => {
+  const { renderer, text } = setup()
+  const result = runResult({
+    outcome: 'needsOperator',
+    reason: '1 pod cannot be judged',
+    pods: [
+      podResult({ pod: 'web-2', outcome: 'upgraded' }),
+      podResult({
+        pod: 'web-1',
+        outcome: 'needsOperator',
+        reason: 'edge does not answer',
+        deadline: 'restore',
+        out: true,
+        instructions: 'Look at the server:\n  echo show servers state | socat - /run/haproxy.sock',
+      }),
+      podResult({ pod: 'web-0', outcome: 'unchanged' }),
+    ],
+  })
+  renderer.finish(
+    runReport({
+      result,
+      plan: samplePlan,
+      exitCode: 8,
+      startedAt: 'a',
+      finishedAt: 'b',
+      warnings: [],
+      resumeCommand: 'sluice upgrade sts/web',
+    }),
+  )
+  expect(text()).toBe(`
+A person has to look: 1 pod cannot be judged
+Pods: 1 upgraded, 1 unchanged, 1 in need of an operator
+
+web-1 (in need of an operator, restore deadline, out of rotation): edge does not answer
+  Look at the server:
+    echo show servers state | socat - /run/haproxy.sock
+
+To go on from here:
+  sluice upgrade sts/web
+`)
+})

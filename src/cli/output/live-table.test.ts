@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest'
+import type { RunEventBody } from '../../engine/events.ts'
+import { createFakeClock } from '../testing/fake-clock.ts'
+import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { createScreen } from '../testing/screen.ts'
+import { createColors } from './color.ts'
+import { createLiveTable } from './live-table.ts'
+import { runReport } from './run-report.ts'
+
+const COLUMNS = 72
+
+function setup({ columns = COLUMNS, rows = 24 } = {}) {
+  const screen = createScreen(columns, rows)
+  const writes: string[] = []
+  const out = {
+    columns,
+    rows,
+    backlog: 0,
+    write: (text: string) => {
+      writes.push(text)
+      screen.write(text)
+    },
+  }
+  const clock = createFakeClock()
+  const renderer = createLiveTable({ out, err: { write: (text) => screen.write(text) }, clock, colors: createColors(false) })
+  const emit = (...bodies: RunEventBody[]): void => {
+    for (const body of bodies) renderer.onEvent(at(clock.now(), body))
+  }
+  return { out, screen, writes, clock, renderer, emit }
+}
+
+const started: RunEventBody = {
+  type: 'started',
+  run: 'r7',
+  epoch: 3,
+  resumed: false,
+  pods: [
+    { uid: 'u2', pod: 'web-2' },
+    { uid: 'u1', pod: 'web-1' },
+    { uid: 'u0', pod: 'web-0' },
+  ],
+}
+const state = (pod: string, to: 'queued' | 'draining' | 'emptying' | 'warming', reason: string): RunEventBody => ({
+  type: 'podState',
+  uid: `u${pod.at(-1)}`,
+  pod,
+  from: null,
+  to,
+  reason,
+})
+const detail = (pod: string, text: string): RunEventBody => ({
+  type: 'podDetail',
+  uid: `u${pod.at(-1)}`,
+  pod,
+  state: 'emptying',
+  detail: text,
+})
+
+test('pods at work are rows, finished ones and warnings scroll away above', () => {
+  const { screen, clock, renderer, emit } = setup()
+  emit({ type: 'planned', plan: samplePlan }, started, state('web-2', 'draining', 'waits for edge'))
+  clock.advance(2000)
+  emit(state('web-2', 'emptying', '20 in flight'))
+  clock.advance(3000)
+  emit(detail('web-2', '14 in flight'))
+  clock.advance(1000)
+  expect(screen.text()).toBe(
+    `statefulset/web in namespace shop: 1 to upgrade, 1 to skip; at most 1 out of rotation at once
+The template of statefulset/web is patched first: app: r/app:v1 → r/app:v2
+edge (haproxy) G1: once, assuming bounded calls
+warning: web-0 is out of rotation by an operator
+run r7 begins: 3 pods, epoch 3
+0 of 3 pods finished, 1 at work, 6.0s
+  POD    STATE     FOR   DETAIL
+  web-2  emptying  4.0s  14 in flight ↓
+  2 queued`,
+  )
+
+  emit(
+    { type: 'warning', pod: 'web-2', message: 'its node is under pressure' },
+    {
+      type: 'podFinished',
+      result: podResult({
+        uid: 'u2',
+        pod: 'web-2',
+        outcome: 'upgraded',
+        phases: { queued: 9000, draining: 2000, emptying: 4000 },
+      }),
+    },
+    state('web-1', 'warming', 'not ready yet'),
+  )
+  renderer.notice('SIGINT: stopping in order.')
+  clock.advance(1000)
+  expect(screen.text().split('\n').slice(5).join('\n')).toBe(
+    `warning: web-2: its node is under pressure
+✓ web-2 upgraded in 6.0s (draining 2.0s, emptying 4.0s)
+SIGINT: stopping in order.
+1 of 3 pods finished, 1 at work, 7.0s
+  POD    STATE    FOR   DETAIL
+  web-1  warming  1.0s  not ready yet
+  1 queued`,
+  )
+
+  const result = runResult({ pods: [podResult({ uid: 'u2', pod: 'web-2', outcome: 'upgraded' })] })
+  renderer.finish(
+    runReport({
+      result,
+      plan: samplePlan,
+      exitCode: 0,
+      startedAt: 'a',
+      finishedAt: 'b',
+      warnings: [],
+      resumeCommand: 'sluice upgrade',
+    }),
+  )
+  expect(screen.text().split('\n').slice(7).join('\n')).toBe(
+    `SIGINT: stopping in order.
+
+Done: all pods run the wanted images
+Pods: 1 upgraded`,
+  )
+})
+
+test('waiting for a Lease counts down', () => {
+  const { screen, clock, emit } = setup({ columns: 120 })
+  emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 15_000 })
+  clock.advance(4000)
+  expect(screen.text()).toBe(
+    'the Lease sluice-statefulset-web is held by host_7: waiting 11s for a sign of life before taking over',
+  )
+})
+
+test('many events in a moment are one redraw, and a terminal that is behind gets none', () => {
+  const { out, writes, clock, emit } = setup()
+  emit(started, state('web-2', 'emptying', '500 in flight'))
+  clock.advance(1000)
+  const before = writes.length
+  for (let index = 0; index < 50; index += 1) {
+    emit(detail('web-2', `${400 - index} in flight`))
+    clock.advance(2)
+  }
+  expect(writes.length - before).toBeLessThanOrEqual(2)
+
+  out.backlog = 1
+  const behind = writes.length
+  emit(detail('web-2', '3 in flight'))
+  clock.advance(5000)
+  expect(writes.length).toBe(behind)
+  out.backlog = 0
+  clock.advance(1000)
+  expect(writes.at(-1)).toContain('3 in flight')
+})
+
+test('a small terminal shows as many rows as fit, cut to its width', () => {
+  const { screen, clock, emit } = setup({ columns: 40, rows: 6 })
+  emit(started, state('web-2', 'draining', 'a reason that is much too long for this terminal'))
+  emit(state('web-1', 'draining', '接続を待っています接続を待っています'), state('web-0', 'emptying', '1 in flight'))
+  clock.advance(1000)
+  expect(screen.text()).toBe(
+    `run r7 begins: 3 pods, epoch 3
+0 of 3 pods finished, 3 at work, 1.0s
+  POD    STATE     FOR   DETAIL
+  web-2  draining  1.0s  a reason that…
+  web-1  draining  1.0s  接続を待って…
+  1 more at work`,
+  )
+})
+
+test('hostile text has no effect on the terminal', () => {
+  const { screen, writes, clock, renderer, emit } = setup({ columns: 200 })
+  const hostile = 'x\u001b[2J\u001b]0;owned\u0007\ny\u202e\u009b31m'
+  const shown = 'x\\u001b[2J\\u001b]0;owned\\u0007 y\\u202e\\u009b31m'
+  emit({ ...started, pods: [{ uid: 'u2', pod: hostile }] }, {
+    ...state('web-2', 'draining', hostile),
+    pod: hostile,
+  } as RunEventBody)
+  emit({ type: 'warning', message: hostile, pod: hostile })
+  emit({
+    type: 'effect',
+    uid: 'u2',
+    pod: hostile,
+    loadBalancer: hostile,
+    target: hostile,
+    effect: 'drain',
+    operation: 'o',
+    outcome: 'failed',
+    batch: 1,
+    detail: hostile,
+  })
+  emit({ type: 'leaseWaiting', lease: hostile, holder: hostile, remainingMs: 1 })
+  clock.advance(100)
+  emit({ ...started, pods: [] })
+  clock.advance(100)
+  expect(screen.text()).toContain(`${shown}  draining  `)
+  emit({ type: 'podFinished', result: podResult({ uid: 'u2', pod: hostile, outcome: 'failed', reason: hostile }) })
+  renderer.notice(hostile)
+  clock.advance(100)
+  // oxlint-disable-next-line no-control-regex -- all that a table may write beside text
+  const beyondTheTable = /\u001b(?!\[(?:\?2026[hl]|\d*[ABGK]))|[\u0000-\u0009\u000b-\u001a\u001c-\u001f\u007f-\u009f\u202e]/
+  expect(writes.join('')).not.toMatch(beyondTheTable)
+  expect(hostile).toMatch(beyondTheTable)
+})
+
+test('after the end nothing is drawn any more', () => {
+  const { writes, clock, renderer, emit } = setup()
+  emit(started)
+  renderer.close()
+  const count = writes.length
+  emit(state('web-2', 'draining', 'x'))
+  clock.advance(10_000)
+  expect(writes.length).toBe(count)
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { samplePlan } from '../testing/samples.ts'
+import { createColors } from './color.ts'
+import { hasChanges, planDocument, planLines } from './plan-view.ts'
+
+const colors = createColors(false)
+
+test('a plan, pod by pod', () => {
+  expect(planLines(samplePlan, colors)).toEqual([
+    'statefulset/web in namespace shop: 1 to upgrade, 1 to skip; at most 1 out of rotation at once',
+    '',
+    'POD    ACTION   IMAGES                    TARGETS                                     REASON',
+    'web-1  upgrade  app: r/app:v1 → r/app:v2  edge: web/web1                              runs other images',
+    'web-0  skip     -                         edge: web/web0 (out of rotation, stays so)  runs the wanted images',
+    '',
+    'The template of statefulset/web is patched first: app: r/app:v1 → r/app:v2',
+    '',
+    'edge (haproxy) G1: once, assuming bounded calls',
+    '',
+    'warning: web-0 is out of rotation by an operator',
+  ])
+})
+
+test('refusals say what to change', () => {
+  const refusals = [
+    { code: 'not-on-delete', message: 'statefulset/web rolls its pods itself', hint: 'set updateStrategy OnDelete' },
+  ]
+  expect(planLines({ ...samplePlan, pods: [], templates: [], guarantees: [], warnings: [], refusals }, colors)).toEqual([
+    'statefulset/web in namespace shop: no pods; at most 1 out of rotation at once',
+    '',
+    'refused: statefulset/web rolls its pods itself [not-on-delete]',
+    '    set updateStrategy OnDelete',
+  ])
+})
+
+test('pods and templates make changes; skipped pods make none', () => {
+  const [upgrade, skip] = samplePlan.pods
+  const nothing = { ...samplePlan, templates: [], pods: [skip!] }
+  expect(hasChanges(nothing)).toBe(false)
+  expect(hasChanges({ ...nothing, templates: samplePlan.templates })).toBe(true)
+  expect(hasChanges({ ...nothing, pods: [upgrade!] })).toBe(true)
+  expect(hasChanges({ ...nothing, pods: [{ ...skip!, action: 'adopt' }] })).toBe(true)
+  expect(planDocument(nothing)).toMatchObject({ apiVersion: 'sluice.dev/v1', kind: 'Plan', changes: false, window: 1 })
+})
