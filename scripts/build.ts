@@ -31,7 +31,12 @@ async function bundleCommandLine(): Promise<OutputChunk[]> {
     logLevel: 'warn',
   })
   try {
-    const { output } = await bundle.write({ dir: cliDir, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
+    const { output } = await bundle.write({
+      dir: cliDir,
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: '[name]-[hash].js',
+    })
     chmodSync(join(cliDir, 'sluice.js'), 0o755)
     return output.filter((file) => file.type === 'chunk')
   } finally {
@@ -42,10 +47,16 @@ async function bundleCommandLine(): Promise<OutputChunk[]> {
 /** The bundle holds the code of other people, whose licenses ask to travel along. */
 function writeLicenses(chunks: readonly OutputChunk[]): void {
   const packages = new Set(
-    chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0] ?? [])),
+    chunks.flatMap(({ moduleIds }) =>
+      moduleIds.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replace(/^\0/, ''))?.[0] ?? []),
+    ),
   )
   const notices = [...packages].sort().map((folder) => {
-    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string; version: string; license?: string }
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      name: string
+      version: string
+      license?: string
+    }
     const files = existsSync(folder) ? readdirSync(folder).filter((name) => /^(licen[cs]e|notice)/i.test(name)) : []
     const texts = files.map((name) => readFileSync(join(folder, name), 'utf8').trim())
     return [`${manifest.name} ${manifest.version} (${manifest.license ?? 'see its text'})`, ...texts].join('\n\n')

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+/** A package as npm would see it: the manifest and what was built. */
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-build-'))
+  for (const file of ['package.json', 'LICENSE']) cpSync(join(ROOT, file), join(folder, file))
+  const built = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(folder, 'dist')], { encoding: 'utf8' })
+  if (built.status !== 0) throw new Error(`${built.stdout}${built.stderr}`)
+}, 120_000)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function run(...args: string[]) {
+  return spawnSync(process.execPath, [join(folder, 'dist/cli/sluice.js'), ...args], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { HOME: folder },
+  })
+}
+
+const cliFiles = (): string[] => readdirSync(join(folder, 'dist/cli'))
+
+test('the command line needs nothing but its own files', () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+  expect(run('version')).toMatchObject({ status: 0, stdout: `sluice ${version} (node ${process.versions.node})\n`, stderr: '' })
+  expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('upgrade [options]'), stderr: '' })
+  // As far as it goes without a cluster: all lazy parts are loaded.
+  expect(run('status')).toMatchObject({ status: 3, stderr: expect.stringContaining('error: no cluster is configured') })
+})
+
+test('it can be executed, and stays in parts that are loaded when they are needed', () => {
+  const entry = join(folder, 'dist/cli/sluice.js')
+  expect(statSync(entry).mode & 0o111).toBe(0o111)
+  const source = readFileSync(entry, 'utf8')
+  expect(source).toMatch(/^#!\/usr\/bin\/env node\n/)
+  expect(source.length).toBeLessThan(1000)
+  const main = cliFiles().find((name) => /^main-.*\.js$/.test(name))!
+  const staticImports = readFileSync(join(folder, 'dist/cli', main), 'utf8').match(/^import .* from "(?!node:).*"/gm) ?? []
+  expect(staticImports.filter((line) => !line.includes('rolldown-runtime'))).toEqual([])
+})
+
+test('the licenses of what is bundled travel along', () => {
+  const text = readFileSync(join(folder, 'dist/cli/THIRD-PARTY-LICENSES.txt'), 'utf8')
+  for (const name of ['commander', '@kubernetes/client-node', 'zod', 'yaml', 'pino', 'log-update'])
+    expect(text).toMatch(new RegExp(`^${name} \\d`, 'm'))
+})
+
+test('the library can be imported, and has its types', () => {
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const script = "import('./dist/src/index.js').then((library) => console.log(Object.keys(library).join()))"
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', cwd: folder })
+  expect(stderr).toBe('')
+  expect(stdout.trim().split(',')).toEqual(
+    expect.arrayContaining(['AdapterError', 'createLoadBalancers', 'loadConfig', 'prepareRun']),
+  )
+  expect(readFileSync(join(folder, 'dist/src/index.d.ts'), 'utf8')).toContain('prepareRun')
+  expect(readFileSync(join(folder, 'dist/adapters/contract.d.ts'), 'utf8')).toContain('interface Adapter')
+})
+
+test('npm packs what is needed, and no test or source', () => {
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--offline'], { encoding: 'utf8', cwd: folder })
+  expect(stdout).toMatch(/^\[/)
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]
+  const paths = files.map(({ path }) => path)
+  const { bin, exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    bin: Record<string, string>
+    exports: Record<string, Record<string, string>>
+  }
+  const promised = [...Object.values(bin), ...Object.values(exports).flatMap((entry) => Object.values(entry))]
+  expect(paths).toEqual(expect.arrayContaining([...promised.map((path) => path.replace(/^\.\//, '')), 'LICENSE', 'package.json']))
+  expect(paths.filter((path) => /\.test\.|\/testing\/|conformance|(?<!\.d)\.ts$/.test(path))).toEqual([])
+})

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startChild } from './testing/child.ts'
+import { sluiceVersion } from './version.ts'
+
+const ENTRY = join(import.meta.dirname, 'sluice.ts')
+const CONFIG = `apiVersion: sluice.dev/v1
+kind: Config
+loadBalancers:
+  - {name: edge, adapter: haproxy, port: 8080, options: {socket: /run/none.sock, backend: web}}
+`
+
+/** Without a home, so that no kubeconfig of this machine is found. */
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
+  writeFileSync(join(folder, 'good.yaml'), CONFIG)
+  writeFileSync(join(folder, 'bad.yaml'), `${CONFIG}drain: {deadline: 60}\nrollot: {}\n`)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+async function sluice(args: string[], { env = {}, entry = ENTRY }: { env?: Record<string, string>; entry?: string } = {}) {
+  const child = startChild([entry, ...args], { cwd: folder, env: { HOME: folder, ...env } })
+  return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
+}
+
+describe('wrong arguments exit with 2, and touch nothing', () => {
+  test.each<[string, string[], string]>([
+    ['no command', [], 'Usage: sluice [options] [command]'],
+    ['a mistyped command', ['upgrad'], "error: unknown command 'upgrad'\n(Did you mean upgrade?)"],
+    [
+      'a mistyped flag',
+      ['upgrade', 'sts/web', '--max-unavailabel', '1'],
+      "error: unknown option '--max-unavailabel'\n(Did you mean --max-unavailable?)",
+    ],
+    [
+      'a format that is none',
+      ['plan', 'sts/web', '-o', 'xml'],
+      "error: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json, jsonl.",
+    ],
+    ['nothing to upgrade', ['upgrade'], 'error: what to upgrade is missing: name TYPE/NAME, or pods with -l SELECTOR'],
+    [
+      'two mistakes',
+      ['plan', 'web', 'app='],
+      'error: "web" is neither a workload nor an image: write TYPE/NAME for a workload, or CONTAINER=IMAGE for an image\nerror: "app=": "" is no image: it is empty\n',
+    ],
+    ['no config', ['plan', 'sts/web'], 'sluice.yaml: there is no such file\n'],
+    [
+      'a wrong config',
+      ['plan', 'sts/web', '--config', 'bad.yaml'],
+      'bad.yaml:5:19: drain.deadline: 60 has no unit\n    write "60s" for seconds or "60ms" for milliseconds\nbad.yaml:6:1: rollot: unknown key\n    did you mean "rollout"?\n',
+    ],
+    ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],
+    [
+      'a log level that is none',
+      ['upgrade', 'sts/web', '--config', 'good.yaml'],
+      'error: SLUICE_LOG: "loud" is none of trace, debug',
+    ],
+  ])('%s', async (name, args, text) => {
+    const { code, stdout, stderr } = await sluice(args, name.startsWith('a log level') ? { env: { SLUICE_LOG: 'loud' } } : {})
+    expect(stderr).toContain(text)
+    expect(stdout).toBe('')
+    expect(code).toBe(2)
+  })
+})
+
+describe('the config is found', () => {
+  test.each<[string, string[], Record<string, string>, string]>([
+    ['by $SLUICE_CONFIG', [], { SLUICE_CONFIG: 'bad.yaml' }, 'bad.yaml:5:19: '],
+    ['by --config, which wins', ['--config', 'none.yaml'], { SLUICE_CONFIG: 'bad.yaml' }, 'none.yaml: there is no such file'],
+    ['in the working directory', [], { SLUICE_CONFIG: '' }, 'sluice.yaml: there is no such file'],
+  ])('%s', async (_name, args, env, text) => {
+    const { code, stderr } = await sluice(['plan', 'sts/web', ...args], { env })
+    expect(stderr).toContain(text)
+    expect(code).toBe(2)
+  })
+})
+
+describe('a cluster that cannot be reached exits with 3', () => {
+  const commands = [
+    ['plan', 'sts/web', '--config', 'good.yaml'],
+    ['upgrade', 'sts/web', '--config', 'good.yaml'],
+    ['status'],
+    ['cleanup'],
+  ]
+
+  test.each(commands)('%s: no kubeconfig', async (...args) => {
+    const { code, stdout, stderr } = await sluice(args)
+    expect(stderr).toContain('error: no cluster is configured')
+    expect(stderr).not.toContain('bug')
+    expect(stdout).toBe('')
+    expect(code).toBe(3)
+  })
+
+  test('plan: nobody listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    await new Promise((resolve) => server.close(resolve))
+    writeFileSync(
+      join(folder, 'kubeconfig'),
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'c',
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+        clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+        users: [{ name: 'u', user: { token: 't' } }],
+      }),
+    )
+    const { code, stderr } = await sluice(['plan', 'sts/web', '--config', 'good.yaml', '--kubeconfig', 'kubeconfig'])
+    expect(stderr).not.toContain('bug')
+    expect(stderr).toMatch(/^error: /)
+    expect(code).toBe(3)
+  })
+})
+
+describe('help and version', () => {
+  test('--help goes to stdout and exits with 0', async () => {
+    const { code, stdout, stderr } = await sluice(['upgrade', '--help'])
+    expect([code, stderr]).toEqual([0, ''])
+    expect(stdout).toContain('sluice upgrade statefulset/web app=registry.example/app:v2')
+    expect(stdout).toContain('130, 143 interrupted, resumable')
+  })
+
+  test('as a plugin of kubectl it is called that', async () => {
+    const plugin = join(folder, 'kubectl-sluice')
+    symlinkSync(ENTRY, plugin)
+    expect((await sluice(['upgrade', '--help'], { entry: plugin })).stdout).toMatch(/^Usage: kubectl sluice upgrade /)
+    expect((await sluice(['upgrade'], { entry: plugin })).stderr).toContain('Run "kubectl sluice COMMAND --help"')
+  })
+
+  test('version', async () => {
+    expect((await sluice(['--version'])).stdout).toBe(`${sluiceVersion()}\n`)
+    expect((await sluice(['version'])).stdout).toBe(`sluice ${sluiceVersion()} (node ${process.versions.node})\n`)
+    expect(JSON.parse((await sluice(['version', '-o', 'json'])).stdout)).toMatchObject({
+      kind: 'Version',
+      version: sluiceVersion(),
+    })
+  })
+})
