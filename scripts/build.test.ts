@@ -41,7 +41,7 @@ function loadedAtOnce(file: string, found = new Map<string, string>()): Map<stri
 /** The bundler names the module that each region of a chunk comes from. */
 function packagesIn(chunks: ReadonlyMap<string, string>): string[] {
   const names = [...chunks.values()].flatMap((source) =>
-    [...source.matchAll(/^\/\/#region node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
+    [...source.matchAll(/^\/\/#region .*node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
   )
   return [...new Set(names)].sort()
 }
