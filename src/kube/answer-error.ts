@@ -30,7 +30,7 @@ export function answerError(request: TransportRequest, answer: TransportResponse
 function kindOf(status: number): KubeErrorKind {
   if (status === 409 || status === 412) return 'conflict'
   if (status === 429) return 'throttled'
-  
+  if (status === 408) return 'ambiguous'
   return status >= 400 && status < 500 ? 'definite' : 'ambiguous'
 }
 

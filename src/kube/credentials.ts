@@ -49,7 +49,7 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   }
 
   return {
-    // Shared while it is under way: also the token refresh of client-node's own providers must not run twice at once.
+    // Shared while it is under way, so that neither a plugin nor a token refresh of client-node runs twice at once.
     current() {
       loading ??= load().finally(() => {
         loading = undefined

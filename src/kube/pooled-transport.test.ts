@@ -322,6 +322,16 @@ test('a proxy that refuses the tunnel, or is not there, has passed nothing on', 
   expect(server.seen).toEqual([])
 })
 
+test('401 makes it ask for other credentials once, and send the request at most twice', async () => {
+  const server = await serve()
+  server.handle((_seen, response) => response.writeHead(401).end('{}'))
+  const transport = transportTo(server.url, { credentials: { ...always(), refused: () => true } })
+  expect((await transport.send(PATCH)).status).toBe(401)
+  expect(server.seen).toHaveLength(2)
+  expect((await transport.stream(GET, () => {})).status).toBe(401)
+  expect(server.seen).toHaveLength(4)
+})
+
 test('a closed transport ends what is open, and sends nothing more', async () => {
   const server = await serve()
   server.handle((_seen, response) => response.flushHeaders())

@@ -455,6 +455,23 @@ test('a handler that throws is told of and stops nothing', async () => {
   await reflector.stop()
 })
 
+test('a watch that is refused goes by the list, not on as before', async () => {
+  const { startWith, next, reflector } = setUp()
+  ;(await startWith(9, [])).answer(403, { kind: 'Status', reason: 'Forbidden' })
+  expect((await next('list')).query.get('limit')).toBe('500')
+  await reflector.stop()
+})
+
+test('a handler that stops the reflector gets nothing more', async () => {
+  const stopping: { now?: () => void } = {}
+  const { reflector, next, taken } = setUp({ onEvent: () => stopping.now?.() })
+  stopping.now = () => void reflector.stop()
+  const started = reflector.start().catch((error: unknown) => error)
+  ;(await next('list')).answer(200, listOf(9, [pod('a', 1), pod('b', 2)]))
+  expect(await started).toMatchObject({ problem: 'stopped' })
+  expect(taken()).toEqual(['~added a@1'])
+})
+
 test('stop ends a watch, a list and a pause, leaves no timer, and is no error', async () => {
   const watching = setUp()
   const watch = await watching.startWith(9, [pod('a', 1)])

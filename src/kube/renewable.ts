@@ -17,26 +17,16 @@ export interface RenewableOptions<T extends object> {
 /** A new secret that was never accepted is not dropped sooner than this: no plugin run for every request. */
 const REFUSED_AT_ONCE_MS = 10_000
 
-/** Callers that come while it is being fetched share the one fetch. */
+/** Fetches one at a time: whoever calls `get()` sees to that. */
 export function createRenewable<T extends object>({ clock, fetch, isFresh }: RenewableOptions<T>): Renewable<T> {
   let held: { value: T; fetchedAt: number; accepted: boolean } | undefined
-  let fetching: Promise<T> | undefined
-
-  async function renew(): Promise<T> {
-    try {
-      const value = await fetch()
-      held = { value, fetchedAt: clock.now(), accepted: false }
-      return value
-    } finally {
-      fetching = undefined
-    }
-  }
 
   return {
     async get() {
       if (held !== undefined && isFresh(held.value, clock.now() - held.fetchedAt)) return held.value
-      fetching ??= renew()
-      return fetching
+      const value = await fetch()
+      held = { value, fetchedAt: clock.now(), accepted: false }
+      return value
     },
     accepted(value) {
       if (held?.value === value) held.accepted = true
