@@ -38,10 +38,10 @@ function loadedAtOnce(file: string, found = new Map<string, string>()): Map<stri
   return found
 }
 
-/** The bundler names the module that each region of a chunk comes from. */
+/** The bundler names the module above each part of a chunk. */
 function packagesIn(chunks: ReadonlyMap<string, string>): string[] {
   const names = [...chunks.values()].flatMap((source) =>
-    [...source.matchAll(/^\/\/#region .*node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
+    [...source.matchAll(/^\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name!),
   )
   return [...new Set(names)].sort()
 }
