@@ -23,6 +23,12 @@ describe('before anything was touched', () => {
     ['no right', kubeError('definite'), 3, 'error: pods is forbidden'],
     ['no such workload', new WorkloadError('not-found', 'there is no statefulset/web'), 3, 'error: there is no statefulset/web'],
     ['no load balancer', new AdapterError('edge', 'fatal', 'no such backend'), 3, 'error: edge: no such backend'],
+    [
+      'a named deadline',
+      new WorkloadError('deadline', 'the template was not observed', { deadline: 'template' }),
+      4,
+      'error: the template was not observed',
+    ],
     ['somebody else', kubeError('conflict'), 7, 'error: pods is forbidden'],
     [
       'a cause that says more',

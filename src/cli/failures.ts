@@ -25,6 +25,7 @@ export function failureOf(error: unknown, { touched }: { touched: boolean }): Fa
     if (error.name === 'ConfigError') return { code: EXIT.usage, lines: error.message.split('\n') }
     const lines = errorLines(withCause(error))
     if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
+    if (error.kind === 'deadline') return { code: EXIT.deadline, lines }
     return { code: touched ? EXIT.failed : EXIT.preflight, lines }
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
