@@ -82,9 +82,12 @@ export function createInstance({ component, scope, socket, master, backend }: In
   async function readInFlight(session: RuntimeSession, of: readonly ServerState[], all: number): Promise<Map<string, number>> {
     if (of.length === 0) return new Map()
     const eachAlone = of.length * STAT_HEADER_IN_ROWS < all
-    const commands = eachAlone ? of.map(({ id }) => `show stat ${backend} 4 ${id}`) : [`show stat ${backend} 4 -1`]
+    // By its id: the name may be a frontend's as well, which has no servers.
+    const commands = eachAlone
+      ? of.map(({ backendId, id }) => `show stat ${backendId} 4 ${id}`)
+      : [`show stat ${of[0]!.backendId} 4 -1`]
     const tables = await session.read(commands)
-    return new Map(tables.flatMap((table) => [...parseInFlight(table)]))
+    return new Map(tables.flatMap((table) => [...parseInFlight(table, backend)]))
   }
 
   return {

@@ -21,9 +21,9 @@ export async function readOldInFlight(
   const pids = parseOldWorkers(await askMaster(master, 'show proc', call, open))
   const inFlight = new Map<string, number>()
   for (const pid of pids) {
-    // A worker that has ended meanwhile is answered with an error, which holds no server.
-    const answer = await askMaster(master, `@!${pid} show stat ${backend} 4 -1`, call, open)
-    for (const [name, count] of parseInFlight(answer)) inFlight.set(name, (inFlight.get(name) ?? 0) + count)
+    // Of all proxies: by name it might be a frontend's, and ids are another worker's own. A worker that has ended meanwhile is answered with an error, which holds no server.
+    const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
+    for (const [name, count] of parseInFlight(answer, backend)) inFlight.set(name, (inFlight.get(name) ?? 0) + count)
   }
   return inFlight
 }

@@ -19,6 +19,7 @@ const ANSWER = `1
 `
 
 const server: ServerState = {
+  backendId: '3',
   id: '1',
   name: 'a',
   address: '10.0.0.1',
@@ -31,8 +32,28 @@ const server: ServerState = {
 
 test('reads the table of HAProxy 2.6', () => {
   expect(parseServersState(ANSWER)).toEqual([
-    { id: '1', name: 'a', address: '127.0.0.1', port: 18001, opState: 2, adminState: 8, weight: 5, configuredWeight: 10 },
-    { id: '2', name: 'b', address: '::1', port: 18002, opState: 0, adminState: 0, weight: 1, configuredWeight: 1 },
+    {
+      backendId: '3',
+      id: '1',
+      name: 'a',
+      address: '127.0.0.1',
+      port: 18001,
+      opState: 2,
+      adminState: 8,
+      weight: 5,
+      configuredWeight: 10,
+    },
+    {
+      backendId: '3',
+      id: '2',
+      name: 'b',
+      address: '::1',
+      port: 18002,
+      opState: 0,
+      adminState: 0,
+      weight: 1,
+      configuredWeight: 1,
+    },
   ])
 })
 

@@ -2,6 +2,8 @@
 import type { Json } from '../contract.ts'
 
 export interface ServerState {
+  /** Proxies are named twice as often as not: a frontend and a backend may share a name, but no id. */
+  backendId: string
   id: string
   name: string
   /** `-` where it is not resolved. */
@@ -34,6 +36,7 @@ const OP_STARTING = 1
 const OP_RUNNING = 2
 
 const COLUMNS = {
+  backendId: 'be_id',
   id: 'srv_id',
   name: 'srv_name',
   address: 'srv_addr',
@@ -58,6 +61,7 @@ export function parseServersState(text: string): ServerState[] | undefined {
     const cells = row.split(' ')
     const cell = (key: keyof typeof COLUMNS): string => cells[at[key]] ?? ''
     return {
+      backendId: cell('backendId'),
       id: cell('id'),
       name: cell('name'),
       address: cell('address'),

@@ -4,18 +4,18 @@ import { parseCsv, parseInFlight, parseInfo } from './stats.ts'
 
 test('counts sessions and the queue of each server', () => {
   const csv = '# pxname,svname,qcur,qmax,scur,smax,\nweb,a,2,9,3,9,\nweb,b,0,0,0,0,\n'
-  expect(parseInFlight(csv)).toEqual(new Map(Object.entries({ a: 5, b: 0 })))
+  expect(parseInFlight(csv, 'web')).toEqual(new Map(Object.entries({ a: 5, b: 0 })))
 })
 
 test('a count that is missing is not known, never 0', () => {
-  expect(parseInFlight('# pxname,svname,qcur,scur\nweb,a,,3\nweb,b,0')).toEqual(new Map())
-  expect(parseInFlight('# pxname,svname,qcur\nweb,a,0')).toEqual(new Map())
-  expect(parseInFlight('No such proxy.')).toEqual(new Map())
+  expect(parseInFlight('# pxname,svname,qcur,scur\nweb,a,,3\nweb,b,0', 'web')).toEqual(new Map())
+  expect(parseInFlight('# pxname,svname,qcur\nweb,a,0', 'web')).toEqual(new Map())
+  expect(parseInFlight('No such proxy.', 'web')).toEqual(new Map())
 })
 
 test('the text of a health check cannot pass for another server', () => {
   const csv = '# pxname,svname,qcur,scur,last_chk,\nweb,a,0,1,"evil ""text"",\nweb,b,0,0,",\nweb,b,0,7,,\n'
-  expect(parseInFlight(csv)).toEqual(new Map(Object.entries({ a: 1, b: 7 })))
+  expect(parseInFlight(csv, 'web')).toEqual(new Map(Object.entries({ a: 1, b: 7 })))
 })
 
 test('reads back any table of cells', () => {

@@ -1,16 +1,17 @@
 /** Reads `show stat` (CSV) and `show info`. */
 
-/** Requests or connections under way or queued, by server name; a server that is missing is not known. */
-export function parseInFlight(csv: string): Map<string, number> {
+/** Requests or connections under way or queued, by name of the backend's server; one that is missing is not known. */
+export function parseInFlight(csv: string, backend: string): Map<string, number> {
   const [header = [], ...rows] = parseCsv(csv.replace(/^# /, ''))
+  const proxy = header.indexOf('pxname')
   const name = header.indexOf('svname')
   const columns = [header.indexOf('scur'), header.indexOf('qcur')]
-  if (name === -1 || columns.includes(-1)) return new Map()
+  if (proxy === -1 || name === -1 || columns.includes(-1)) return new Map()
   const inFlight = new Map<string, number>()
   for (const row of rows) {
     const counts = columns.map((column) => row[column] ?? '')
     // A cell that is no number means "not known", which must not become 0.
-    if (row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) continue
+    if (row[proxy] !== backend || row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) continue
     inFlight.set(
       row[name],
       counts.reduce((sum, count) => sum + Number(count), 0),

@@ -15,7 +15,7 @@ import { createPodPorts, rehearse } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { Rollout } from './rollout.ts'
 import { createRollout } from './rollout.ts'
-import type { RunPorts, RunRequest } from './run.ts'
+import type { RunPorts, RunRequest } from './request.ts'
 import { worstOutcome } from './outcome.ts'
 import type { AssessedWorkload, World } from './world.ts'
 

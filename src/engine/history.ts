@@ -10,7 +10,7 @@ import type { LedgerStore } from './ledger-store.ts'
 import { createLedger, deleteLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
-import type { RunPorts, RunRequest } from './run.ts'
+import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
 
 /** Finished ledgers of a workload that are kept. */

@@ -39,9 +39,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const raw = await client.patch(podsPath(namespace, pod.name), operations, { deadlineMs: API_DEADLINE_MS })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
-      return error instanceof KubeError && error.kind === 'ambiguous'
-        ? { kind: 'unknown', message: error.message }
-        : { kind: 'rejected', message: messageOf(error) }
+      return isRejection(error)
+        ? { kind: 'rejected', message: messageOf(error) }
+        : { kind: 'unknown', message: messageOf(error) }
     }
   }
 
@@ -88,6 +88,12 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
     settle: ({ uid, targets, settlement }) => record(uid, targets, settlement),
   }
+}
+
+/** The API server has looked at the write and refused it. One that it never saw, or put off, says nothing of the guards. */
+function isRejection(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return true
+  return error.status !== undefined && error.kind !== 'ambiguous' && error.kind !== 'throttled'
 }
 
 export function ledgerEntry(pod: PodView, targets: JournalTarget[]): LedgerEntry {

@@ -1,7 +1,7 @@
 import { type AccessCheck, checkAccess } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { RunError } from './errors.ts'
-import type { RunRequest } from './run.ts'
+import type { RunRequest } from './request.ts'
 
 const APPS = 'apps'
 const OWNERS: Record<string, { resources: string[]; verbs: string[] }[]> = {

@@ -14,7 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import type { PodStore } from './pod-store.ts'
-import type { RunSettings } from './run.ts'
+import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
 
 /** Between a try and the next, where something has to be asked again. */

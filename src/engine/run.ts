@@ -1,50 +1,12 @@
-import type { Adapter } from '../../adapters/contract.ts'
-import type { KubeClient } from '../kube/client.ts'
-import type { ContainerImage } from '../pods/glossary.ts'
-import type { Plan, WorkloadRef } from '../plan/plan.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Random } from '../ports/random.ts'
-import type { RunEvent, RunEventBody, RunResult } from './events.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
 import { checkRights } from './preflight.ts'
-import type { RunSettings } from './settings.ts'
+import type { RunPorts, RunRequest } from './request.ts'
 import { observeWorld } from './world.ts'
 
+export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
 export type { RunSettings } from './settings.ts'
-
-/** One configured load balancer, with its adapter made. */
-export interface LoadBalancer {
-  name: string
-  /** Name of the adapter, for display. */
-  adapterName: string
-  adapter: Adapter
-  /** Container port, by number or name. */
-  port: number | string
-}
-
-export interface RunRequest {
-  namespace: string
-  /** Either workloads and pods by name, or pods by label selector. */
-  select: { refs: Pick<WorkloadRef, 'kind' | 'name'>[] } | { labelSelector: string }
-  /** Empty: bring the pods to their workload's own template. */
-  images: ContainerImage[]
-  settings: RunSettings
-  /** Patch the pods of a Deployment though its template then differs. */
-  acceptTemplateDrift: boolean
-  /** Upgrade pods that are in none of the load balancers, without a drain. */
-  allowUnbalanced: boolean
-}
-
-/** Everything from outside, given at one place. */
-export interface RunPorts {
-  client: KubeClient
-  loadBalancers: LoadBalancer[]
-  clock: Clock
-  random: Random
-  /** Names this process in the Lease, such as HOST_PID. */
-  identity: string
-  onEvent: (event: RunEvent) => void
-}
 
 export interface PreparedRun {
   /** What would be done; with refusals, `execute` refuses. Nothing was touched to make it. */

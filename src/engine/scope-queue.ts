@@ -71,14 +71,20 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     }
   }
 
-  /** The oldest, and all of its kind that wait behind it, each target once: their order among targets does not matter. */
+  /**
+   * The oldest, and all of its kind that wait behind it, each target once. The calls to one target keep their order;
+   * those to different targets need none. A call carries one fence, so that only effects of the same epoch share it:
+   * a higher one would lock out the target's own owner.
+   */
   function takeBatch(): Item[] {
     const batch: Item[] = []
     const targets = new Set<string>()
     const kind = waiting[0]?.kind
-    for (let index = 0; index < waiting.length && batch.length < adapter.capabilities.batch.max;) {
+    const fence = waiting[0]?.effect?.fence
+    for (let index = 0; index < waiting.length && batch.length < Math.max(1, adapter.capabilities.batch.max);) {
       const item = waiting[index]!
-      if (item.kind !== kind || targets.has(item.target.id)) {
+      if (item.kind !== kind || item.effect?.fence !== fence || targets.has(item.target.id)) {
+        targets.add(item.target.id)
         index++
         continue
       }
@@ -119,7 +125,7 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     if (kind === 'inspect') return adapter.inspect(targets, call)
     if (kind === 'snapshot') return adapter.snapshot(targets, call)
     const operationIds = new Map(batch.map(({ target, effect }) => [target.id, effect!.operation]))
-    const effectCall = { ...call, operationIds, fence: Math.max(...batch.map(({ effect }) => effect!.fence)) }
+    const effectCall = { ...call, operationIds, fence: batch[0]!.effect!.fence }
     if (kind === 'drain') return adapter.drain(targets, effectCall)
     return adapter.restore(
       batch.map(({ target, effect }) => ({ target, prior: effect!.prior })),

@@ -1,11 +1,11 @@
-import type { Adapter, Call, Json, Target, TargetObservation } from '../../adapters/contract.ts'
+import type { Adapter, Call, Capabilities, Json, Target, TargetObservation } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
 import { operationId } from '../journal/operation.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import type { LoadBalancer } from './run.ts'
+import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
 
@@ -54,6 +54,14 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     return loadBalancer.adapter
   }
 
+  /** A record may name a load balancer that is in the config no more: that shows where it is called. */
+  function capabilitiesOf(targets: readonly JournalTarget[]): Capabilities[] {
+    return targets.flatMap(({ loadBalancer, untouched }) => {
+      const known = untouched ? undefined : byName.get(loadBalancer)
+      return known ? [known.adapter.capabilities] : []
+    })
+  }
+
   function queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue {
     const key = JSON.stringify([target.loadBalancer, target.scope])
     const queue = queues.get(key) ?? createScopeQueue({ adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
@@ -68,18 +76,23 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     for (const { name, adapter, port } of loadBalancers) {
       const located = pods.map((pod) => endpointOf(pod, port))
       const asked = located.flatMap((one, index) => (one.ok ? [{ ...one.endpoint, index }] : []))
-      const resolutions = await adapter.resolve(asked, call)
-      pods.forEach((_, index) => {
-        const place = asked.findIndex((one) => one.index === index)
-        const resolution = resolutions[place]
-        const one = located[index]!
+      const resolutions = asked.length === 0 ? [] : await adapter.resolve(asked, call)
+      if (resolutions.length !== asked.length)
+        throw new AdapterError('engine', 'fatal', `${name} answered for ${resolutions.length} of ${asked.length} pods`)
+      const answers = new Map(asked.map(({ index }, place) => [index, resolutions[place]!]))
+      located.forEach((one, index) => {
+        const resolution = answers.get(index)
         const before = found[index]!
-        if (!one.ok) found[index] = { found: false, reason: one.reason }
-        else if (!resolution?.found) found[index] = { found: false, reason: `${name}: ${resolution?.reason ?? 'no answer'}` }
-        else if (before.found) before.targets.push(...resolution.targets.map((target) => ({ loadBalancer: name, target })))
+        if (resolution?.found) {
+          if (before.found) before.targets.push(...resolution.targets.map((target) => ({ loadBalancer: name, target })))
+          return
+        }
+        // Let through without this load balancer; what the others have of it is drained all the same.
+        if (allowUnbalanced) return
+        found[index] = { found: false, reason: one.ok ? `${name}: ${resolution!.reason}` : one.reason }
       })
     }
-    return allowUnbalanced ? found.map((one) => (one.found ? one : { found: true, targets: [] })) : found
+    return found
   }
 
   async function snapshot(pod: Listener): Promise<SnapshotAnswer> {
@@ -190,7 +203,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       const known = new Set(targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`))
       const now = found!.targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
       if (now.length === known.size && now.every((name) => known.has(name))) return { kind: 'same', address: pod.ip ?? '' }
-      return { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is ${now.join(', ')}` }
+      return {
+        kind: 'elsewhere',
+        message: `at its new address ${pod.ip ?? ''} it is ${now.length === 0 ? 'in no load balancer' : now.join(', ')}`,
+      }
     } catch (error) {
       return { kind: 'unknown', message: messageOf(error) }
     }
@@ -203,13 +219,8 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     compare,
     effect,
     relocate,
-    settleMs: (targets) =>
-      Math.max(
-        0,
-        ...targets.filter(({ untouched }) => !untouched).map(({ loadBalancer }) => adapterOf(loadBalancer).capabilities.settleMs),
-      ),
-    isVolatile: (targets) =>
-      targets.some(({ loadBalancer, untouched }) => !untouched && adapterOf(loadBalancer).capabilities.volatileOnReload),
+    settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
   }
 }
 

@@ -14,7 +14,7 @@ import { openEndpointStore } from './endpoint-store.ts'
 import type { RunEventBody } from './events.ts'
 import type { PodStore } from './pod-store.ts'
 import { openPodStore } from './pod-store.ts'
-import type { RunPorts, RunRequest } from './run.ts'
+import type { RunPorts, RunRequest } from './request.ts'
 import type { Found, Traffic } from './traffic.ts'
 import { createTraffic } from './traffic.ts'
 

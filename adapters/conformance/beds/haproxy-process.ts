@@ -51,7 +51,8 @@ function configuration(folder: string, { endpoints, moreLines = [], mode = 'http
     '  timeout connect 2s',
     '  timeout client 60s',
     '  timeout server 60s',
-    'frontend front',
+    // The same name as the backend's, as people do.
+    'frontend web',
     `  bind unix@${folder}/front.sock`,
     '  default_backend web',
     'backend web',

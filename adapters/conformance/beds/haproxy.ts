@@ -35,7 +35,7 @@ export async function makeHaproxyBed({ servers }: { servers: number }): Promise<
   }
   /** The adapter reads `show servers state`; this is another command with another format. */
   async function status(endpoint: Endpoint): Promise<string> {
-    const [header = '', ...rows] = (await process.ask('show stat web 4 -1')).split('\n')
+    const [header = '', ...rows] = (await process.ask('show stat -1 4 -1')).split('\n')
     const column = header.split(',').indexOf('status')
     const row = rows.find((line) => line.startsWith(`web,${nameOf(endpoint)},`))
     return row?.split(',')[column] ?? 'absent'
