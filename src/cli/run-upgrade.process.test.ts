@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -131,3 +135,30 @@ describe('stdout', () => {
     expect(child.stdout()).toContain(RESUME)
   })
 })
+
+/** From util-linux: runs a command on a terminal of its own. */
+const SCRIPT_COMMAND = '/usr/bin/script'
+
+test.skipIf(!existsSync(SCRIPT_COMMAND))(
+  'a terminal that takes nothing (Ctrl-S, a stalled ssh) does not hold the run up',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-terminal-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const stderr = join(folder, 'stderr')
+    const told = (text: string): boolean => existsSync(stderr) && readFileSync(stderr, 'utf8').includes(text)
+    const command = `echo $$ >'${folder}/pid'; exec '${process.execPath}' '${SCRIPT}' loud 2>'${stderr}'`
+    const { PATH = '' } = process.env
+    const terminal = spawn(SCRIPT_COMMAND, ['-qefc', command, '/dev/null'], {
+      env: { PATH, TERM: 'xterm' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(terminal, 'close')
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    terminal.stdout.pause()
+    while (!told('the event loop turns')) await sleep(20)
+    process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 'SIGINT')
+    while (!told('SIGINT: stopping in order')) await sleep(20)
+    terminal.stdout.resume()
+    expect(await ended).toEqual([130, null])
+  },
+)
