@@ -76,15 +76,16 @@ export function isMoved({ gone, pod, address, record }: Pick<PodContext, 'gone' 
 }
 
 export function isVanished(context: Pick<PodContext, 'gone' | 'pod' | 'address' | 'record'>): boolean {
-  return context.gone || context.pod.deleting || isMoved(context)
+  return isEnding(context) || isMoved(context)
+}
+
+/** It will not serve again: deleted, being deleted, or at its end (evicted). */
+export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boolean {
+  return gone || pod.deleting || pod.finished
 }
 
 export function asksForOthers({ pod, wanted }: Pick<PodContext, 'pod' | 'wanted'>): boolean {
   return !asksFor(pod, wanted)
-}
-
-export function isRewritten(context: Pick<PodContext, 'pod' | 'wanted'>): boolean {
-  return asksForOthers(context)
 }
 
 /** What is known of the restart as of now; continued by each observation. */
@@ -109,6 +110,8 @@ export function notReadyReason({
     wanted.map(({ container }) => container),
   )
   if (reason !== undefined) return reason
+  // Then the kubelet is about to replace what is ready now.
+  if (!asksFor(pod, wanted)) return 'somebody else has changed its images meanwhile'
   return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
 }
 

@@ -94,6 +94,11 @@ export const podUpgradeMachine = podSetup.createMachine({
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
         },
         { guard: 'isGone', target: 'done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+        {
+          guard: not('asksForOthers'),
+          target: 'done',
+          actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
+        },
       ],
       on: { start: 'checking' },
     },

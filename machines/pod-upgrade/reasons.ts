@@ -37,6 +37,7 @@ export const reasons = {
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
+  notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: () => 'back in rotation on its new images',
   readmitted: () => 'back in rotation on its old images',
   settled: ({ heir }) =>

@@ -22,8 +22,8 @@ export function resolving(effect: 'drain' | 'restore', targets: { applied: strin
       always: [
         { guard: 'isApplied', target: targets.applied },
         { guard: 'isRefused', target: targets.refused },
-        { guard: 'isRetryable', target: 'waiting' },
-        { target: 'reading' },
+        // Not at once: what was sent may still arrive, and what was refused for now would be refused again.
+        { target: 'waiting' },
       ],
     }),
     reading: podSetup.createStateConfig({

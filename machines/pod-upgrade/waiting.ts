@@ -7,11 +7,8 @@ export function waitingFor(state: string, context: PodContext): string {
   const held = trouble === undefined ? '' : `${trouble} (tried again)`
   switch (state) {
     case 'emptying':
-      return traffic?.state === 'out'
-        ? traffic.inFlight === null
-          ? 'settling'
-          : `${traffic.inFlight} in flight`
-        : (traffic?.detail ?? '')
+      if (traffic === undefined) return 'settling'
+      return traffic.state === 'out' ? (traffic.inFlight === null ? 'settling' : `${traffic.inFlight} in flight`) : traffic.detail
     case 'restarting':
       return (
         restartTroubleOf(context)?.reason ??

@@ -7,10 +7,12 @@ export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
 
 /**
  * A guarded write to the pod. Whatever does not clearly succeed is read anew, and `deciding` (given by the state that
- * uses this) goes by what is stored then: never resent blindly, never taken for done.
+ * uses this) goes by what is stored then: never resent blindly, never taken for done. Before the next try, of which
+ * `again` is the first state, there is a pause: where reads succeed and writes do not, nothing else would slow it down.
  */
-export function writing(recording: Recording, stored: string) {
+export function writing(recording: Recording, stored: string, again = 'writing') {
   return {
+    pausing: podSetup.createStateConfig({ after: { retry: again } }),
     writing: podSetup.createStateConfig({
       entry: recording,
       invoke: {

@@ -39,9 +39,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const raw = await client.patch(podsPath(namespace, pod.name), operations, { deadlineMs: API_DEADLINE_MS })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
-      return isRejection(error)
-        ? { kind: 'rejected', message: messageOf(error) }
-        : { kind: 'unknown', message: messageOf(error) }
+      return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
     }
   }
 

@@ -101,9 +101,10 @@ export function writeJournal(journal: Journal): string {
       : {}),
   }
   const text = JSON.stringify(stored)
-  if (text.length > LONGEST_JOURNAL) {
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes > LONGEST_JOURNAL) {
     throw new RangeError(
-      `the journal of this pod takes ${text.length} bytes, more than ${LONGEST_JOURNAL}: it has ${targets.length} targets`,
+      `the journal of this pod takes ${bytes} bytes, more than ${LONGEST_JOURNAL}: it has ${targets.length} targets`,
     )
   }
   return text

@@ -10,8 +10,10 @@ import type { ContainerImage, JournalTarget } from '../pods/glossary.ts'
 
 export const LEDGER_LABEL = 'sluice.dev/ledger'
 const VERSION = 1
-/** About 0.3 KB an entry; a ConfigMap holds 1 MiB. */
+/** About 0.3 KB an entry. */
 export const ENTRIES_PER_CHUNK = 1000
+/** A ConfigMap holds 1 MiB; entries change and are added later. */
+export const BYTES_PER_CHUNK = 512 * 1024
 
 /**
  * - `open`: may be drained; the pod's journal, or a read-back, says whether it is
@@ -69,14 +71,16 @@ const Entry = z.object({
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
 })
 
+const utf8 = new TextEncoder()
 const HEADER_KEY = 'header'
 
 export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)
 }
 
-export function writeEntry({ uid: _, ...entry }: LedgerEntry): string {
-  return JSON.stringify(entry)
+/** Without its uid, which is the key that it stands under. */
+export function writeEntry(entry: LedgerEntry): string {
+  return JSON.stringify({ ...entry, uid: undefined })
 }
 
 export function chunkName(run: string, chunk: number): string {
@@ -85,14 +89,23 @@ export function chunkName(run: string, chunk: number): string {
 
 /** The data of each ConfigMap of a new ledger, in the order of their numbers. */
 export function ledgerChunks({ header, entries }: Ledger): Record<string, string>[] {
-  const all = [...entries.values()]
-  const count = Math.max(1, Math.ceil(all.length / ENTRIES_PER_CHUNK))
-  return Array.from({ length: count }, (_, chunk) => ({
-    ...(chunk === 0 ? { [HEADER_KEY]: writeHeader({ ...header, chunks: count }) } : {}),
-    ...Object.fromEntries(
-      all.slice(chunk * ENTRIES_PER_CHUNK, (chunk + 1) * ENTRIES_PER_CHUNK).map((entry) => [entry.uid, writeEntry(entry)]),
-    ),
-  }))
+  const chunks: Record<string, string>[] = [{}]
+  let count = 0
+  let bytes = 0
+  for (const entry of entries.values()) {
+    const text = writeEntry(entry)
+    const size = utf8.encode(text).length + entry.uid.length
+    if (count === ENTRIES_PER_CHUNK || (count > 0 && bytes + size > BYTES_PER_CHUNK)) {
+      chunks.push({})
+      count = 0
+      bytes = 0
+    }
+    chunks.at(-1)![entry.uid] = text
+    count += 1
+    bytes += size
+  }
+  chunks[0] = { [HEADER_KEY]: writeHeader({ ...header, chunks: chunks.length }), ...chunks[0] }
+  return chunks
 }
 
 /** The chunk that an entry stands in, or would be added to. */

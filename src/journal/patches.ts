@@ -50,7 +50,11 @@ export function restoreIntentPatch(pod: PodView, next: Journal): PatchOperation[
   return [
     ...samePod(pod),
     ...sameAddress(pod),
-    ...running.flatMap((container) => sameContainer(pod, container.name, container.containerId)),
+    // The spec too: with other images in it, the kubelet is about to replace what is ready now.
+    ...running.flatMap((container) => [
+      ...sameImage(pod, container.name),
+      ...sameContainer(pod, container.name, container.containerId),
+    ]),
     ...journal(pod, next),
   ]
 }
@@ -76,15 +80,15 @@ function sameGeneration(pod: PodView): PatchOperation[] {
 }
 
 function sameBaseline(pod: PodView, baseline: readonly BaselineContainer[]): PatchOperation[] {
-  return baseline.flatMap(({ name, containerId }) => {
-    const index = pod.containers.findIndex((container) => container.name === name)
-    const image = pod.containers[index]?.image
-    return [
-      { op: 'test', path: `/spec/containers/${index}/name`, value: name },
-      { op: 'test', path: `/spec/containers/${index}/image`, value: image },
-      ...sameContainer(pod, name, containerId),
-    ]
-  })
+  return baseline.flatMap(({ name, containerId }) => [...sameImage(pod, name), ...sameContainer(pod, name, containerId)])
+}
+
+function sameImage(pod: PodView, name: string): PatchOperation[] {
+  const index = pod.containers.findIndex((container) => container.name === name)
+  return [
+    { op: 'test', path: `/spec/containers/${index}/name`, value: name },
+    { op: 'test', path: `/spec/containers/${index}/image`, value: pod.containers[index]?.image },
+  ]
 }
 
 /** The index into the statuses is looked up by name: they are sorted, `spec.containers` are not. */

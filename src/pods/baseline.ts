@@ -26,8 +26,12 @@ export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { c
   })
 }
 
-/** `metadata.generation` after the images patch: a changed spec raises it by one. 0 where there is none. */
+/**
+ * `metadata.generation` after the images patch: a changed spec raises it by one. 0 where no status will ever tell that
+ * it was seen: the API server gives none (before 1.33), or the pod's kubelet, which may be older, does not report it.
+ */
 export function generationAfter(pod: PodView, wanted: readonly ContainerImage[]): number {
-  if (pod.generation === 0) return 0
+  const isReported = pod.observedGeneration > 0 || pod.containers.every(({ statusIndex }) => statusIndex === undefined)
+  if (pod.generation === 0 || !isReported) return 0
   return pod.generation + (changesFor(pod, wanted).length > 0 ? 1 : 0)
 }

@@ -12,8 +12,18 @@ const HOST =
   /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?$/
 const PATH_PART = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
 const TAG = /^\w[\w.-]{0,127}$/
-const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/
+const DIGEST = /^([a-z][a-z0-9]*):([0-9a-f]+)$/
+/** Algorithms that the kubelet takes, with their number of hexadecimal digits. */
+const DIGEST_DIGITS = new Map([
+  ['sha256', 64],
+  ['sha384', 96],
+  ['sha512', 128],
+])
+/** An image ID is no name: the kubelet refuses one where a repository is meant. */
+const BARE_ID = /^[0-9a-f]{64}$/
 const LONGEST_NAME = 255
+const DEFAULT_HOST = 'docker.io'
+const LEGACY_DEFAULT_HOST = 'index.docker.io'
 
 /**
  * Reads an image reference by the grammar of the distribution project. The API server takes nonsense as an image,
@@ -25,9 +35,9 @@ export function parseImageReference(text: string): ParsedImage {
   if (/\s/.test(text)) return no('it contains white space')
   const at = text.indexOf('@')
   const digest = at < 0 ? undefined : text.slice(at + 1)
-  if (digest !== undefined && !DIGEST.test(digest)) return no(`"${digest}" is no digest (sha256:<64 hexadecimal digits>)`)
-  if (digest?.startsWith('sha256:') && digest.length !== 'sha256:'.length + 64)
-    return no('a sha256 digest has 64 hexadecimal digits')
+  const wrongDigest = digest === undefined ? undefined : digestTrouble(digest)
+  if (wrongDigest !== undefined) return no(wrongDigest)
+  if (BARE_ID.test(text)) return no('it is an image ID; a digest needs a repository before it (REPOSITORY@sha256:…)')
   const name = at < 0 ? text : text.slice(0, at)
   // A colon after the last slash starts the tag; one before it belongs to a port.
   const colon = name.indexOf(':', name.lastIndexOf('/') + 1)
@@ -48,12 +58,22 @@ export function parseImageReference(text: string): ParsedImage {
         : `"${wrong}" may hold lower-case letters, digits and single separators ("." "_" "-") only`,
     )
   }
-  const repository = `${hasHost ? first : 'docker.io'}/${!hasHost && parts.length === 1 ? 'library/' : ''}${parts.join('/')}`
+  const host = !hasHost || first === LEGACY_DEFAULT_HOST ? DEFAULT_HOST : first
+  const repository = `${host}/${host === DEFAULT_HOST && parts.length === 1 ? 'library/' : ''}${parts.join('/')}`
   if (repository.length > LONGEST_NAME) return no(`its name is longer than ${LONGEST_NAME} characters`)
   return {
     ok: true,
     reference: { repository, ...(tag === undefined ? {} : { tag }), ...(digest === undefined ? {} : { digest }) },
   }
+}
+
+function digestTrouble(digest: string): string | undefined {
+  const match = DIGEST.exec(digest)
+  if (!match) return `"${digest}" is no digest (sha256:<64 lower-case hexadecimal digits>)`
+  const [, algorithm, digits] = match as unknown as [string, string, string]
+  const expected = DIGEST_DIGITS.get(algorithm)
+  if (expected === undefined) return `"${algorithm}" is no digest algorithm (${[...DIGEST_DIGITS.keys()].join(', ')})`
+  return digits.length === expected ? undefined : `a ${algorithm} digest has ${expected} hexadecimal digits`
 }
 
 /** The form in which two references to the same thing are equal: `docker.io/library/nginx:latest`. Nonsense stays as it is. */

@@ -16,7 +16,10 @@ import type { BaselineContainer, ContainerImage, ContainerView, PodView } from '
  * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
  * container already, which nothing will replace. Then a weaker proof has to do:
  * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones
- * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch
+ * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch. Never the
+ *   container that ran at the patch: that one is still to be killed, however long a slow runtime, or a kubelet that was
+ *   stopped meanwhile, takes over it. Unless it runs the wanted image already, where an earlier patch was taken back
+ *   before the kubelet saw it.
  */
 export type Proof = 'witness' | 'image' | 'quiet'
 
@@ -27,6 +30,8 @@ export interface ContainerRestart {
   /** The container ID in the first status seen that has seen the patch; undefined where there was none. */
   witness: string | undefined
   formerImageIds: string[]
+  /** The container at the patch, where the patch makes the kubelet replace it. */
+  former: string | undefined
   current: string | undefined
   proof?: Proof
 }
@@ -48,19 +53,22 @@ export function beginRestart(
   baseline: readonly BaselineContainer[],
   wanted: readonly ContainerImage[],
 ): Restart {
+  const before = (container: string): BaselineContainer | undefined => baseline.find(({ name }) => name === container)
+  // A container whose image string stayed the same is not restarted by the patch.
+  const changed = wanted.filter(({ container, image }) => before(container)?.image !== image)
   return {
     generation,
     seen: false,
-    containers: wanted
-      // A container whose image string stayed the same is not restarted by the patch.
-      .filter(({ container, image }) => baseline.find(({ name }) => name === container)?.image !== image)
-      .map(({ container, image }) => ({
-        name: container,
-        image,
-        witness: undefined,
-        formerImageIds: baseline.flatMap(({ imageId }) => (imageId ? [imageId] : [])),
-        current: undefined,
-      })),
+    // Where nothing changed at all, somebody else has patched the same images, perhaps a moment ago: all are watched,
+    // since the kubelet may be about to replace them.
+    containers: (changed.length > 0 ? changed : wanted).map(({ container, image }) => ({
+      name: container,
+      image,
+      witness: undefined,
+      formerImageIds: baseline.flatMap(({ imageId }) => (imageId ? [imageId] : [])),
+      former: changed.length > 0 ? before(container)?.containerId : undefined,
+      current: undefined,
+    })),
   }
 }
 
@@ -84,8 +92,11 @@ function proofOf(view: ContainerView | undefined, container: ContainerRestart, m
   if (!view?.running || !view.containerId || view.image !== container.image) return undefined
   if (mayReplaceWitness && view.containerId !== container.witness) return 'witness'
   const isNewImage = view.imageId !== undefined && !container.formerImageIds.includes(view.imageId)
-  const isWantedImage = view.statusImage !== undefined && normalizeImage(view.statusImage) === normalizeImage(container.image)
-  return isNewImage && isWantedImage ? 'image' : undefined
+  return isNewImage && runsImage(view, container.image) ? 'image' : undefined
+}
+
+function runsImage({ statusImage }: ContainerView, image: string): boolean {
+  return statusImage !== undefined && normalizeImage(statusImage) === normalizeImage(image)
 }
 
 /** The quiet time is over: containers that run, and have not changed since the kubelet saw the patch, count as proven. */
@@ -95,7 +106,12 @@ export function acceptQuiet(restart: Restart, pod: PodView): Restart {
     ...restart,
     containers: restart.containers.map((container) => {
       const view = pod.containers.find(({ name }) => name === container.name)
-      const stands = view?.running && view.containerId !== undefined && view.containerId === container.current
+      const stands =
+        view?.running &&
+        view.containerId !== undefined &&
+        view.containerId === container.current &&
+        view.image === container.image &&
+        (view.containerId !== container.former || runsImage(view, container.image))
       return stands && !container.proof ? { ...container, proof: 'quiet' as const } : container
     }),
   }

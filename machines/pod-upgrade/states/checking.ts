@@ -1,3 +1,4 @@
+import { not } from 'xstate'
 import { podInput, targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
@@ -9,6 +10,12 @@ const NOT_STARTED = [
     actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
   },
   { guard: 'isEnding', target: '#pod.done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+  // Somebody else has patched the same images meanwhile.
+  {
+    guard: not('asksForOthers'),
+    target: '#pod.done',
+    actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
+  },
 ] as const
 
 /** Still the pod that was planned? In the load balancers, and its patch accepted by a dry run? Nothing is touched yet. */

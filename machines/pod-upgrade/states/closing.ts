@@ -1,3 +1,4 @@
+import { and } from 'xstate'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
@@ -18,15 +19,24 @@ export const closing = podSetup.createStateConfig({
         { guard: 'isRecorded', target: 'closed' },
         // An open restore intent on a pod that is in: the next run finds it so, and closes it.
         { guard: 'isRejectedForGood', target: 'closed' },
-        { target: 'writing' },
+        { target: 'pausing' },
       ],
     },
     closed: {
       always: [
         { guard: 'isDecided', target: '#pod.done' },
-        { guard: 'isGone', target: '#pod.done', actions: { type: 'end', params: { outcome: 'upgraded', reason: 'upgraded' } } },
-        // An earlier run's upgrade was brought to its end; this run's is still to do.
-        { guard: 'asksForOthers', target: '#pod.queued', actions: 'forgetRecord' },
+        // An earlier run's upgrade was brought to its end; this run's is still to do, as an attempt of its own.
+        {
+          guard: and(['asksForOthers', 'isGone']),
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
+        },
+        { guard: and(['asksForOthers', 'hasNothingOpen']), target: '#pod.queued', actions: 'forgetRecord' },
+        {
+          guard: 'asksForOthers',
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notClosed' } },
+        },
         {
           guard: 'hasPatched',
           target: '#pod.done',

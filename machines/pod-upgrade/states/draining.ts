@@ -1,3 +1,4 @@
+import { not } from 'xstate'
 import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -27,6 +28,11 @@ export const draining = podSetup.createStateConfig({
           target: '#pod.done',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
         },
+        {
+          guard: not('asksForOthers'),
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
+        },
         { guard: 'isMoved', target: '#pod.checking' },
         {
           guard: 'isRejectedForGood',
@@ -38,7 +44,7 @@ export const draining = podSetup.createStateConfig({
           target: '#pod.failed',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded', deadline: 'drain' } },
         },
-        { target: 'writing' },
+        { target: 'pausing' },
       ],
     },
     ...resolving('drain', { applied: '#pod.emptying', refused: 'refused' }),

@@ -1,14 +1,16 @@
 import { and } from 'xstate'
-import { targetsInput } from '../inputs.ts'
+import { drainInput, targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
-/** Every load balancer says it is out; waits until nothing is in flight, where that can be known, and has settled. */
+/** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'reading',
+  initial: 'settling',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
+    // Until then new requests may still arrive: what is in flight before says nothing about the patch.
+    settling: { after: { settle: 'reading' } },
     reading: {
       invoke: {
         id: 'inspect',
@@ -26,24 +28,44 @@ export const emptying = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
-        { guard: 'isEmpty', target: 'settling' },
+        { guard: 'isEmpty', target: '#pod.patching' },
         { guard: 'isExpired', target: 'overdue' },
         { guard: 'isUnread', target: 'waiting' },
         { guard: 'isOut', target: 'waiting' },
-        // Somebody, or a reload, has put it back: drained again, as the same operation.
-        { target: '#pod.draining.calling' },
+        { target: 'returned' },
       ],
     },
     waiting: { after: { poll: 'reading' } },
+    // Somebody, or a reload, has put it back: drained again, as the same operation, within the same deadline. After a
+    // pause, since a load balancer that says "done" and reads as before would be called without end.
+    returned: { after: { retry: 'redraining' } },
+    redraining: {
+      invoke: {
+        id: 'drain',
+        src: 'effect',
+        input: drainInput,
+        onDone: { target: 'redrained', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    redrained: {
+      always: [
+        {
+          guard: 'isRefused',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } },
+        },
+        { target: 'settling' },
+      ],
+    },
     overdue: {
       always: [
-        { guard: and(['isOut', 'mayProceed']), target: 'settling' },
+        { guard: and(['isOut', 'mayProceed']), target: '#pod.patching' },
         {
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },
         },
       ],
     },
-    settling: { after: { settle: '#pod.patching' } },
   },
 })

@@ -1,3 +1,4 @@
+import { and, not } from 'xstate'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
@@ -17,7 +18,7 @@ export const patching = podSetup.createStateConfig({
         { target: 'writing' },
       ],
     },
-    ...writing('recordPatched', 'patched'),
+    ...writing('recordPatched', 'patched', 'ready'),
     deciding: {
       always: [
         {
@@ -27,6 +28,8 @@ export const patching = podSetup.createStateConfig({
         },
         { guard: 'isRecorded', target: 'patched' },
         { guard: 'isVanished', target: '#pod.settling' },
+        // An earlier owner's patch has landed late: its baseline and generation are the ones to judge the restart by.
+        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
         {
           guard: 'isRejectedForGood',
           target: '#pod.readmitting',
@@ -37,7 +40,7 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
-        { target: 'writing' },
+        { target: 'pausing' },
       ],
     },
     patched: {

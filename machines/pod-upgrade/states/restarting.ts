@@ -52,7 +52,7 @@ export const restarting = podSetup.createStateConfig({
         id: 'drain',
         src: 'effect',
         input: drainInput,
-        onDone: { target: 'confirming', actions: 'takeAnswer' },
+        onDone: { target: 'waiting', actions: 'takeAnswer' },
         onError: BUG,
       },
     },

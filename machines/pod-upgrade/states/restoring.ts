@@ -1,3 +1,4 @@
+import { and } from 'xstate'
 import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -17,6 +18,8 @@ const judging = podSetup.createStateConfig({
       target: '#pod.needsOperator',
       actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
     },
+    // Nothing is put back for a pod that is no more: what comes in its place decides.
+    { guard: 'isVanished', target: '#pod.settling' },
     { guard: 'isUnread', target: 'waiting' },
     { target: 'calling' },
   ],
@@ -54,7 +57,7 @@ export const restoring = podSetup.createStateConfig({
         ...GIVEN_UP,
         // The container that was ready is another one by now.
         { guard: 'isNotReady', target: '#pod.warming' },
-        { target: 'writing' },
+        { target: 'pausing' },
       ],
     },
     ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),
@@ -66,9 +69,22 @@ export const restoring = podSetup.createStateConfig({
 /** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
 export const readmitting = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'waitingReady',
+  initial: 'choosing',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
+    // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
+    // Ready may be that of the container before. It stays out, for the same command to go on.
+    choosing: {
+      always: [
+        {
+          guard: and(['hasPatched', 'isInterrupted']),
+          target: '#pod.stopped',
+          actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } },
+        },
+        { guard: 'hasPatched', target: '#pod.failed' },
+        { target: 'waitingReady' },
+      ],
+    },
     waitingReady: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
@@ -81,7 +97,7 @@ export const readmitting = podSetup.createStateConfig({
       ],
     },
     // A journal write first: it kills a late images patch.
-    ...writing('recordReadmission', 'calling'),
+    ...writing('recordReadmission', 'calling', 'waitingReady'),
     deciding: {
       always: [
         {
@@ -94,7 +110,7 @@ export const readmitting = podSetup.createStateConfig({
         // A late images patch has landed after all: it goes on from there.
         { guard: 'isPatchStored', target: '#pod.deriving', actions: 'reopen' },
         ...GIVEN_UP,
-        { target: 'waitingReady' },
+        { target: 'pausing' },
       ],
     },
     ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),

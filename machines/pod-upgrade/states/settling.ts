@@ -2,6 +2,64 @@ import { relocateInput, restoreInput, settleInput, targetsInput } from '../input
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
+/** The calls run or are being resolved, until the targets read as they were before. */
+const restoring = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'calling',
+  after: { restoreDeadline: { actions: 'expireRestore' } },
+  states: {
+    calling: {
+      invoke: {
+        id: 'restore',
+        src: 'effect',
+        input: restoreInput,
+        onDone: { target: 'called', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    called: {
+      always: [
+        {
+          guard: 'isRefused',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
+        },
+        { guard: 'isApplied', target: 'comparing' },
+        // Not done, or not known: what differs then is no sign that it came back as something else.
+        { target: 'doubting' },
+      ],
+    },
+    doubting: { entry: 'forgetTries', after: { retry: 'comparing' } },
+    comparing: {
+      invoke: {
+        id: 'compare',
+        src: 'compare',
+        input: targetsInput,
+        onDone: { target: 'compared', actions: 'takeAnswer' },
+        onError: BUG,
+      },
+    },
+    compared: {
+      always: [
+        { guard: 'isEqual', target: '#pod.settling.closing' },
+        {
+          guard: 'isTooDifferent',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoredDifferently' } },
+        },
+        {
+          guard: 'isExpired',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
+        },
+        { target: 'pausing' },
+      ],
+    },
+    // Unknown stays unknown and is read again; what was seen to differ is restored again.
+    pausing: { after: { retry: [{ guard: 'isUnknown', target: 'comparing' }, { target: 'calling' }] } },
+  },
+})
+
 /**
  * The pod was deleted, replaced or moved: its targets are settled, from the journal or the ledger. What was drained is
  * put back only for a ready pod of the same controller at the same address, and is otherwise reported by name.
@@ -44,6 +102,8 @@ export const settling = podSetup.createStateConfig({
     },
     judging: {
       always: [
+        // In no load balancer, or an operator has it out: nothing was drained for it.
+        { guard: 'hasNoTouchedTargets', target: 'closing' },
         { guard: 'isUnread', target: 'waiting' },
         // Never drained, or put back before the pod went.
         { guard: 'isIn', target: 'closing' },
@@ -70,49 +130,9 @@ export const settling = podSetup.createStateConfig({
         onError: BUG,
       },
     },
-    intended: { always: [{ guard: 'isStored', target: 'calling' }, { target: 'intendingAgain' }] },
+    intended: { always: [{ guard: 'isStored', target: 'restoring' }, { target: 'intendingAgain' }] },
     intendingAgain: { after: { retry: 'awaiting' } },
-    calling: {
-      invoke: {
-        id: 'restore',
-        src: 'effect',
-        input: restoreInput,
-        onDone: { target: 'called', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    called: {
-      always: [
-        {
-          guard: 'isRefused',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
-        },
-        { target: 'comparing' },
-      ],
-    },
-    comparing: {
-      invoke: {
-        id: 'compare',
-        src: 'compare',
-        input: targetsInput,
-        onDone: { target: 'compared', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    compared: {
-      always: [
-        { guard: 'isEqual', target: 'closing' },
-        {
-          guard: 'isTooDifferent',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoredDifferently' } },
-        },
-        { target: 'comparingAgain' },
-      ],
-    },
-    // Unknown stays unknown and is read again; what was seen to differ is restored again.
-    comparingAgain: { after: { retry: [{ guard: 'isUnknown', target: 'comparing' }, { target: 'calling' }] } },
+    restoring,
 
     closing: {
       invoke: {

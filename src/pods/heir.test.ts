@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import type { PodView } from './glossary.ts'
+import { byUpgradeOrder, isHeir } from './heir.ts'
+import type { RawPodOptions } from './testing/raw-pod.ts'
+import { testPod } from './testing/raw-pod.ts'
+
+const owner = (kind: string, uid = 'uid-owner') => ({ kind, name: 'web', uid })
+const pod = (options: RawPodOptions): PodView => testPod({ uid: 'new', ...options })
+
+test.each<{ name: string; gone: RawPodOptions; heir: RawPodOptions; is: boolean }>([
+  {
+    name: 'StatefulSet: the same name',
+    gone: { name: 'web-0', owner: owner('StatefulSet') },
+    heir: { name: 'web-0', owner: owner('StatefulSet'), ip: '10.0.0.9' },
+    is: true,
+  },
+  {
+    name: 'StatefulSet: another name',
+    gone: { name: 'web-0', owner: owner('StatefulSet') },
+    heir: { name: 'web-1', owner: owner('StatefulSet') },
+    is: false,
+  },
+  {
+    name: 'another controller with the same name',
+    gone: { name: 'web-0', owner: owner('StatefulSet') },
+    heir: { name: 'web-0', owner: owner('StatefulSet', 'other') },
+    is: false,
+  },
+  {
+    name: 'DaemonSet: the same node',
+    gone: { node: 'n1', owner: owner('DaemonSet') },
+    heir: { name: 'web-x', node: 'n1', owner: owner('DaemonSet') },
+    is: true,
+  },
+  {
+    name: 'DaemonSet: another node',
+    gone: { node: 'n1', owner: owner('DaemonSet') },
+    heir: { node: 'n2', owner: owner('DaemonSet') },
+    is: false,
+  },
+  { name: 'DaemonSet: not scheduled yet', gone: { owner: owner('DaemonSet') }, heir: { owner: owner('DaemonSet') }, is: false },
+  {
+    name: 'ReplicaSet: the same address',
+    gone: { ip: '10.0.0.1', owner: owner('ReplicaSet') },
+    heir: { name: 'web-y', ip: '10.0.0.1', owner: owner('ReplicaSet') },
+    is: true,
+  },
+  {
+    name: 'ReplicaSet: another address',
+    gone: { ip: '10.0.0.1', owner: owner('ReplicaSet') },
+    heir: { ip: '10.0.0.2', owner: owner('ReplicaSet') },
+    is: false,
+  },
+  {
+    name: "the address given to somebody else's pod",
+    gone: { ip: '10.0.0.1', owner: owner('ReplicaSet') },
+    heir: { ip: '10.0.0.1' },
+    is: false,
+  },
+  { name: 'no controller: the same name', gone: { name: 'solo' }, heir: { name: 'solo' }, is: true },
+  { name: 'itself', gone: { uid: 'new', name: 'solo' }, heir: { name: 'solo' }, is: false },
+  { name: 'one that is being deleted', gone: { name: 'solo' }, heir: { name: 'solo', deleting: true }, is: false },
+])('$name: $is', ({ gone, heir, is }) => {
+  expect(isHeir(testPod({ uid: 'old', ...gone }), pod(heir))).toBe(is)
+})
+
+test('a StatefulSet is upgraded from its highest ordinal down, others from the lowest up', () => {
+  const names = (kind: string, list: string[]): string[] =>
+    list
+      .map((name) => pod({ name, owner: owner(kind) }))
+      .toSorted(byUpgradeOrder)
+      .map(({ name }) => name)
+  expect(names('StatefulSet', ['web-9', 'web-10', 'web-2'])).toEqual(['web-10', 'web-9', 'web-2'])
+  expect(names('DaemonSet', ['web-9', 'web-10', 'web-2'])).toEqual(['web-2', 'web-9', 'web-10'])
+  expect(names('ReplicaSet', ['b-x', 'a-y', 'a-x'])).toEqual(['a-x', 'a-y', 'b-x'])
+})

@@ -1,0 +1,122 @@
+import type { PodView } from '../glossary.ts'
+import { podView } from '../view.ts'
+
+/* Pods as the API server gives them, with the fields that sluice reads and some that it does not. */
+
+export interface RawContainer {
+  name: string
+  image: string
+  /** Absent: no status for it yet. */
+  status?: {
+    id?: string
+    imageId?: string
+    /** Default: the image of the spec. */
+    image?: string
+    ready?: boolean
+    running?: boolean
+    waiting?: { reason: string; message?: string }
+    restartCount?: number
+    lastId?: string
+  }
+  ports?: { name?: string; containerPort: number }[]
+}
+
+export interface RawPodOptions {
+  name?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  observedGeneration?: number
+  containers?: RawContainer[]
+  ip?: string
+  node?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  owner?: { kind: string; name: string; uid: string }
+  deleting?: boolean
+  phase?: string
+  ready?: boolean
+  containersReady?: boolean
+  graceSeconds?: number
+}
+
+// oxlint-disable-next-line no-explicit-any
+export type Raw = any
+
+export const runningA: NonNullable<RawContainer['status']> = {
+  id: 'containerd://a',
+  imageId: 'sha256:aaa',
+  ready: true,
+  running: true,
+}
+
+export function rawPod(options: RawPodOptions = {}): Raw {
+  const { containers = [{ name: 'app', image: 'registry/app:v1', status: runningA }] } = options
+  const statuses = containers
+    .flatMap(({ name, image, status }) => (status ? [rawStatus(name, image, status)] : []))
+    // Sorted by name, unlike the spec.
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const condition = (type: string, value: boolean): Raw => ({
+    type,
+    status: value ? 'True' : 'False',
+    lastProbeTime: null,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  })
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: options.name ?? 'web-0',
+      namespace: 'shop',
+      uid: options.uid ?? 'uid-0',
+      resourceVersion: options.resourceVersion ?? '100',
+      ...(options.generation === undefined ? {} : { generation: options.generation }),
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...(options.deleting ? { deletionTimestamp: '2026-01-01T00:01:00Z' } : {}),
+      ...(options.labels ? { labels: options.labels } : {}),
+      ...(options.annotations ? { annotations: options.annotations } : {}),
+      ...(options.owner
+        ? { ownerReferences: [{ apiVersion: 'apps/v1', ...options.owner, controller: true, blockOwnerDeletion: true }] }
+        : {}),
+    },
+    spec: {
+      ...(options.node === undefined ? {} : { nodeName: options.node }),
+      ...(options.graceSeconds === undefined ? {} : { terminationGracePeriodSeconds: options.graceSeconds }),
+      containers: containers.map(({ name, image, ports }) => ({ name, image, ...(ports ? { ports } : {}), resources: {} })),
+    },
+    status: {
+      phase: options.phase ?? 'Running',
+      ...(options.observedGeneration === undefined ? {} : { observedGeneration: options.observedGeneration }),
+      ...(options.ip === undefined ? {} : { podIP: options.ip, podIPs: [{ ip: options.ip }] }),
+      conditions: [
+        condition('Initialized', true),
+        condition('Ready', options.ready ?? true),
+        condition('ContainersReady', options.containersReady ?? options.ready ?? true),
+      ],
+      ...(statuses.length > 0 ? { containerStatuses: statuses } : {}),
+    },
+  }
+}
+
+function rawStatus(name: string, image: string, status: NonNullable<RawContainer['status']>): Raw {
+  const running = status.running ?? false
+  return {
+    name,
+    image: status.image ?? image,
+    imageID: status.imageId ?? '',
+    ...(status.id === undefined ? {} : { containerID: status.id }),
+    ready: status.ready ?? false,
+    started: running,
+    restartCount: status.restartCount ?? 0,
+    state: running
+      ? { running: { startedAt: '2026-01-01T00:00:00Z' } }
+      : status.waiting
+        ? { waiting: status.waiting }
+        : { terminated: { exitCode: 137 } },
+    lastState: status.lastId === undefined ? {} : { terminated: { containerID: status.lastId, exitCode: 137 } },
+  }
+}
+
+export function testPod(options: RawPodOptions = {}): PodView {
+  return podView(rawPod(options))
+}

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { rawPod, runningA, testPod } from './testing/raw-pod.ts'
+import { JOURNAL_ANNOTATION, podView } from './view.ts'
+
+test('keeps spec and status of a container side by side, though the statuses are sorted by name', () => {
+  const pod = testPod({
+    generation: 3,
+    observedGeneration: 2,
+    ip: '10.0.0.7',
+    node: 'node-1',
+    containers: [
+      {
+        name: 'web',
+        image: 'web:v1',
+        status: { ...runningA, id: 'containerd://w' },
+        ports: [{ name: 'http', containerPort: 80 }],
+      },
+      { name: 'app', image: 'app:v1', status: { ...runningA, id: 'containerd://p', lastId: 'containerd://o', restartCount: 2 } },
+    ],
+  })
+  expect(pod).toMatchObject({ generation: 3, observedGeneration: 2, ip: '10.0.0.7', node: 'node-1', ready: true })
+  expect(pod.containers).toEqual([
+    {
+      name: 'web',
+      image: 'web:v1',
+      statusIndex: 1,
+      containerId: 'containerd://w',
+      imageId: 'sha256:aaa',
+      statusImage: 'web:v1',
+      ready: true,
+      running: true,
+      restartCount: 0,
+      ports: [{ name: 'http', port: 80 }],
+    },
+    {
+      name: 'app',
+      image: 'app:v1',
+      statusIndex: 0,
+      containerId: 'containerd://p',
+      imageId: 'sha256:aaa',
+      statusImage: 'app:v1',
+      ready: true,
+      running: true,
+      restartCount: 2,
+      lastTerminatedId: 'containerd://o',
+      ports: [],
+    },
+  ])
+})
+
+test('a pod that is not scheduled yet has no statuses, no address, and no generation that was seen', () => {
+  const pod = testPod({ phase: 'Pending', ready: false, generation: 1, containers: [{ name: 'app', image: 'app:v1' }] })
+  expect(pod.containers[0]).toEqual({ name: 'app', image: 'app:v1', ready: false, running: false, restartCount: 0, ports: [] })
+  expect(pod).toMatchObject({ observedGeneration: 0, ready: false, gracePeriodSeconds: 30 })
+  expect(pod).not.toHaveProperty('ip')
+  expect(pod).not.toHaveProperty('node')
+})
+
+test('a pod without status, labels, annotations and owner is one', () => {
+  const raw = rawPod()
+  delete raw.status
+  expect(podView(raw)).toMatchObject({ ready: false, hasLabels: false, hasAnnotations: false })
+  expect(podView(raw)).not.toHaveProperty('owner')
+  expect(podView(raw)).not.toHaveProperty('journal')
+})
+
+test('ErrImagePull of a container that never ran: an entry without an ID', () => {
+  const status = { waiting: { reason: 'ErrImagePull', message: 'not found' } }
+  const [container] = testPod({ containers: [{ name: 'app', image: 'bad:v1', status }] }).containers
+  expect(container).toMatchObject({ statusIndex: 0, waitingReason: 'ErrImagePull', waitingMessage: 'not found', running: false })
+  expect(container).not.toHaveProperty('containerId')
+  expect(container).not.toHaveProperty('imageId')
+})
+
+test('a late node heartbeat: not Ready, and all containers are', () => {
+  expect(testPod({ ready: false, containersReady: true })).toMatchObject({ ready: false, containersReady: true })
+})
+
+test.each([
+  { phase: 'Running', finished: false },
+  { phase: 'Pending', finished: false },
+  { phase: 'Succeeded', finished: true },
+  { phase: 'Failed', finished: true },
+])('phase $phase: finished $finished', ({ phase, finished }) => {
+  expect(testPod({ phase }).finished).toBe(finished)
+})
+
+test('deletion, journal, revision and the controlling owner', () => {
+  const raw = rawPod({
+    deleting: true,
+    annotations: { [JOURNAL_ANNOTATION]: '{}', other: 'x' },
+    labels: { 'controller-revision-hash': 'web-7f' },
+    owner: { kind: 'StatefulSet', name: 'web', uid: 'uid-web' },
+    graceSeconds: 5,
+  })
+  raw.metadata.ownerReferences.unshift({ apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'y' })
+  expect(podView(raw)).toMatchObject({
+    deleting: true,
+    journal: '{}',
+    revision: 'web-7f',
+    owner: { kind: 'StatefulSet', name: 'web', uid: 'uid-web', apiVersion: 'apps/v1' },
+    gracePeriodSeconds: 5,
+    hasLabels: true,
+    hasAnnotations: true,
+  })
+})
+
+test('a grace period of 0 is one', () => {
+  expect(testPod({ graceSeconds: 0 }).gracePeriodSeconds).toBe(0)
+})
+
+test.each([undefined, null, {}, { metadata: {} }, 'pod'])('%j is no pod', (raw) => {
+  expect(() => podView(raw)).toThrow('expected')
+})

@@ -1,0 +1,142 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { baselineOf, generationAfter } from './baseline.ts'
+import type { PodView } from './glossary.ts'
+import { createKubelet } from './testing/kubelet.ts'
+import type { Kubelet, KubeletStep } from './testing/kubelet.ts'
+import { acceptQuiet, beginRestart, observeRestart, restartProof } from './witness.ts'
+
+/* The rule against a model of the kubelet, over random interleavings of patches, syncs, crashes and looks. */
+
+// v1-again is v1's digest under another tag.
+const REGISTRY = { 'r/app:v1': 'sha256:1', 'r/app:v2': 'sha256:2', 'r/app:v3': 'sha256:3', 'r/app:v1-again': 'sha256:1' }
+const TAGS = Object.keys(REGISTRY)
+
+type Step = KubeletStep | 'look'
+
+const steps = fc.array(
+  fc.constantFrom<Step>('deliver', 'sync', 'kill', 'start', 'crash', 'publish', 'publish', 'merge', 'look', 'look'),
+  { maxLength: 40 },
+)
+/** An earlier patch, perhaps not seen by the kubelet yet, or none; then the one that is watched. */
+const story = fc.record({
+  before: steps,
+  earlier: fc.constantFrom(...TAGS),
+  between: steps,
+  wanted: fc.constantFrom(...TAGS),
+  after: steps,
+})
+
+interface Rule {
+  proves(pod: PodView): boolean
+}
+
+/** Plays a story; gives the generations of the containers that the rule took for new, and of the patch. */
+function play(
+  { before, earlier, between, wanted, after }: typeof story extends fc.Arbitrary<infer Story> ? Story : never,
+  ruleFor: (kubelet: Kubelet) => Rule,
+): { proven: number[]; generation: number; rule: Rule; kubelet: Kubelet } {
+  const kubelet = createKubelet('r/app:v1', REGISTRY)
+  const run = (list: readonly Step[], look: () => void): void => {
+    for (const step of list) {
+      if (step === 'look') look()
+      else kubelet.step(step)
+    }
+  }
+  run(before, () => {})
+  kubelet.patch(earlier)
+  run(between, () => {})
+  const rule = ruleFor(kubelet)
+  const generation = kubelet.patch(wanted)
+  const proven: number[] = []
+  const look = (): void => {
+    const pod = kubelet.pod()
+    if (rule.proves(pod)) proven.push(kubelet.startedFrom(pod.containers[0]!.containerId!))
+  }
+  look()
+  run(after, look)
+  kubelet.settle()
+  look()
+  return { proven, generation, rule, kubelet }
+}
+
+function witnessRule(image: string): (kubelet: Kubelet) => Rule & { quiet(pod: PodView): boolean } {
+  return (kubelet) => {
+    const wanted = [{ container: 'app', image }]
+    const pod = kubelet.pod()
+    let restart = beginRestart(generationAfter(pod, wanted), baselineOf(pod, wanted), wanted)
+    return {
+      proves(next) {
+        restart = observeRestart(restart, next)
+        return restartProof(restart) !== undefined
+      },
+      quiet(next) {
+        restart = acceptQuiet(restart, next)
+        return restartProof(restart) !== undefined
+      },
+    }
+  }
+}
+
+/** What everybody writes first. */
+function obviousRule(): (kubelet: Kubelet) => Rule {
+  return (kubelet) => {
+    const former = kubelet.pod().containers[0]!.containerId
+    return {
+      proves: ({ containers: [container] }) => container!.running && container!.containerId !== former,
+    }
+  }
+}
+
+const RUNS = { numRuns: 5_000 }
+
+test('sound: no container that was started from an older spec is ever taken for the new one', () => {
+  fc.assert(
+    fc.property(story, (told) => {
+      const { proven, generation } = play(told, witnessRule(told.wanted))
+      expect(proven.every((from) => from >= generation)).toBe(true)
+    }),
+    RUNS,
+  )
+})
+
+test('live: once the kubelet is done, the quiet time at the latest proves the restart', () => {
+  fc.assert(
+    fc.property(story, (told) => {
+      let quiet: (pod: PodView) => boolean = () => false
+      const { kubelet } = play(told, (one) => {
+        const rule = witnessRule(told.wanted)(one)
+        quiet = rule.quiet
+        return rule
+      })
+      expect(quiet(kubelet.pod())).toBe(true)
+    }),
+    RUNS,
+  )
+})
+
+test('quiet is sound too, while the kubelet has only told that it saw the patch and does nothing', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...TAGS.slice(1)), fc.boolean(), (wanted, isKilled) => {
+      const kubelet = createKubelet('r/app:v1', REGISTRY)
+      const rule = witnessRule(wanted)(kubelet)
+      kubelet.patch(wanted)
+      for (const step of ['deliver', 'sync', 'publish', ...(isKilled ? ['kill', 'publish'] : [])] as KubeletStep[]) {
+        kubelet.step(step)
+      }
+      expect(rule.proves(kubelet.pod())).toBe(false)
+      expect(rule.quiet(kubelet.pod())).toBe(false)
+    }),
+  )
+})
+
+test('negative control: the obvious rule takes crash-restarts of the old image for the new container', () => {
+  const check = fc.check(
+    fc.property(story, (told) => {
+      const { proven, generation } = play(told, obviousRule())
+      expect(proven.every((from) => from >= generation)).toBe(true)
+    }),
+    RUNS,
+  )
+  expect(check.failed).toBe(true)
+})

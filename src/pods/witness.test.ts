@@ -1,0 +1,294 @@
+import { expect, test } from 'vitest'
+import { baselineOf, generationAfter } from './baseline.ts'
+import type { ContainerImage, PodView } from './glossary.ts'
+import type { RawContainer, RawPodOptions } from './testing/raw-pod.ts'
+import { testPod } from './testing/raw-pod.ts'
+import { acceptQuiet, beginRestart, observeRestart, restartProof, restartTrouble, sameContainers } from './witness.ts'
+
+/** One status as it is told: spec image, generation seen, container. */
+interface Seen extends NonNullable<RawContainer['status']> {
+  spec?: string
+  observed: number
+}
+
+const V1 = 'registry/app:v1'
+const V2 = 'registry/app:v2'
+const BEFORE: Seen = { spec: V1, observed: 1, id: 'A', image: V1, imageId: 'sha256:1', running: true, ready: true }
+/** The first status that has seen the patch: still the old container. */
+const WITNESS: Seen = { ...BEFORE, spec: V2, observed: 2 }
+const NEW: Seen = { ...WITNESS, id: 'B', image: V2, imageId: 'sha256:2' }
+
+function podOf({ spec = V2, observed, ...status }: Seen, options: RawPodOptions = {}): PodView {
+  return testPod({ generation: 2, observedGeneration: observed, containers: [{ name: 'app', image: spec, status }], ...options })
+}
+
+/** The proof after each of these statuses, the answer of the patch first. */
+function proofs(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } = {}): (string | undefined)[] {
+  const images = [{ container: 'app', image: wanted }]
+  let restart = beginRestart(generation, baselineOf(podOf(before), images), images)
+  return seen.map((one) => {
+    restart = observeRestart(restart, podOf(one))
+    return restartProof(restart)
+  })
+}
+
+function afterQuiet(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } = {}): string | undefined {
+  const images = [{ container: 'app', image: wanted }]
+  let restart = beginRestart(generation, baselineOf(podOf(before), images), images)
+  for (const one of seen) restart = observeRestart(restart, podOf(one))
+  return restartProof(acceptQuiet(restart, podOf(seen.at(-1)!)))
+}
+
+interface Case {
+  name: string
+  seen: Seen[]
+  proof: (string | undefined)[]
+  with?: Parameters<typeof proofs>[1]
+}
+
+const no = undefined
+
+test.each<Case>([
+  {
+    name: 'the straight way, without a readiness probe: ready never leaves True',
+    seen: [{ ...WITNESS, observed: 1 }, WITNESS, NEW],
+    proof: [no, no, 'witness'],
+  },
+  {
+    name: 'the same digest under a new tag: imageID is the same, status.image keeps the old tag for good',
+    seen: [{ ...WITNESS, observed: 1 }, WITNESS, { ...WITNESS, id: 'B' }],
+    proof: [no, no, 'witness'],
+  },
+  {
+    name: 'an arbitrary tag of the CRI for the new digest',
+    seen: [WITNESS, { ...NEW, image: 'other/name:latest' }],
+    proof: [no, 'witness'],
+  },
+  {
+    name: 'the old image crashed and was restarted before the kubelet saw the patch; the kubelet kills that one',
+    seen: [
+      { ...WITNESS, observed: 1 },
+      { ...WITNESS, observed: 1, id: 'X' },
+      { ...WITNESS, id: 'X' },
+      { ...WITNESS, id: 'X', running: false, ready: false },
+      NEW,
+    ],
+    proof: [no, no, no, no, 'witness'],
+  },
+  {
+    name: 'a bad image: ErrImagePull, then CrashLoopBackOff, both with the dead container',
+    seen: [
+      WITNESS,
+      { ...WITNESS, running: false, ready: false, waiting: { reason: 'ErrImagePull' } },
+      { ...WITNESS, running: false, ready: false, waiting: { reason: 'CrashLoopBackOff' }, lastId: 'A' },
+    ],
+    proof: [no, no, no],
+  },
+  {
+    name: 'the new container is not proven before it runs, and stays proven when it dies',
+    seen: [WITNESS, { ...NEW, running: false }, NEW, { ...NEW, running: false }, { ...NEW, id: 'C' }],
+    proof: [no, no, 'witness', 'witness', 'witness'],
+  },
+  {
+    name: 'it has restarted twice before it was seen',
+    seen: [WITNESS, { ...NEW, id: 'C', lastId: 'B', restartCount: 2 }],
+    proof: [no, 'witness'],
+  },
+  {
+    name: 'the first status that has seen the patch was missed: the new image is the proof',
+    seen: [{ ...WITNESS, observed: 1 }, NEW],
+    proof: [no, 'image'],
+  },
+  {
+    name: 'missed, and the CRI shows another tag: no proof but time',
+    seen: [{ ...NEW, image: 'other/name:latest' }],
+    proof: [no],
+  },
+  {
+    name: 'missed, with the default registry filled in by the CRI',
+    seen: [{ ...NEW, spec: 'app', image: 'docker.io/library/app:latest' }],
+    proof: ['image'],
+    with: { wanted: 'app' },
+  },
+  {
+    name: 'missed, a registry with a port and no tag',
+    seen: [{ ...NEW, spec: 'registry:5000/app', image: 'registry:5000/app:latest' }],
+    proof: ['image'],
+    with: { wanted: 'registry:5000/app' },
+  },
+  {
+    name: 'a rollback v1 → bad → v1: imageID equals the baseline',
+    seen: [
+      { ...BEFORE, observed: 3, running: false, waiting: { reason: 'ImagePullBackOff' } },
+      { ...BEFORE, observed: 3, id: 'B' },
+    ],
+    proof: [no, 'witness'],
+    with: { wanted: V1, generation: 3, before: { ...BEFORE, spec: 'bad', running: false } },
+  },
+  {
+    name: 'a rollback v1 → v2 → v1: v2 is not taken for it, though its ID is new',
+    seen: [
+      { ...NEW, spec: V1, observed: 2 },
+      { ...NEW, spec: V1, observed: 3 },
+      { ...BEFORE, observed: 3, id: 'C' },
+    ],
+    proof: [no, no, 'witness'],
+    with: { wanted: V1, generation: 3, before: WITNESS },
+  },
+  {
+    name: 'no status at all when it was patched',
+    seen: [
+      { spec: V2, observed: 1 },
+      { ...NEW, observed: 2 },
+    ],
+    proof: [no, 'image'],
+    with: { before: { spec: V1, observed: 0 } },
+  },
+  {
+    name: 'a later generation than the one waited for',
+    seen: [
+      { ...WITNESS, observed: 4 },
+      { ...NEW, observed: 4 },
+    ],
+    proof: [no, 'witness'],
+  },
+  {
+    name: 'somebody else patches other images before it is proven',
+    seen: [WITNESS, { ...NEW, spec: 'registry/app:v3' }],
+    proof: [no, no],
+  },
+  {
+    name: 'a cluster without generations: never the witness, only the image',
+    seen: [
+      { ...WITNESS, observed: 0 },
+      { ...WITNESS, observed: 0, id: 'X' },
+      { ...NEW, observed: 0 },
+    ],
+    proof: [no, no, 'image'],
+    with: { generation: 0 },
+  },
+])('$name', ({ seen, proof, with: circumstances }) => {
+  expect(proofs(seen, circumstances)).toEqual(proof)
+})
+
+test.each<{ name: string; seen: Seen[]; proof: string | undefined; with?: Parameters<typeof afterQuiet>[1] }>([
+  { name: 'the witness was missed, and the new container stands', seen: [{ ...WITNESS, id: 'B' }], proof: 'quiet' },
+  { name: 'the kubelet has not seen the patch', seen: [{ ...WITNESS, observed: 1, id: 'B' }], proof: undefined },
+  { name: 'the container of the baseline: the kubelet is late', seen: [WITNESS], proof: undefined },
+  { name: 'it does not run', seen: [{ ...WITNESS, id: 'B', running: false }], proof: undefined },
+  { name: 'its spec is another by now', seen: [{ ...WITNESS, id: 'B', spec: 'registry/app:v3' }], proof: undefined },
+  {
+    name: 'taken back before the kubelet saw it: the container of the baseline is the right one',
+    seen: [{ ...BEFORE, observed: 3 }],
+    proof: 'quiet',
+    with: { wanted: V1, generation: 3, before: { ...BEFORE, spec: V2 } },
+  },
+  {
+    name: 'somebody else had patched the same image: nothing to replace, and nothing is proven at once',
+    seen: [NEW],
+    proof: 'quiet',
+    with: { before: { ...NEW, observed: 1 } },
+  },
+  { name: 'without generations', seen: [{ ...WITNESS, observed: 0, id: 'B' }], proof: 'quiet', with: { generation: 0 } },
+  { name: 'what is proven better stays so', seen: [WITNESS, NEW], proof: 'witness' },
+])('quiet: $name', ({ seen, proof, with: circumstances }) => {
+  expect(afterQuiet(seen, circumstances)).toBe(proof)
+})
+
+test('somebody else had patched the same image a moment ago: its stale container is no proof', () => {
+  const before = { ...BEFORE, spec: V2 }
+  expect(proofs([before, WITNESS, NEW], { before })).toEqual([undefined, undefined, 'witness'])
+})
+
+const TWO: ContainerImage[] = [
+  { container: 'web', image: 'web:v2' },
+  { container: 'app', image: V2 },
+]
+
+function twoOf(web: Seen, app: Seen): PodView {
+  const container = (name: string, { spec, ...status }: Seen): RawContainer => ({ name, image: spec!, status })
+  return testPod({
+    generation: 2,
+    observedGeneration: Math.max(web.observed, app.observed),
+    // The spec in another order than the statuses, which are sorted.
+    containers: [container('web', web), container('app', app)],
+  })
+}
+
+test('two containers: both have to be proven, and the weakest proof counts', () => {
+  const web: Seen = { ...BEFORE, spec: 'web:v1', id: 'W', image: 'web:v1', imageId: 'sha256:w1' }
+  const webNew: Seen = { ...web, spec: 'web:v2', observed: 2, id: 'W2' }
+  const baseline = baselineOf(twoOf(web, BEFORE), TWO)
+  let restart = beginRestart(2, baseline, TWO)
+  restart = observeRestart(restart, twoOf({ ...web, spec: 'web:v2', observed: 2 }, WITNESS))
+  restart = observeRestart(restart, twoOf(webNew, WITNESS))
+  expect(restartProof(restart)).toBeUndefined()
+  expect(restartProof(observeRestart(restart, twoOf(webNew, NEW)))).toBe('witness')
+
+  let resumed = observeRestart(beginRestart(2, baseline, TWO), twoOf(webNew, NEW))
+  expect(resumed.containers.map(({ proof }) => proof)).toEqual([undefined, 'image'])
+  resumed = acceptQuiet(resumed, twoOf(webNew, NEW))
+  expect(restartProof(resumed)).toBe('quiet')
+})
+
+test('a sidecar that is not patched restarts instead: it proves nothing', () => {
+  const sidecar: Seen = { ...BEFORE, spec: 'proxy:v1', id: 'S', image: 'proxy:v1', imageId: 'sha256:s' }
+  const wanted = [
+    { container: 'app', image: V2 },
+    { container: 'web', image: 'proxy:v1' },
+  ]
+  const baseline = baselineOf(twoOf(sidecar, BEFORE), wanted)
+  let restart = beginRestart(2, baseline, wanted)
+  expect(restart.containers.map(({ name }) => name)).toEqual(['app'])
+  restart = observeRestart(restart, twoOf(sidecar, WITNESS))
+  restart = observeRestart(restart, twoOf({ ...sidecar, id: 'S2', restartCount: 1 }, WITNESS))
+  expect(restartProof(restart)).toBeUndefined()
+  expect(restartProof(observeRestart(restart, twoOf(sidecar, NEW)))).toBe('witness')
+})
+
+test('the quiet time starts anew with each other container, and when the kubelet sees the patch', () => {
+  const images = [{ container: 'app', image: V2 }]
+  const begun = beginRestart(2, baselineOf(podOf(BEFORE), images), images)
+  const unseen = observeRestart(begun, podOf({ ...WITNESS, observed: 1 }))
+  const seen = observeRestart(unseen, podOf(WITNESS))
+  const replaced = observeRestart(seen, podOf(NEW))
+  expect(sameContainers(begun, unseen)).toBe(true)
+  expect(sameContainers(unseen, seen)).toBe(false)
+  expect(sameContainers(seen, replaced)).toBe(false)
+  expect(sameContainers(replaced, observeRestart(replaced, podOf(NEW)))).toBe(true)
+})
+
+test.each([
+  {
+    waiting: { reason: 'ErrImagePull', message: 'no such tag' },
+    trouble: 'container app ErrImagePull: no such tag',
+    hopeless: false,
+  },
+  { waiting: { reason: 'CrashLoopBackOff' }, trouble: 'container app CrashLoopBackOff', hopeless: false },
+  { waiting: { reason: 'InvalidImageName' }, trouble: 'container app InvalidImageName', hopeless: true },
+  { waiting: { reason: 'ErrImageNeverPull' }, trouble: 'container app ErrImageNeverPull', hopeless: true },
+])('trouble: $trouble', ({ waiting, trouble, hopeless }) => {
+  const images = [{ container: 'app', image: V2 }]
+  const restart = beginRestart(2, baselineOf(podOf(BEFORE), images), images)
+  expect(restartTrouble(restart, podOf({ ...WITNESS, running: false, waiting }))).toEqual({ reason: trouble, hopeless })
+})
+
+test('a container that is being created is in no trouble', () => {
+  const images = [{ container: 'app', image: V2 }]
+  const restart = beginRestart(2, baselineOf(podOf(BEFORE), images), images)
+  expect(restartTrouble(restart, podOf({ ...WITNESS, waiting: { reason: 'ContainerCreating' }, running: false }))).toBeUndefined()
+})
+
+test.each([
+  { name: 'a changed spec raises it by one', pod: podOf({ ...BEFORE, observed: 2 }), generation: 3 },
+  { name: 'nothing to change', pod: podOf({ ...NEW, observed: 2 }), generation: 2 },
+  { name: 'no generations', pod: testPod({ observedGeneration: 0 }), generation: 0 },
+  { name: 'a kubelet that does not report what it has seen', pod: podOf({ ...BEFORE, observed: 0 }), generation: 0 },
+  {
+    name: 'a pod that no kubelet has seen yet',
+    pod: testPod({ generation: 1, containers: [{ name: 'app', image: V1 }] }),
+    generation: 2,
+  },
+])('generation after the patch: $name', ({ pod, generation }) => {
+  expect(generationAfter(pod, [{ container: 'app', image: V2 }])).toBe(generation)
+})
