@@ -3,7 +3,7 @@ import type { EffectInput, PodInput, RelocateInput, SettleInput, StoreInput, Tar
 
 /* What the machine gives its ports: always from the context, so that a call is decided by record and observation. */
 
-interface From {
+export interface From {
   context: PodContext
 }
 

@@ -27,7 +27,7 @@ const MOST_REJECTIONS = 5
 /** A restore that reads back as something else this often is for a person. */
 const MOST_DIFFERENCES = 3
 
-interface Ending {
+export interface Ending {
   outcome: Outcome
   reason: Reason
   deadline?: Deadline

@@ -7,7 +7,7 @@ import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
 import type { PodView } from '../pods/glossary.ts'
-import { isHeir } from '../pods/heir.ts'
+import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { WindowPod } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -211,7 +211,8 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
   function takeIn(): void {
-    for (const { pod } of store.all()) {
+    const pods = Array.from(store.all(), ({ pod }) => pod).sort(byUpgradeOrder)
+    for (const pod of pods) {
       if (members.has(pod.uid) || pod.deleting || pod.finished || !options.includes(pod)) continue
       // Its address is still being settled for the pod before it.
       if ([...members.values()].some((member) => member.state === 'settling' && isHeir(contextOf(member).pod, pod))) continue

@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseAllDocuments, stringify } from 'yaml'
+import type { RunEvent, RunResult } from '../../src/engine/events.ts'
+import type { AuditEvent, AuditFilter } from './audit.ts'
+import type { Cluster } from './cluster.ts'
+import { startHaproxy } from './haproxy.ts'
+import type { Haproxy, HaproxyOptions } from './haproxy.ts'
+import type { KubeObject } from './kube-api.ts'
+import { appPort, namespace } from './manifests.ts'
+import { startTraffic } from './traffic.ts'
+import type { Traffic, TrafficOptions } from './traffic.ts'
+import { removeNamespace, waitForPods } from './workloads.ts'
+
+const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
+const RBAC = new URL('../../deploy/rbac.yaml', import.meta.url)
+/** The identity that sluice runs as: it has the rights of deploy/rbac.yaml and no other. */
+export const RUNNER = 'sluice-runner'
+
+export interface UpgradeBedOptions {
+  /** Kubernetes namespace; one for each test. */
+  name: string
+  /** What is upgraded: workloads, pods, Services. */
+  objects: KubeObject[]
+  /** Pods with the label app=NAME are waited for, and are HAProxy's servers under their own names. */
+  app: string
+  count: number
+  /** Over the defaults of sluice.yaml, such as `{ rollout: { maxUnavailable: 3 } }`. */
+  config?: Record<string, unknown>
+  haproxy?: Omit<HaproxyOptions, 'servers' | 'backends'>
+}
+
+export interface SluiceExit {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+  /** With `-o jsonl`. */
+  events: RunEvent[]
+  /** With `-o jsonl`, where the run came to its end. */
+  result: RunResult | undefined
+}
+
+export interface SluiceProcess {
+  child: ChildProcess
+  /** Events so far, with `-o jsonl`. */
+  events(): RunEvent[]
+  /** Resolves when an event like this has come; rejects when the process ends without. */
+  seen(like: (event: RunEvent) => boolean): Promise<RunEvent>
+  exit: Promise<SluiceExit>
+}
+
+/** A workload with real pods behind a real HAProxy, and sluice as a process of its own with the least rights. */
+export interface UpgradeBed {
+  readonly namespace: string
+  readonly haproxy: Haproxy
+  readonly cluster: Cluster
+  readonly configFile: string
+  pods(): Promise<KubeObject[]>
+  /** Starts `sluice ARGS` in this namespace. */
+  start(args: string[], options?: { jsonl?: boolean }): SluiceProcess
+  /** The same to its end, as `upgrade ARGS -o jsonl`. */
+  upgrade(...args: string[]): Promise<SluiceExit>
+  traffic(options?: Omit<TrafficOptions, 'url'>): Promise<Traffic>
+  /** Effective changes by server, in order: such as `{ 'web-0': ['drain', 'ready'] }`. */
+  effects(): Record<string, string[]>
+  /** What the API server got from sluice in this namespace. */
+  audit(filter?: AuditFilter): Promise<AuditEvent[]>
+  stop(): Promise<void>
+}
+
+export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptions): Promise<UpgradeBed> {
+  const { name, app, count } = options
+  const { api } = cluster
+  await api.apply(namespace(name), ...rightsIn(name), ...options.objects)
+  const pods = (): Promise<KubeObject[]> => waitForPods(api, name, app, count, { timeoutMs: 120_000 })
+  const servers = (await pods()).map((pod) => ({ name: pod.metadata.name, address: `${pod.status.podIP}:${appPort}` }))
+  const haproxy = await startHaproxy(cluster, { servers, ...options.haproxy })
+  const kubeconfig = await cluster.kubeconfigFor({ user: RUNNER })
+  const dir = join(cluster.info.dir, `bed-${name}`)
+  await mkdir(dir, { recursive: true })
+  const configFile = join(dir, 'sluice.yaml')
+  const edge = { name: 'edge', adapter: 'haproxy', port: appPort, options: { socket: haproxy.recorder.socket, backend: 'web' } }
+  await writeFile(
+    configFile,
+    stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge], ...options.config }),
+  )
+  const running = new Set<ChildProcess>()
+
+  function start(args: string[], { jsonl = true } = {}): SluiceProcess {
+    const all = [
+      SLUICE,
+      ...args,
+      '-n',
+      name,
+      '--config',
+      configFile,
+      '--kubeconfig',
+      kubeconfig,
+      ...(jsonl ? ['-o', 'jsonl'] : []),
+    ]
+    const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+    running.add(child)
+    return follow(child, jsonl, () => running.delete(child))
+  }
+
+  return {
+    namespace: name,
+    haproxy,
+    cluster,
+    configFile,
+    pods,
+    start,
+    upgrade: (...args) => start(['upgrade', ...args]).exit,
+    traffic: (traffic) => startTraffic(cluster, { url: haproxy.url, ...traffic }),
+    effects() {
+      const byServer: Record<string, string[]> = {}
+      for (const { server, kind, effective } of haproxy.recorder.effects()) {
+        if (effective) (byServer[server] ??= []).push(kind)
+      }
+      return byServer
+    },
+    audit: (filter) => cluster.audit({ user: RUNNER, namespace: name, ...filter }),
+    async stop() {
+      for (const child of running) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await haproxy.stop()
+      await removeNamespace(api, name)
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** deploy/rbac.yaml as a user would install it. */
+function rightsIn(name: string): KubeObject[] {
+  const objects = parseAllDocuments(readFileSync(RBAC, 'utf8')).map((document) => document.toJS() as KubeObject)
+  for (const object of objects) {
+    object.metadata.namespace = name
+    if (object.kind === 'RoleBinding') object.subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: RUNNER }]
+  }
+  return objects
+}
+
+function follow(child: ChildProcess, jsonl: boolean, onExit: () => void): SluiceProcess {
+  const events: RunEvent[] = []
+  const watchers = new Set<() => void>()
+  let stdout = ''
+  let stderr = ''
+  let rest = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    if (!jsonl) return
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') events.push(JSON.parse(line) as RunEvent)
+    for (const look of watchers) look()
+  })
+  const exit = new Promise<SluiceExit>((resolve) => {
+    child.once('close', (code, signal) => {
+      onExit()
+      const finished = events.findLast((event) => event.type === 'finished')
+      resolve({ code, signal, stdout, stderr, events, result: finished?.type === 'finished' ? finished.result : undefined })
+      for (const look of watchers) look()
+    })
+  })
+  return {
+    child,
+    events: () => events,
+    exit,
+    seen: (like) =>
+      new Promise((resolve, reject) => {
+        function look(): void {
+          const found = events.find((event) => like(event))
+          if (!found && child.exitCode === null && child.signalCode === null) return
+          watchers.delete(look)
+          if (found) resolve(found)
+          else
+            reject(new Error(`sluice ended (${child.exitCode ?? child.signalCode}) before the event came:\n${stdout}\n${stderr}`))
+        }
+        watchers.add(look)
+        look()
+      }),
+  }
+}

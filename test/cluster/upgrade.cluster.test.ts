@@ -1,0 +1,108 @@
+import { afterEach, expect, it } from 'vitest'
+import { daemonSet, service, statefulSet } from './manifests.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
+  let bed: UpgradeBed | undefined
+
+  afterEach(async () => {
+    await bed?.stop()
+    bed = undefined
+  })
+
+  it('brings a 3-pod StatefulSet from v1 to v2 to v3 without a failed request', async () => {
+    const name = 'upgrade-web'
+    const objects = [statefulSet({ name: 'web', namespace: name, readyAfter: 1 }), service({ name: 'web', namespace: name })]
+    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 3 })
+    const traffic = await bed.traffic()
+    const since = Date.now()
+
+    for (const image of ['localhost/app:v2', 'localhost/app:v3']) {
+      const { code, result, stderr } = await bed.upgrade('statefulset/web', `app=${image}`)
+      expect(code, stderr).toBe(0)
+      expect(result?.pods.map(({ pod, outcome, proof }) => ({ pod, outcome, proof }))).toEqual(
+        ['web-2', 'web-1', 'web-0'].map((pod) => ({ pod, outcome: 'upgraded', proof: 'witness' })),
+      )
+      const set = await cluster().api.get('StatefulSet', 'web', name)
+      expect(set.status.updatedReplicas).toBe(3)
+      for (const pod of await bed.pods()) {
+        expect(pod.spec.containers[0].image).toBe(image)
+        expect(pod.metadata.labels['controller-revision-hash']).toBe(set.status.updateRevision)
+      }
+    }
+
+    const { requests, failed, byKind, byVersion } = await traffic.stop()
+    expect(failed, JSON.stringify(byKind)).toBe(0)
+    expect(requests).toBeGreaterThan(0)
+    expect(Object.keys(byVersion).sort()).toEqual(['v1', 'v2', 'v3'])
+    expect(bed.effects()).toEqual({
+      'web-0': ['drain', 'ready', 'drain', 'ready'],
+      'web-1': ['drain', 'ready', 'drain', 'ready'],
+      'web-2': ['drain', 'ready', 'drain', 'ready'],
+    })
+    // No command beyond the effective ones: nothing was said twice.
+    expect(bed.haproxy.recorder.effects()).toHaveLength(12)
+
+    const audit = await bed.audit({ since })
+    const count = (verb: string, resource: string): number =>
+      audit.filter((event) => event.verb === verb && event.objectRef?.resource === resource).length
+    const dryRuns = audit.filter((event) => event.requestURI.includes('dryRun=All')).length
+    expect({
+      patches: count('patch', 'pods') - dryRuns,
+      dryRuns,
+      gets: count('get', 'pods'),
+      lists: count('list', 'pods'),
+    }).toEqual({
+      patches: 2 * 3 * 4,
+      dryRuns: 2 * 3,
+      gets: 0,
+      lists: 2,
+    })
+    for (const resource of ['statefulsets', 'controllerrevisions', 'endpointslices', 'configmaps'])
+      expect(count('list', resource)).toBe(2)
+  })
+
+  it('fails requests where the same images are patched without a drain (negative control)', async () => {
+    const name = 'upgrade-undrained'
+    bed = await startUpgradeBed(cluster(), {
+      name,
+      objects: [statefulSet({ name: 'web', namespace: name, readyAfter: 1 })],
+      app: 'web',
+      count: 3,
+    })
+    const traffic = await bed.traffic()
+    for (const { metadata } of await bed.pods()) {
+      await cluster().api.patch('Pod', metadata.name, name, [
+        { op: 'replace', path: '/spec/containers/0/image', value: 'localhost/app:v2' },
+      ])
+    }
+    await cluster().api.waitFor(
+      'the second version',
+      () => cluster().api.list('Pod', name, 'app=web'),
+      (pods) =>
+        pods.every(
+          ({ status }) => status.containerStatuses?.[0]?.image === 'localhost/app:v2' && status.containerStatuses[0].ready,
+        ),
+      { timeoutMs: 60_000 },
+    )
+    const { failed } = await traffic.stop()
+    expect(failed).toBeGreaterThan(0)
+  })
+
+  it('upgrades a DaemonSet, whose owner counts its pod as updated', async () => {
+    const name = 'upgrade-daemon'
+    bed = await startUpgradeBed(cluster(), {
+      name,
+      objects: [daemonSet({ name: 'web', namespace: name, readyAfter: 1 })],
+      app: 'web',
+      count: 1,
+    })
+    const { code, stderr } = await bed.upgrade('ds/web', 'app=localhost/app:v2')
+    expect(code, stderr).toBe(0)
+    const [pod] = await bed.pods()
+    expect(bed.effects()).toEqual({ [pod.metadata.name]: ['drain', 'ready'] })
+    await cluster().api.waitForObject('DaemonSet', 'web', name, ({ status }) => status.updatedNumberScheduled === 1)
+  })
+})
