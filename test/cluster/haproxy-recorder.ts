@@ -66,6 +66,7 @@ export interface Recorder {
 
 const changing = /^(set server|set weight|enable server|disable server|add server|del server|enable agent|disable agent)\b/
 const idleReplyMs = 2_000
+const prompt = '\n> '
 
 /**
  * A stats socket that passes every byte on and writes down what it saw. State-changing commands go
@@ -235,13 +236,14 @@ function startSession(client: Socket, path: string): Session {
     wake?.()
   }
 
-  function replyIsComplete(): boolean {
-    return ended || (interactive && received.endsWith('\n> '))
+  /** In interactive mode each of the commands that `;` joins gets a prompt of its own. */
+  function replyIsComplete(commands: number): boolean {
+    return ended || (interactive && received.endsWith(prompt) && received.split(prompt).length > commands)
   }
 
-  async function waitForReply(): Promise<void> {
+  async function waitForReply(commands: number): Promise<void> {
     const deadline = performance.now() + idleReplyMs
-    while (!replyIsComplete() && performance.now() < deadline) {
+    while (!replyIsComplete(commands) && performance.now() < deadline) {
       const { promise, resolve } = Promise.withResolvers<void>()
       wake = resolve
       await Promise.race([promise, sleep(deadline - performance.now())])
@@ -256,7 +258,7 @@ function startSession(client: Socket, path: string): Session {
       busy = true
       upstream.write(`${line}\n`)
       if (!interactive) upstream.end()
-      await waitForReply()
+      await waitForReply(line.split(';').length)
       const reply = received
       received = ''
       return failed && reply === '' ? undefined : reply
