@@ -1,0 +1,108 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Journal } from '../pods/glossary.ts'
+import { LONGEST_JOURNAL, readJournal, writeJournal } from './journal.ts'
+import { realisticJournal, testTarget } from './testing/journals.ts'
+
+const word = fc.string({ minLength: 1, maxLength: 12 })
+const baseline = fc.record({ name: word, image: word, containerId: word, imageId: word }, { requiredKeys: ['name', 'image'] })
+const target = fc.record({
+  loadBalancer: word,
+  target: word,
+  scope: word,
+  prior: fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value))),
+  untouched: fc.boolean(),
+})
+const open = fc
+  .record(
+    {
+      run: word,
+      origin: word,
+      epoch: fc.nat(),
+      attempt: fc.nat().map((number) => number + 1),
+      step: fc.constantFrom('drain', 'patched', 'restore'),
+      generation: fc.nat(),
+      baseline: fc.array(baseline, { maxLength: 3 }),
+      targets: fc.array(target, { maxLength: 3 }),
+    },
+    { requiredKeys: ['run', 'epoch', 'attempt', 'step', 'baseline', 'targets'] },
+  )
+  .filter(({ run, origin }) => run !== origin)
+
+test('an open journal is read as it was written', () => {
+  fc.assert(
+    fc.property(open, (journal) => {
+      expect(readJournal(writeJournal(journal as Journal))).toEqual({ kind: 'read', journal })
+    }),
+  )
+})
+
+test('a closed one keeps what fences a stale owner, and nothing else', () => {
+  const text = writeJournal({ ...realisticJournal, origin: 'other', step: 'closed' })
+  expect(JSON.parse(text)).toEqual({ v: 1, run: 'k3m9x7p2qa', epoch: 12, attempt: 1, step: 'closed' })
+  expect(readJournal(text)).toEqual({
+    kind: 'read',
+    journal: { run: 'k3m9x7p2qa', epoch: 12, attempt: 1, step: 'closed', baseline: [], targets: [] },
+  })
+})
+
+test('no annotation is no journal', () => {
+  expect(readJournal(undefined)).toEqual({ kind: 'none' })
+})
+
+const valid = JSON.parse(writeJournal(realisticJournal)) as Record<string, unknown>
+
+test.each([
+  ['', 'it is not JSON'],
+  ['{', 'it is not JSON'],
+  ['null', /expected object/],
+  ['[]', /expected/],
+  ['{}', /v/],
+  [JSON.stringify({ ...valid, v: 2 }), 'it is of version 2, written by a newer sluice; this one reads 1'],
+  [JSON.stringify({ v: 3, anything: true }), 'it is of version 3, written by a newer sluice; this one reads 1'],
+  [JSON.stringify({ ...valid, v: 0 }), /v/],
+  [JSON.stringify({ ...valid, v: '1' }), /v/],
+  [JSON.stringify({ ...valid, step: 'drained' }), /step/],
+  [JSON.stringify({ ...valid, attempt: 0 }), /attempt/],
+  [JSON.stringify({ ...valid, epoch: -1 }), /epoch/],
+  [JSON.stringify({ ...valid, epoch: 1.5 }), /epoch/],
+  [JSON.stringify({ ...valid, run: undefined }), /run/],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 2]] }), /lbs/],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a']] }), /lbs/],
+  [JSON.stringify({ ...valid, base: [['app']] }), /base/],
+])('%s cannot be read', (text, reason) => {
+  const read = readJournal(text)
+  expect(read.kind).toBe('unreadable')
+  expect(read.kind === 'unreadable' && read.reason).toMatch(reason)
+})
+
+test('whatever stands there, it is read or said to be unreadable, and never taken for none', () => {
+  const mutilated = fc.tuple(fc.nat(), fc.string({ maxLength: 3 })).map(([at, text]) => {
+    const whole = JSON.stringify(valid)
+    const place = at % whole.length
+    return whole.slice(0, place) + text + whole.slice(place + 1)
+  })
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json(), mutilated), (text) => {
+      expect(readJournal(text).kind).not.toBe('none')
+    }),
+  )
+})
+
+test('two containers by digest and two balancers take about 1 KB', () => {
+  // To be seen in the output: every watcher of the pod receives it, four times an upgrade.
+  const bytes = new TextEncoder().encode(writeJournal(realisticJournal)).length
+  expect(bytes).toBeGreaterThan(700)
+  expect(bytes).toBeLessThan(1_100)
+})
+
+test('above 4 KB it is refused, counted in bytes', () => {
+  const prior = (length: number, sign: string): Journal => ({
+    ...realisticJournal,
+    targets: [testTarget({ prior: sign.repeat(length) })],
+  })
+  const rest = writeJournal(prior(0, 'x')).length
+  expect(writeJournal(prior(LONGEST_JOURNAL - rest, 'x'))).toHaveLength(LONGEST_JOURNAL)
+  expect(() => writeJournal(prior(LONGEST_JOURNAL - rest + 1, 'x'))).toThrow('takes 4097 bytes, more than 4096: it has 1 targets')
+  expect(() => writeJournal(prior(LONGEST_JOURNAL - rest, 'ö'))).toThrow(RangeError)
+})

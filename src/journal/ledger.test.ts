@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { Ledger, LedgerEntry } from './ledger.ts'
+import { BYTES_PER_CHUNK, ENTRIES_PER_CHUNK, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from './ledger.ts'
+import { testTarget } from './testing/journals.ts'
+
+function entryOf(index: number, overrides: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    uid: `0f0e0d0c-0b0a-4000-8000-${String(index).padStart(12, '0')}`,
+    pod: `web-${index}`,
+    address: `10.0.${Math.floor(index / 250)}.${index % 250}`,
+    node: 'node-1',
+    owner: { kind: 'StatefulSet', name: 'web', uid: 'f0e0d0c0-0b0a-4000-8000-000000000000', apiVersion: 'apps/v1' },
+    targets: [testTarget({ target: `pool/web-${index}` })],
+    state: 'open',
+    ...overrides,
+  }
+}
+
+function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
+  const entries = Array.from({ length: count }, (_, index) => entryOf(index, overrides))
+  return {
+    header: {
+      run: 'k3m9',
+      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
+      images: [{ container: 'app', image: 'app:v2' }],
+      startedAt: '2026-01-01T00:00:00.000Z',
+      chunks: 1,
+    },
+    entries: new Map(entries.map((entry) => [entry.uid, entry])),
+  }
+}
+
+function stored(ledger: Ledger): { name: string; data: Record<string, string> }[] {
+  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(ledger.header.run, chunk), data }))
+}
+
+const bytesOf = (data: Record<string, string>): number =>
+  Object.entries(data).reduce((sum, [key, text]) => sum + key.length + Buffer.byteLength(text), 0)
+
+test.each([
+  { pods: 0, chunks: 1 },
+  { pods: 1, chunks: 1 },
+  { pods: ENTRIES_PER_CHUNK, chunks: 1 },
+  { pods: ENTRIES_PER_CHUNK + 1, chunks: 2 },
+  { pods: 10_000, chunks: 10 },
+])('$pods pods take $chunks ConfigMaps, and are read as they were', ({ pods, chunks }) => {
+  const ledger = ledgerOf(pods)
+  const maps = stored(ledger)
+  expect(maps.map(({ name }) => name).slice(0, 2)).toEqual(['sluice-run-k3m9', 'sluice-run-k3m9-1'].slice(0, Math.min(chunks, 2)))
+  expect(maps).toHaveLength(chunks)
+  const [read] = readLedgers(maps.toReversed())
+  expect(read).toMatchObject({ kind: 'read', ledger: { header: { ...ledger.header, chunks }, entries: ledger.entries } })
+  expect(maps.every(({ data }) => bytesOf(data) < 2 ** 20)).toBe(true)
+})
+
+test('entries with a large prior state spread over more ConfigMaps, each well below 1 MiB', () => {
+  const maps = stored(ledgerOf(2_000, { targets: [testTarget({ prior: 'ö'.repeat(1_000) })] }))
+  expect(maps.length).toBeGreaterThan(8)
+  for (const { data } of maps) expect(bytesOf(data)).toBeLessThan(BYTES_PER_CHUNK + 8_192)
+  expect(readLedgers(maps)[0]).toMatchObject({ kind: 'read' })
+})
+
+test('each entry is found in its own chunk', () => {
+  const [read] = readLedgers(stored(ledgerOf(ENTRIES_PER_CHUNK + 1)))
+  const chunkOf = read?.kind === 'read' ? read.places.chunkOf : new Map<string, number>()
+  expect(chunkOf.get(entryOf(0).uid)).toBe(0)
+  expect(chunkOf.get(entryOf(ENTRIES_PER_CHUNK).uid)).toBe(1)
+  expect(chunkOf.has('header')).toBe(false)
+})
+
+test('without its header it was never begun, and is left out', () => {
+  const maps = stored(ledgerOf(ENTRIES_PER_CHUNK + 1)).slice(1)
+  expect(readLedgers(maps)).toEqual([])
+})
+
+test('with a part missing it cannot be read', () => {
+  const maps = stored(ledgerOf(2 * ENTRIES_PER_CHUNK + 1)).filter((_, chunk) => chunk !== 1)
+  expect(readLedgers(maps)).toEqual([{ kind: 'unreadable', run: 'k3m9', reason: 'Error: its part sluice-run-k3m9-1 is missing' }])
+})
+
+test.each([
+  { name: 'a newer header', header: JSON.stringify({ v: 2, run: 'k3m9' }), reason: /v/ },
+  { name: 'no JSON', header: '{', reason: /JSON/ },
+  { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), reason: /chunks/ },
+])('a header that cannot be read: $name', ({ header, reason }) => {
+  const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: { header } }])
+  expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', reason: expect.stringMatching(reason) as string })
+})
+
+test('an entry that cannot be read makes its ledger unreadable, and no other', () => {
+  const other = ledgerOf(1)
+  const maps = [
+    { name: 'sluice-run-bad', data: { header: writeHeader({ ...other.header, run: 'bad' }), 'uid-1': '{"pod":1}' } },
+    ...stored(other),
+  ]
+  expect(readLedgers(maps).map(({ kind }) => kind)).toEqual(['unreadable', 'read'])
+})
+
+test('an entry does not repeat the key that it stands under', () => {
+  expect(JSON.parse(writeEntry(entryOf(1)))).not.toHaveProperty('uid')
+  expect(writeEntry(entryOf(1)).length).toBeLessThan(400)
+})

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest'
+import type { ContainerImage, Journal } from '../pods/glossary.ts'
+import type { PatchOperation } from '../pods/patch-operation.ts'
+import { baselineOf } from '../pods/baseline.ts'
+import type { Raw, RawPodOptions } from '../pods/testing/raw-pod.ts'
+import { rawPod, runningA } from '../pods/testing/raw-pod.ts'
+import { JOURNAL_ANNOTATION, podView } from '../pods/view.ts'
+import { readJournal, writeJournal } from './journal.ts'
+import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
+import { PatchRefused, applyPatch } from './testing/json-patch.ts'
+import { testTarget } from './testing/journals.ts'
+
+const WANTED: ContainerImage[] = [
+  { container: 'web', image: 'web:v2' },
+  { container: 'app', image: 'app:v2' },
+]
+
+/** The spec in another order than the statuses, which the kubelet sorts by name. */
+const OPTIONS: RawPodOptions = {
+  generation: 4,
+  observedGeneration: 4,
+  ip: '10.0.0.7',
+  annotations: { other: 'kept' },
+  labels: { app: 'web' },
+  containers: [
+    { name: 'web', image: 'web:v1', status: { ...runningA, id: 'containerd://w' } },
+    { name: 'sidecar', image: 'proxy:v1', status: { ...runningA, id: 'containerd://s' } },
+    { name: 'app', image: 'app:v1', status: { ...runningA, id: 'containerd://a' } },
+  ],
+}
+
+function nextFor(raw: Raw, step: Journal['step']): Journal {
+  return {
+    run: 'run-1',
+    epoch: 3,
+    attempt: 1,
+    step,
+    baseline: baselineOf(podView(raw), WANTED),
+    targets: [testTarget()],
+    ...(step === 'patched' ? { generation: 5 } : {}),
+  }
+}
+
+type Build = (raw: Raw) => PatchOperation[]
+
+const LABEL: PatchOperation[] = [{ op: 'add', path: '/metadata/labels/controller-revision-hash', value: 'web-2' }]
+const drain: Build = (raw) => drainIntentPatch(podView(raw), nextFor(raw, 'drain'))
+const images: Build = (raw) => imagesPatch(podView(raw), nextFor(raw, 'patched'), WANTED, LABEL)
+const restore: Build = (raw) => restoreIntentPatch(podView(raw), nextFor(raw, 'restore'))
+const close: Build = (raw) => closePatch(podView(raw), nextFor(raw, 'closed'))
+
+const PATCHES = [
+  { name: 'drain intent', build: drain, step: 'drain' as const },
+  { name: 'images', build: images, step: 'patched' as const },
+  { name: 'restore intent', build: restore, step: 'restore' as const },
+  { name: 'closed', build: close, step: 'closed' as const },
+]
+
+describe.each(PATCHES)('$name', ({ build, step }) => {
+  test('changes its journal, and the images where it is their patch, and nothing else', () => {
+    const raw = rawPod(OPTIONS)
+    const patched = applyPatch(raw, build(raw)) as Raw
+    expect(readJournal(podView(patched).journal)).toEqual(readJournal(writeJournal(nextFor(raw, step))))
+    const expected = structuredClone(raw) as Raw
+    expected.metadata.annotations[JOURNAL_ANNOTATION] = patched.metadata.annotations[JOURNAL_ANNOTATION]
+    if (step === 'patched') {
+      expected.spec.containers[0].image = 'web:v2'
+      expected.spec.containers[2].image = 'app:v2'
+      expected.metadata.labels['controller-revision-hash'] = 'web-2'
+    }
+    expect(patched).toEqual(expected)
+  })
+
+  test('without annotations it adds the map; where another has added it meanwhile, it fails', () => {
+    const raw = rawPod({ ...OPTIONS, annotations: undefined as never })
+    expect(raw.metadata).not.toHaveProperty('annotations')
+    const operations = build(raw)
+    expect(Object.keys((applyPatch(raw, operations) as Raw).metadata.annotations)).toEqual([JOURNAL_ANNOTATION])
+    expect(() => applyPatch(rawPod({ ...OPTIONS, annotations: { other: 'x' } }), operations)).toThrow(
+      'test failed: /metadata/annotations',
+    )
+  })
+
+  test('a journal of before is guarded, and overwritten', () => {
+    const before = writeJournal({ ...nextFor(rawPod(OPTIONS), 'drain'), epoch: 2 })
+    const raw = rawPod({ ...OPTIONS, annotations: { [JOURNAL_ANNOTATION]: before } })
+    const operations = build(raw)
+    expect(podView(applyPatch(raw, operations)).journal).not.toBe(before)
+    for (const other of [before.replace('"epoch":2', '"epoch":4'), undefined]) {
+      const changed = rawPod({ ...OPTIONS, annotations: other === undefined ? {} : { [JOURNAL_ANNOTATION]: other } })
+      expect(() => applyPatch(changed, operations)).toThrow('test failed: /metadata/annotations/sluice.dev~1journal')
+    }
+  })
+
+  test('the same write a second time fails on its own journal', () => {
+    const raw = rawPod(OPTIONS)
+    expect(() => applyPatch(applyPatch(raw, build(raw)), build(raw))).toThrow('test failed')
+  })
+})
+
+interface Violation {
+  name: string
+  change(raw: Raw): void
+  /** The patches that notice. */
+  noticed: ('drain intent' | 'images' | 'restore intent' | 'closed')[]
+}
+
+const ALL_OPEN: Violation['noticed'] = ['drain intent', 'images', 'restore intent']
+
+const VIOLATIONS: Violation[] = [
+  { name: 'another pod of the same name', change: (raw) => (raw.metadata.uid = 'uid-1'), noticed: [...ALL_OPEN, 'closed'] },
+  { name: 'it is being deleted', change: (raw) => (raw.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'), noticed: ALL_OPEN },
+  { name: 'another address', change: (raw) => (raw.status.podIP = '10.0.0.8'), noticed: ['drain intent', 'restore intent'] },
+  { name: 'no address', change: (raw) => delete raw.status.podIP, noticed: ['drain intent', 'restore intent'] },
+  { name: 'a changed spec', change: (raw) => (raw.metadata.generation = 5), noticed: ['images'] },
+  { name: 'another image of one that is patched', change: (raw) => (raw.spec.containers[2].image = 'app:v9'), noticed: ALL_OPEN },
+  {
+    name: 'a restart of one that is patched',
+    change: (raw) => (raw.status.containerStatuses[0].containerID = 'containerd://x'),
+    noticed: ALL_OPEN,
+  },
+  { name: 'a container ID that is gone', change: (raw) => delete raw.status.containerStatuses[2].containerID, noticed: ALL_OPEN },
+  {
+    name: 'containers in another order',
+    change: (raw) => (raw.spec.containers = raw.spec.containers.toReversed()),
+    noticed: ALL_OPEN,
+  },
+  {
+    name: 'statuses in another order',
+    change: (raw) => (raw.status.containerStatuses = raw.status.containerStatuses.toReversed()),
+    noticed: ALL_OPEN,
+  },
+  { name: 'statuses that are gone', change: (raw) => delete raw.status.containerStatuses, noticed: ALL_OPEN },
+  {
+    name: 'a journal of another',
+    change: (raw) => (raw.metadata.annotations[JOURNAL_ANNOTATION] = '{"v":1}'),
+    noticed: [...ALL_OPEN, 'closed'],
+  },
+]
+
+function isRefused(raw: Raw, operations: PatchOperation[]): boolean {
+  try {
+    applyPatch(raw, operations)
+    return false
+  } catch (error) {
+    if (error instanceof PatchRefused) return true
+    throw error
+  }
+}
+
+describe.each(VIOLATIONS)('$name', ({ change, noticed }) => {
+  test.each(PATCHES)('$name', ({ name, build }) => {
+    const raw = rawPod(OPTIONS)
+    const operations = build(raw)
+    const changed = structuredClone(raw) as Raw
+    change(changed)
+    const before = structuredClone(changed) as Raw
+    expect(isRefused(changed, operations)).toBe(noticed.includes(name as never))
+    expect(changed).toEqual(before)
+  })
+})
+
+test.each(PATCHES)(
+  '$name: what the kubelet writes all the time, and a restart of another container, is no hindrance',
+  ({ build }) => {
+    const raw = rawPod(OPTIONS)
+    const operations = build(raw)
+    raw.metadata.resourceVersion = '999'
+    raw.status.conditions[1].status = 'False'
+    raw.status.containerStatuses[1].containerID = 'containerd://s2'
+    raw.metadata.annotations.third = 'x'
+    expect(() => applyPatch(raw, operations)).not.toThrow()
+  },
+)
+
+test('only containers whose image differs are replaced', () => {
+  const raw = rawPod(OPTIONS)
+  const wanted = [{ container: 'web', image: 'web:v1' }, WANTED[1]!]
+  const replaced = imagesPatch(podView(raw), nextFor(raw, 'patched'), wanted, []).filter(({ op }) => op === 'replace')
+  expect(replaced).toEqual([{ op: 'replace', path: '/spec/containers/2/image', value: 'app:v2' }])
+})
+
+test('a pod that has no status yet is guarded by its spec alone', () => {
+  const raw = rawPod({ generation: 1, labels: {}, containers: [{ name: 'app', image: 'app:v1' }] })
+  for (const { build } of PATCHES) expect(() => applyPatch(raw, build(raw))).not.toThrow()
+})
+
+test('a cluster without generations is not asked for one', () => {
+  const raw = rawPod({ ...OPTIONS, generation: undefined as never })
+  expect(JSON.stringify(images(raw))).not.toContain('/metadata/generation')
+  expect(() => applyPatch(raw, images(raw))).not.toThrow()
+})
+
+test('a failed guard behind the changes changes nothing', () => {
+  const raw = rawPod(OPTIONS)
+  const operations = images(raw)
+  const position = operations.findIndex(({ path }) => path.includes('sluice.dev'))
+  expect(operations.slice(0, position).some(({ op }) => op === 'replace')).toBe(true)
+  raw.metadata.annotations[JOURNAL_ANNOTATION] = '{}'
+  const before = structuredClone(raw) as Raw
+  expect(() => applyPatch(raw, operations)).toThrow('test failed')
+  expect(raw).toEqual(before)
+})

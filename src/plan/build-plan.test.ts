@@ -1,0 +1,171 @@
+import { expect, test } from 'vitest'
+import type { Journal, ReadJournal } from '../pods/glossary.ts'
+import { runningA, testPod } from '../pods/testing/raw-pod.ts'
+import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
+import type { PlanInput, PlanPod } from './build-plan.ts'
+import { buildPlan } from './build-plan.ts'
+
+const WANTED = [{ container: 'app', image: 'registry/app:v2' }]
+const at = (step: Journal['step']): ReadJournal => ({
+  kind: 'read',
+  journal: { run: 'r', epoch: 1, attempt: 1, step, baseline: [], targets: [] },
+})
+
+function podOf(name: string, overrides: Partial<PlanPod> = {}, options: RawPodOptions = {}): PlanPod {
+  return {
+    pod: testPod({ name, uid: `uid-${name}`, ...options }),
+    stored: { kind: 'none' },
+    images: WANTED,
+    targets: { found: true, targets: [{ loadBalancer: 'edge', target: name, inRotation: true }] },
+    ...overrides,
+  }
+}
+
+const V2: RawPodOptions = { containers: [{ name: 'app', image: 'registry/app:v2', status: runningA }] }
+const OUT: Partial<PlanPod> = {
+  targets: { found: true, targets: [{ loadBalancer: 'edge', target: 'x', inRotation: false }] },
+}
+
+function planOf(pods: PlanPod[], overrides: Partial<PlanInput> = {}): ReturnType<typeof buildPlan> {
+  return buildPlan({
+    namespace: 'shop',
+    workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
+    maxUnavailable: { count: 1 },
+    pods,
+    templates: [],
+    guarantees: [],
+    warnings: [],
+    refusals: [],
+    ...overrides,
+  })
+}
+
+test.each([
+  { pod: podOf('web-0'), action: 'upgrade', reason: 'in rotation' },
+  { pod: podOf('web-0', {}, { ready: false }), action: 'upgrade', reason: 'in rotation, and not ready' },
+  { pod: podOf('web-0', OUT), action: 'upgrade', reason: 'an operator has it out of rotation: it is left exactly so' },
+  {
+    pod: podOf('web-0', { targets: { found: true, targets: [] } }),
+    action: 'upgrade',
+    reason: 'it is in no load balancer: no drain',
+  },
+  { pod: podOf('web-0', {}, V2), action: 'skip', reason: 'it runs these images already' },
+  { pod: podOf('web-0', {}, { deleting: true }), action: 'skip', reason: 'it is being deleted' },
+  { pod: podOf('web-0', { stored: at('closed') }), action: 'upgrade', reason: 'in rotation' },
+  { pod: podOf('web-0', { stored: at('closed') }, V2), action: 'skip', reason: 'it runs these images already' },
+  {
+    pod: podOf('web-0', { stored: at('drain') }),
+    action: 'adopt',
+    reason: 'an earlier run has drained it: goes on with the patch',
+  },
+  {
+    pod: podOf('web-0', { stored: at('patched') }, V2),
+    action: 'adopt',
+    reason: 'an earlier run has patched it: goes on from there',
+  },
+  {
+    pod: podOf('web-0', { stored: at('restore') }, V2),
+    action: 'adopt',
+    reason: 'an earlier run was putting it back: goes on from there',
+  },
+  {
+    pod: podOf('web-0', { stored: at('drain') }, { deleting: true }),
+    action: 'adopt',
+    reason: 'an earlier run has drained it: goes on with the patch',
+  },
+])('$action: $reason', ({ pod, action, reason }) => {
+  const { pods, refusals } = planOf([pod])
+  expect(pods).toMatchObject([{ action, reason, uid: 'uid-web-0', name: 'web-0' }])
+  expect(refusals).toEqual([])
+})
+
+test('a pod that is partly out by an operator is drained where it is in', () => {
+  const targets = [
+    { loadBalancer: 'edge', target: 'a', inRotation: true },
+    { loadBalancer: 'inner', target: 'b', inRotation: false },
+  ]
+  expect(planOf([podOf('web-0', { targets: { found: true, targets } })]).pods).toMatchObject([
+    { action: 'upgrade', reason: 'in rotation', targets },
+  ])
+})
+
+test('what changes is told, container by container', () => {
+  expect(planOf([podOf('web-0')]).pods[0]!.images).toEqual([{ container: 'app', from: 'registry/app:v1', to: 'registry/app:v2' }])
+})
+
+test('refuses a pod whose journal cannot be read', () => {
+  const { pods, refusals } = planOf([podOf('web-0', { stored: { kind: 'unreadable', reason: 'it is not JSON' } })])
+  expect(pods).toMatchObject([{ action: 'refuse', reason: 'its journal cannot be read: it is not JSON' }])
+  expect(refusals).toEqual([
+    {
+      code: 'unreadable-journal',
+      message: 'pod/web-0: its journal cannot be read: it is not JSON',
+      hint: 'Look at its annotation sluice.dev/journal, and at the load balancer.',
+    },
+  ])
+})
+
+test('refuses a pod that is in no load balancer, though not one that needs nothing', () => {
+  const missing: Partial<PlanPod> = { targets: { found: false, reason: 'edge: 10.0.0.1:80 is none of the 3 servers' } }
+  const { pods, refusals } = planOf([podOf('web-1', missing), podOf('web-0', missing, V2)])
+  expect(pods.map(({ name, action }) => [name, action])).toEqual([
+    ['web-0', 'skip'],
+    ['web-1', 'refuse'],
+  ])
+  expect(refusals).toEqual([
+    {
+      code: 'not-in-load-balancer',
+      message: 'pod/web-1: it cannot be drained: edge: 10.0.0.1:80 is none of the 3 servers',
+      hint: 'Add it to the load balancer, mend the config, or say --allow-unbalanced to upgrade it without a drain.',
+    },
+  ])
+})
+
+test('refuses where there are no pods', () => {
+  expect(planOf([]).refusals).toEqual([
+    { code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' },
+  ])
+  expect(planOf([podOf('web-0', {}, { phase: 'Succeeded' })]).refusals).toMatchObject([{ code: 'no-pods' }])
+  expect(planOf([], { refusals: [{ code: 'x', message: 'the workload is gone' }] }).refusals).toEqual([
+    { code: 'x', message: 'the workload is gone' },
+  ])
+})
+
+test('refuses where what an operator has out fills the window', () => {
+  const { refusals } = planOf([podOf('web-0', OUT), podOf('web-1')])
+  expect(refusals).toEqual([
+    {
+      code: 'window-full',
+      message: 'pod/web-0: out of rotation by an operator, so that with maxUnavailable 1 no other pod may leave',
+      hint: 'Put them back, or raise maxUnavailable.',
+    },
+  ])
+  expect(planOf([podOf('web-0', OUT), podOf('web-1')], { maxUnavailable: { count: 2 } }).refusals).toEqual([])
+  expect(planOf([podOf('web-0', OUT)]).refusals).toEqual([])
+  expect(planOf([podOf('web-0', OUT), podOf('web-1', {}, V2)]).refusals).toEqual([])
+})
+
+test('adopted pods first, then those to upgrade, then the others; each in the order of its workload', () => {
+  const owner = { owner: { kind: 'StatefulSet', name: 'web', uid: 'u' } }
+  const { pods } = planOf([
+    podOf('web-0', {}, { ...owner, ...V2 }),
+    podOf('web-1', {}, owner),
+    podOf('web-10', {}, owner),
+    podOf('web-2', { stored: at('patched') }, owner),
+  ])
+  expect(pods.map(({ name, action }) => `${name} ${action}`)).toEqual([
+    'web-2 adopt',
+    'web-10 upgrade',
+    'web-1 upgrade',
+    'web-0 skip',
+  ])
+})
+
+test('each image is named once, and a share counts the pods that run', () => {
+  const { images, window } = planOf(
+    [podOf('web-0'), podOf('web-1'), podOf('web-2'), podOf('web-3'), podOf('web-4', {}, { phase: 'Failed' })],
+    { maxUnavailable: { percent: 50 } },
+  )
+  expect(images).toEqual(WANTED)
+  expect(window).toBe(2)
+})

@@ -1,0 +1,123 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { WindowPod } from './window.ts'
+import { admit, windowSize } from './window.ts'
+
+const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
+  waiting: { standing: 'waiting', ready: true, operatorOut: false },
+  broken: { standing: 'waiting', ready: false, operatorOut: false },
+  maintained: { standing: 'waiting', ready: true, operatorOut: true },
+  active: { standing: 'active', ready: true, operatorOut: false },
+  failed: { standing: 'active', ready: false, operatorOut: false },
+  idle: { standing: 'idle', ready: true, operatorOut: false },
+  sick: { standing: 'idle', ready: false, operatorOut: false },
+}
+
+/** Pods by their words; a pod's uid is its letter. */
+function podsOf(words: string): WindowPod[] {
+  return words.split(' ').map((word, index) => ({ uid: 'abcdefgh'[index]!, name: `web-${index}`, ...WORDS[word]! }))
+}
+
+test.each([
+  { name: 'the first, in order', pods: 'waiting waiting waiting', size: 1, start: 'a' },
+  { name: 'as many as there is room for', pods: 'waiting waiting waiting', size: 2, start: 'a b' },
+  { name: 'all', pods: 'waiting waiting', size: 5, start: 'a b' },
+  { name: 'none while one is out', pods: 'active waiting', size: 1, start: '' },
+  { name: 'a failed pod keeps its place', pods: 'failed waiting', size: 1, start: '' },
+  { name: 'what is not ready counts, whoever made it so', pods: 'sick waiting', size: 1, start: '' },
+  { name: 'a pod that is done is no hindrance', pods: 'idle waiting', size: 1, start: 'b' },
+  { name: 'a broken pod is mended within a window of 1', pods: 'waiting broken waiting', size: 1, start: 'b' },
+  { name: 'what an operator has out goes before what serves', pods: 'waiting maintained', size: 1, start: 'b' },
+  { name: 'a late heartbeat makes all not ready: none', pods: 'broken broken broken', size: 1, start: '' },
+  { name: 'a late heartbeat, a larger window: none', pods: 'broken broken broken broken', size: 3, start: '' },
+  { name: 'two broken within a window of 2: both', pods: 'broken broken waiting', size: 2, start: 'a b' },
+  { name: 'a broken one beside one that is out', pods: 'active broken', size: 1, start: '' },
+  { name: 'several that an earlier run left out: none until they are home', pods: 'active active waiting', size: 2, start: '' },
+  { name: 'no pods wait', pods: 'active idle', size: 1, start: '' },
+])('$name', ({ pods, size, start }) => {
+  expect(admit(podsOf(pods), size).start.join(' ')).toBe(start)
+})
+
+test('says what it waits for', () => {
+  expect(admit(podsOf('waiting waiting'), 1).waitingFor).toBe('the window of 1 is full: web-0 starts')
+  expect(admit(podsOf('active waiting sick maintained'), 3).waitingFor).toBe(
+    'the window of 3 is full: web-0 is being upgraded, web-2 is not ready, web-3 is out by an operator',
+  )
+  expect(admit(podsOf('active active active active active active waiting'), 1).waitingFor).toMatch(
+    /web-4 is being upgraded and 1 more$/,
+  )
+  expect(admit(podsOf('waiting idle'), 1)).toEqual({ start: ['a'] })
+})
+
+const pods = fc
+  .array(fc.record({ standing: fc.constantFrom('waiting', 'active', 'idle'), ready: fc.boolean(), operatorOut: fc.boolean() }), {
+    maxLength: 20,
+  })
+  .map((list) => list.map((one, index): WindowPod => ({ uid: `u${index}`, name: `p${index}`, ...one })))
+const size = fc.integer({ min: 1, max: 8 })
+const isUnavailable = ({ standing, ready, operatorOut }: WindowPod): boolean => standing === 'active' || !ready || operatorOut
+
+test('starts only what waits, each once, and never leaves more out than the window has places', () => {
+  fc.assert(
+    fc.property(pods, size, (list, places) => {
+      const { start, waitingFor } = admit(list, places)
+      const started = new Set(start)
+      expect(started.size).toBe(start.length)
+      expect(list.filter(({ uid }) => started.has(uid)).every(({ standing }) => standing === 'waiting')).toBe(true)
+      const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
+      expect(start.length === 0 || out.length <= places).toBe(true)
+      // Never more than size − others.
+      const others = list.filter((pod) => isUnavailable(pod) && !started.has(pod.uid)).length
+      expect(start.length).toBeLessThanOrEqual(Math.max(0, places - others))
+      const waiting = list.filter(({ standing }) => standing === 'waiting').length
+      expect(waitingFor === undefined).toBe(start.length === waiting)
+    }),
+  )
+})
+
+test('never holds back without a reason: with room, whoever waits starts', () => {
+  fc.assert(
+    fc.property(pods, size, (list, places) => {
+      const { start } = admit(list, places)
+      const started = new Set(start)
+      const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
+      const left = list.filter(({ uid, standing }) => standing === 'waiting' && !started.has(uid))
+      expect(left.length === 0 || out.length >= places).toBe(true)
+    }),
+  )
+})
+
+test('when more pods than the window has places turn not ready at once, none starts', () => {
+  fc.assert(
+    fc.property(pods, size, (list, places) => {
+      const late = list.map((pod) => ({ ...pod, ready: false }))
+      expect(late.length <= places || admit(late, places).start.length === 0).toBe(true)
+    }),
+  )
+})
+
+test('started one after another, they are never more than together', () => {
+  fc.assert(
+    fc.property(pods, size, (list, places) => {
+      let world = list
+      for (let round = 0; round < 3; round++) {
+        const { start } = admit(world, places)
+        world = world.map((pod) => (start.includes(pod.uid) ? { ...pod, standing: 'active' } : pod))
+      }
+      const out = world.filter(isUnavailable).length
+      expect(out).toBeLessThanOrEqual(Math.max(places, list.filter(isUnavailable).length))
+    }),
+  )
+})
+
+test.each([
+  { maxUnavailable: { count: 3 }, pods: 10, size: 3 },
+  { maxUnavailable: { percent: 25 }, pods: 10, size: 2 },
+  { maxUnavailable: { percent: 29 }, pods: 100, size: 29 },
+  { maxUnavailable: { percent: 1 }, pods: 10, size: 1 },
+  { maxUnavailable: { percent: 0 }, pods: 10, size: 1 },
+  { maxUnavailable: { percent: 100 }, pods: 7, size: 7 },
+  { maxUnavailable: { percent: 50 }, pods: 0, size: 1 },
+])('$maxUnavailable of $pods pods is $size', ({ maxUnavailable, pods: count, size: expected }) => {
+  expect(windowSize(maxUnavailable, count)).toBe(expected)
+})
