@@ -1,31 +1,33 @@
 import { z } from 'zod'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
+import { listPages } from '../kube/list-pages.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
 
-const RawConfigMapList = z.object({
-  metadata: z.object({ continue: z.string().optional() }).default({}),
-  items: z.array(z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })),
-})
-
-const PAGE = 100
+const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
 
 function path(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
 }
 
-/** All ledgers of a namespace, one LIST (paged). */
+/** One ConfigMap that is a ledger or a part of one. */
+export interface LedgerPart {
+  name: string
+  data: Record<string, string>
+}
+
+/** All ledgers of a namespace in their parts: one LIST, paged. */
+export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
+  const { items } = await listPages({ client, path: path(namespace), selectors: { labelSelector: LEDGER_LABEL } })
+  return items.map((raw) => {
+    const { metadata, data } = RawConfigMap.parse(raw)
+    return { name: metadata.name, data: data ?? {} }
+  })
+}
+
 export async function listLedgers(client: KubeClient, namespace: string): Promise<ReadLedger[]> {
-  const found: { name: string; data: Record<string, string> }[] = []
-  let next: string | undefined
-  do {
-    const query = new URLSearchParams({ labelSelector: LEDGER_LABEL, limit: String(PAGE), ...(next ? { continue: next } : {}) })
-    const page = RawConfigMapList.parse(await client.get(`${path(namespace)}?${query.toString()}`))
-    for (const { metadata, data } of page.items) found.push({ name: metadata.name, data: data ?? {} })
-    next = page.metadata.continue || undefined
-  } while (next !== undefined)
-  return readLedgers(found)
+  return readLedgers(await listLedgerParts(client, namespace))
 }
 
 /** The ledger of one run, as it is written by its owner alone. */
@@ -107,13 +109,12 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 }
 
 /** Removes every part of a ledger: the header first, so that what is left of a half removal is no ledger. */
-export async function deleteLedger(
-  header: Pick<LedgerHeader, 'run' | 'chunks'>,
-  { client, namespace }: LedgerOptions,
-): Promise<void> {
-  for (let chunk = 0; chunk < header.chunks; chunk++) {
-    await client.delete(path(namespace, chunkName(header.run, chunk))).catch((error: unknown) => {
-      if (!(error instanceof KubeError) || error.status !== 404) throw error
-    })
-  }
+export async function deleteLedger(header: Pick<LedgerHeader, 'run' | 'chunks'>, options: LedgerOptions): Promise<void> {
+  for (let chunk = 0; chunk < header.chunks; chunk++) await deletePart(chunkName(header.run, chunk), options)
+}
+
+export async function deletePart(name: string, { client, namespace }: LedgerOptions): Promise<void> {
+  await client.delete(path(namespace, name)).catch((error: unknown) => {
+    if (!(error instanceof KubeError) || error.status !== 404) throw error
+  })
 }

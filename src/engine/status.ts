@@ -1,7 +1,16 @@
+import { readJournal } from '../journal/journal.ts'
+import type { Ledger } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { JournalStep } from '../pods/glossary.ts'
-import type { WorkloadRef } from '../plan/plan.ts'
+import { listPages } from '../kube/list-pages.ts'
+import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
+import { byUpgradeOrder } from '../pods/heir.ts'
+import { podView } from '../pods/view.ts'
+import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { LeaseRecord } from './lease.ts'
+import { leaseName, leasePath, leaseRecord } from './lease.ts'
+import { listLedgers } from './ledger-store.ts'
+import { podsPath } from './pod-store.ts'
 
 export interface StatusRequest {
   namespace: string
@@ -61,6 +70,112 @@ export interface StatusReport {
 }
 
 /** Reads the records; writes nothing, and asks no load balancer. */
-export async function readStatus(_request: StatusRequest, _ports: StatusPorts): Promise<StatusReport[]> {
-  throw new Error('not yet')
+export async function readStatus({ namespace, refs }: StatusRequest, { client }: StatusPorts): Promise<StatusReport[]> {
+  const [ledgers, pods, leases] = await Promise.all([
+    listLedgers(client, namespace),
+    listPods(client, namespace),
+    listLeases(client, namespace),
+  ])
+  const readable = ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  const workloads = refs.length > 0 ? refs : recordedWorkloads(readable, pods)
+  return workloads.map(({ kind, name }): StatusReport => {
+    const own = readable
+      .filter(({ header }) => header.workloads.some((one) => one.kind === kind && one.name === name))
+      .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
+    const lease = leases.get(leaseName({ kind, name }))
+    return {
+      workload: { kind, name, namespace },
+      ...(lease ? { lease: { epoch: lease.transitions, ...(lease.holder === '' ? {} : { holder: lease.holder }) } } : {}),
+      runs: own.map(({ header }) => ({
+        id: header.run,
+        request: header.images.map(({ container, image }) => `${container}=${image}`).join(' '),
+        startedAt: header.startedAt,
+        finished: header.finishedAt !== undefined,
+      })),
+      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own)],
+    }
+  })
+}
+
+async function listPods(client: KubeClient, namespace: string): Promise<PodView[]> {
+  const { items } = await listPages({ client, path: podsPath(namespace) })
+  return items.map(podView)
+}
+
+async function listLeases(client: KubeClient, namespace: string): Promise<Map<string, LeaseRecord>> {
+  const { items } = await listPages({ client, path: leasePath(namespace) })
+  return new Map(items.map(leaseRecord).map((lease) => [lease.name, lease]))
+}
+
+/** Every workload that a run, or a journal, names; sorted. */
+function recordedWorkloads(ledgers: readonly Ledger[], pods: readonly PodView[]): StatusRequest['refs'] {
+  const found = new Map<string, StatusRequest['refs'][number]>()
+  const add = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { kind: kind as WorkloadKind, name })
+  for (const { header } of ledgers) for (const { kind, name } of header.workloads) add(kind, name)
+  const recorded = new Set(ledgers.flatMap(({ entries }) => [...entries.keys()]))
+  for (const { uid, journal, owner, name } of pods) {
+    if (journal !== undefined && !recorded.has(uid)) add(owner?.kind ?? 'Pod', owner?.name ?? name)
+  }
+  return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref)
+}
+
+function livePods(
+  pods: readonly PodView[],
+  ledgers: readonly Ledger[],
+  { kind, name }: StatusRequest['refs'][number],
+): PodStatus[] {
+  const belongs = (pod: PodView): boolean =>
+    ledgers.some(({ entries }) => entries.has(pod.uid)) ||
+    (pod.owner === undefined ? kind === 'Pod' && pod.name === name : pod.owner.kind === kind && pod.owner.name === name)
+  return pods
+    .filter((pod) => pod.journal !== undefined && belongs(pod))
+    .sort(byUpgradeOrder)
+    .map((pod): PodStatus => {
+      const read = readJournal(pod.journal)
+      if (read.kind !== 'read') {
+        const reason = read.kind === 'unreadable' ? read.reason : ''
+        const needsOperator = `The annotation sluice.dev/journal of pod/${pod.name} cannot be read: ${reason}. Look at the load balancer, then at the annotation.`
+        return { uid: pod.uid, name: pod.name, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }
+      }
+      const { step, run, attempt, targets } = read.journal
+      return { uid: pod.uid, name: pod.name, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) }
+    })
+}
+
+const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: false }
+
+const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod: PodView) => string> = {
+  drain: (targets) => `drained, or about to be: ${names(targets)}`,
+  patched: (targets, pod) => `patched and out of rotation: ${names(targets)}${pod.ready ? '' : '; not ready'}`,
+  restore: (targets) => `about to be put back: ${names(targets)}`,
+  closed: () => '',
+}
+
+function names(targets: readonly JournalTarget[]): string {
+  return targets.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
+}
+
+/** Pods that are gone while a ledger still has something open for them. */
+function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[]): PodStatus[] {
+  const alive = new Set(pods.map(({ uid }) => uid))
+  return ledgers
+    .filter(({ header }) => header.finishedAt === undefined)
+    .flatMap(({ header, entries }) =>
+      [...entries.values()]
+        .filter(({ uid, state, targets }) => !alive.has(uid) && state !== 'closed' && targets.length > 0)
+        .map(({ uid, pod, state, targets }): PodStatus => ({
+          uid,
+          name: pod,
+          state: state === 'restore' ? 'restore' : 'drain',
+          run: header.run,
+          attempt: 1,
+          out: state === 'abandoned' ? true : null,
+          detail: `the pod is gone; ${names(targets)} may be drained for it`,
+          ...(state === 'abandoned'
+            ? {
+                needsOperator: `${names(targets)} was drained for pod/${pod}, which is gone, and no pod has come to its address: put it back or remove it in the load balancer.`,
+              }
+            : {}),
+        })),
+    )
 }

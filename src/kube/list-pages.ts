@@ -11,8 +11,8 @@ const LIST_DEADLINE_MS = 60_000
 export interface ListRequest {
   client: KubeClient
   path: string
-  selectors: { labelSelector: string | undefined; fieldSelector: string | undefined }
-  signal: AbortSignal
+  selectors?: { labelSelector?: string | undefined; fieldSelector?: string | undefined }
+  signal?: AbortSignal
 }
 
 export interface RawListing {
@@ -42,7 +42,7 @@ async function followPages({ client, path, selectors, signal }: ListRequest, lim
   let next: string | undefined
   do {
     const page: unknown = await client.get(withQuery(path, { ...selectors, limit: limit?.toString(), continue: next }), {
-      signal,
+      ...(signal ? { signal } : {}),
       deadlineMs: LIST_DEADLINE_MS,
     })
     const metadata = field(page, 'metadata')
