@@ -97,7 +97,9 @@ export const readmitting = podSetup.createStateConfig({
       ],
     },
     // A journal write first: it kills a late images patch.
-    ...writing('recordReadmission', 'calling', 'waitingReady'),
+    ...writing('recordReadmission', 'readmitted', 'waitingReady'),
+    // The drain was never done, or undone: then there is nothing to call, and `verifying` looks at the rest.
+    readmitted: { always: [{ guard: 'isIn', target: '#pod.verifying' }, { target: 'calling' }] },
     deciding: {
       always: [
         {
@@ -105,7 +107,7 @@ export const readmitting = podSetup.createStateConfig({
           target: '#pod.stopped',
           actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: 'isRecorded', target: 'calling' },
+        { guard: 'isRecorded', target: 'readmitted' },
         { guard: 'isVanished', target: '#pod.settling' },
         // A late images patch has landed after all: it goes on from there.
         { guard: 'isPatchStored', target: '#pod.deriving', actions: 'reopen' },

@@ -1,0 +1,296 @@
+import { describe, expect, test } from 'vitest'
+import type { PodEvent } from './context.ts'
+import type { PodPorts } from './ports.ts'
+import { startOwner } from './testing/owner.ts'
+import type { Owner, OwnerOptions } from './testing/owner.ts'
+import { createSchedule } from './testing/schedule.ts'
+import type { Fault, World } from './testing/world.ts'
+import { createWorld, V2 } from './testing/world.ts'
+
+/*
+ * The owner is killed before delivery k, for every k, and another begins where the record and the observation say. What
+ * the dead one sent arrives all the same. Judged by what the world stored and received.
+ */
+
+interface Story {
+  /** Before delivery n of the first owner. */
+  interruptAt?: number
+  killAt?: number
+  killAgainAt?: number
+  fault?: (call: number, port: keyof PodPorts) => Fault
+  first?: OwnerOptions
+  second?: OwnerOptions
+  events?: { at: number; happen: (world: World) => void }[]
+}
+
+interface Ending {
+  world: World
+  deliveries: number
+  outcome: string | undefined
+  value: unknown
+}
+
+const MOST_DELIVERIES = 5_000
+/** From an owner's death until another may begin. */
+const TAKEOVER_MS = 200
+
+async function play({ interruptAt, killAt, killAgainAt, fault, first, second, events = [] }: Story): Promise<Ending> {
+  const schedule = createSchedule()
+  const world = createWorld(schedule)
+  if (fault) world.fault = fault
+  const interrupt: PodEvent = { type: 'interrupt' }
+  let owner: Owner = startOwner(world, first)
+  let takeover: ReturnType<typeof schedule.at> | undefined
+  let interrupted = false
+  let epoch = 1
+  let deliveries = 0
+  for (;;) {
+    if (deliveries === interruptAt) {
+      interrupted = true
+      owner.send(interrupt)
+    }
+    for (const { at, happen } of events) if (at === deliveries) happen(world)
+    if (deliveries === killAt || deliveries === killAgainAt) {
+      owner.kill()
+      epoch += 1
+      const options = { epoch, ...second, first: interrupted ? [interrupt] : (second?.first ?? []) }
+      takeover?.cancel()
+      takeover = schedule.at(TAKEOVER_MS, () => (owner = startOwner(world, options)))
+    }
+    if (deliveries > MOST_DELIVERIES) throw new Error(`no end: ${JSON.stringify(owner.actor.getSnapshot().value)}`)
+    deliveries += 1
+    if (!(await schedule.next())) break
+  }
+  const { context, value } = owner.actor.getSnapshot()
+  return { world, deliveries, outcome: context.outcome, value }
+}
+
+/** Whatever happened, this held. */
+function judge({ world, value }: Ending): void {
+  expect(value).toBe('done')
+  expect(world.violations).toEqual([])
+  expect(world.lb).toBe('in')
+  // Nothing is sent anew that a read-back says is done.
+  expect(world.redundant).toBe(0)
+  expect(world.stored.kind === 'none' || (world.stored.kind === 'read' && world.stored.journal.step === 'closed')).toBe(true)
+  for (const attempt of new Set(world.effects.map((one) => one.attempt))) {
+    const own = world.effects.filter((one) => one.attempt === attempt).map(({ effect }) => effect)
+    expect(own).toEqual(['drain', 'restore'])
+  }
+  for (const { effect, intents } of world.effects) {
+    // Every effect has its durable intent before it, and one to restore was written for a pod that served.
+    expect(intents.at(-1)?.kind).toBe(effect)
+    expect(effect === 'drain' || intents.at(-1)?.serves).toBe(true)
+  }
+}
+
+const order = ({ world }: Ending): string => world.effects.map(({ effect }) => effect).join(' ')
+
+test('the straight way', async () => {
+  const ending = await play({})
+  judge(ending)
+  expect(ending.outcome).toBe('upgraded')
+  expect(order(ending)).toBe('drain restore')
+  expect(ending.world.calls.map(({ port }) => port)).toEqual([
+    'snapshot',
+    'rehearse',
+    'enroll',
+    'store',
+    'effect',
+    ...ending.world.calls.filter(({ port }) => port === 'inspect').map(() => 'inspect'),
+    'store',
+    'store',
+    'effect',
+    'compare',
+    'store',
+  ])
+})
+
+test('killed at every delivery: one drain, one restore, in order, and home', async () => {
+  const { deliveries } = await play({})
+  expect(deliveries).toBeGreaterThan(30)
+  for (let killAt = 0; killAt < deliveries; killAt++) {
+    const ending = await play({ killAt })
+    judge(ending)
+    expect([killAt, order(ending)]).toEqual([killAt, 'drain restore'])
+    expect(ending.world.pod?.containers[0]?.image).toBe(V2)
+    expect(['upgraded', 'skipped']).toContain(ending.outcome)
+  }
+})
+
+test('killed twice', async () => {
+  const { deliveries } = await play({})
+  for (let killAt = 0; killAt < deliveries; killAt += 5) {
+    for (let killAgainAt = killAt + 1; killAgainAt < deliveries + 20; killAgainAt += 7) {
+      const ending = await play({ killAt, killAgainAt })
+      judge(ending)
+      expect(order(ending)).toBe('drain restore')
+    }
+  }
+})
+
+test('interrupted at every delivery: untouched, put back, or brought home', async () => {
+  const { deliveries } = await play({})
+  const outcomes = new Set<string | undefined>()
+  for (let interruptAt = 0; interruptAt < deliveries - 1; interruptAt++) {
+    const ending = await play({ interruptAt })
+    judge(ending)
+    expect(['', 'drain restore']).toContain(order(ending))
+    const isNew = ending.world.pod?.containers[0]?.image === V2
+    expect(ending.outcome).toBe(isNew ? 'upgraded' : 'unchanged')
+    outcomes.add(`${ending.outcome} ${order(ending)}`)
+  }
+  expect([...outcomes].toSorted()).toEqual(['unchanged ', 'unchanged drain restore', 'upgraded drain restore'])
+})
+
+test('interrupted, and killed at every delivery after that', async () => {
+  const { deliveries } = await play({})
+  for (let interruptAt = 0; interruptAt < deliveries - 1; interruptAt += 5) {
+    const { deliveries: all } = await play({ interruptAt })
+    for (let killAt = interruptAt + 1; killAt < all; killAt++) {
+      const ending = await play({ interruptAt, killAt })
+      judge(ending)
+      expect(['', 'drain restore']).toContain(order(ending))
+    }
+  }
+})
+
+describe.each(['request-lost', 'reply-lost'] as const)('%s', (kind) => {
+  test('each call in turn, once', async () => {
+    const { world } = await play({})
+    for (let lost = 0; lost < world.calls.length; lost++) {
+      const ending = await play({ fault: (call) => (call === lost ? kind : undefined) })
+      judge(ending)
+      expect([lost, order(ending), ending.outcome]).toEqual([lost, 'drain restore', 'upgraded'])
+    }
+  })
+
+  test('each call of the dead owner, killed while it waits for it', async () => {
+    const { world, deliveries } = await play({})
+    for (let lost = 0; lost < world.calls.length; lost++) {
+      const fault = (call: number): Fault => (call === lost ? kind : undefined)
+      for (let killAt = 0; killAt < deliveries; killAt += 5) {
+        const ending = await play({ fault, killAt })
+        judge(ending)
+        expect(order(ending)).toBe('drain restore')
+      }
+    }
+  })
+})
+
+test('a guarded write that arrives late, when another owner is at work, changes nothing that matters', async () => {
+  const { world, deliveries } = await play({})
+  const stores = world.calls.flatMap(({ port }, call) => (port === 'store' ? [call] : []))
+  for (const lost of stores) {
+    const fault = (call: number, port: keyof PodPorts): Fault => (call === lost && port === 'store' ? 'late' : undefined)
+    for (let killAt = 0; killAt < deliveries; killAt += 2) judge(await play({ fault, killAt }))
+  }
+})
+
+test('a later run for other images adopts it at every delivery: what was drained is not drained again', async () => {
+  const { deliveries } = await play({})
+  const wanted = [{ container: 'app', image: 'registry/app:v3' }]
+  for (let killAt = 0; killAt < deliveries; killAt++) {
+    const ending = await play({ killAt, second: { run: 'run-2', wanted } })
+    judge(ending)
+    expect(ending.world.pod?.containers[0]?.image).toBe('registry/app:v3')
+    expect(['drain restore', 'drain restore drain restore']).toContain(order(ending))
+  }
+})
+
+test('the container crashes at every delivery', async () => {
+  const { deliveries } = await play({})
+  for (let at = 0; at < deliveries; at++) {
+    const ending = await play({ events: [{ at, happen: (world) => world.crash() }] })
+    judge(ending)
+    expect([at, order(ending), ending.outcome]).toEqual([at, 'drain restore', 'upgraded'])
+  }
+})
+
+test('the container crashes at every delivery, and the owner a while later', async () => {
+  const { deliveries } = await play({})
+  for (let at = 0; at < deliveries; at += 4) {
+    for (let killAt = at + 1; killAt < at + 12; killAt += 3) {
+      const ending = await play({ killAt, events: [{ at, happen: (world) => world.crash() }] })
+      judge(ending)
+      expect(order(ending)).toBe('drain restore')
+    }
+  }
+})
+
+test('the pod is replaced at every delivery: put back once, and only for a ready pod in its place', async () => {
+  const { deliveries } = await play({})
+  const outcomes = new Set<string | undefined>()
+  for (let at = 0; at < deliveries - 1; at++) {
+    const ending = await play({ events: [{ at, happen: (world) => world.replace() }] })
+    judge(ending)
+    expect(['', 'drain restore']).toContain(order(ending))
+    outcomes.add(ending.outcome)
+  }
+  expect([...outcomes].toSorted()).toEqual(['settled', 'upgraded'])
+})
+
+test('the pod is replaced, and the owner killed after that: the next one goes by the ledger', async () => {
+  const { deliveries } = await play({})
+  for (let at = 0; at < deliveries - 1; at += 4) {
+    for (let killAt = at + 1; killAt < at + 25; killAt += 5) {
+      const ending = await play({ killAt, events: [{ at, happen: (world) => world.replace() }] })
+      judge(ending)
+      expect(['', 'drain restore']).toContain(order(ending))
+    }
+  }
+})
+
+test('a later run for other images, interrupted at once: what was patched is never put back on a guess', async () => {
+  const { deliveries } = await play({})
+  const wanted = [{ container: 'app', image: 'registry/app:v3' }]
+  const outcomes = new Set<string>()
+  for (let killAt = 0; killAt < deliveries; killAt++) {
+    const { world, outcome, value } = await play({ killAt, second: { run: 'run-2', wanted, first: [{ type: 'interrupt' }] } })
+    outcomes.add(`${String(value)}: ${outcome}, ${world.lb}`)
+    expect(world.violations).toEqual([])
+    for (const { effect, intents } of world.effects) expect(effect === 'drain' || intents.at(-1)?.serves).toBe(true)
+  }
+  expect([...outcomes].toSorted()).toEqual(['done: unchanged, in', 'stopped: interrupted, out'])
+})
+
+describe('negative controls: with a protection off, the sweep finds it', () => {
+  async function faults(stories: Story[]): Promise<number> {
+    let found = 0
+    for (const story of stories) {
+      const ending = await play(story)
+      try {
+        judge(ending)
+      } catch {
+        found += 1
+      }
+    }
+    return found
+  }
+  const everywhere = Array.from({ length: 12 }, (_, index) => 5 * index)
+
+  test('the obvious rule in place of the witness', async () => {
+    const guards: OwnerOptions['guards'] = {
+      isProven: ({ context }) => context.pod.containers[0]!.containerId !== context.record?.baseline[0]?.containerId,
+      isReady: ({ context }) => context.pod.ready,
+      isNotReady: ({ context }) => !context.pod.ready,
+    }
+    const stories = everywhere.map((at): Story => ({ first: { guards }, events: [{ at, happen: (world) => world.crash() }] }))
+    expect(await faults(stories)).toBeGreaterThan(0)
+  })
+
+  test('resume does not go by what it reads', async () => {
+    const guards: OwnerOptions['guards'] = { isOut: () => false, isIn: () => false }
+    expect(await faults(everywhere.map((killAt): Story => ({ killAt, second: { guards } })))).toBeGreaterThan(0)
+  })
+
+  test('the patch does not wait until it is empty', async () => {
+    expect(await faults([{ first: { guards: { isEmpty: ({ context }) => context.traffic?.state === 'out' } } }])).toBe(1)
+  })
+
+  test('what is ready is put back without a new look at the pod in its place', async () => {
+    const guards: OwnerOptions['guards'] = { heirIsReady: ({ context }) => context.heir !== undefined && context.heir !== null }
+    const stories = everywhere.map((at): Story => ({ first: { guards }, events: [{ at, happen: (world) => world.replace() }] }))
+    expect(await faults(stories)).toBeGreaterThan(0)
+  })
+})

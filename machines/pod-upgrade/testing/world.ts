@@ -1,0 +1,246 @@
+import type { ContainerImage, Journal, JournalTarget, PodView, ReadJournal } from '../../../src/pods/glossary.ts'
+import { testPod } from '../../../src/pods/testing/raw-pod.ts'
+import type { Observation } from '../context.ts'
+import type { PodPorts, StoreAnswer } from '../ports.ts'
+import type { Schedule } from './schedule.ts'
+
+/* One pod, its kubelet, its entry in one load balancer and its ledger entry: what a pod upgrade acts on. */
+
+export const V1 = 'registry/app:v1'
+export const V2 = 'registry/app:v2'
+export const WANTED: ContainerImage[] = [{ container: 'app', image: V2 }]
+export const TARGET: JournalTarget = { loadBalancer: 'edge', target: 'web-0', scope: 'pool', prior: 'ready', untouched: false }
+
+/** A change of the load balancer that had an effect. */
+export interface Effective {
+  effect: 'drain' | 'restore'
+  attempt: number
+  /** The durable intents that were stored until then, the newest last. */
+  intents: Intent[]
+}
+
+/** A drain or restore intent, or what the ledger says of a pod that is gone. */
+export interface Intent {
+  kind: 'drain' | 'restore'
+  /** In what the owner had seen of the pod when it wrote it: Ready, with a container that runs what the spec asks for. */
+  serves: boolean
+}
+
+export type Fault = 'request-lost' | 'reply-lost' | 'late' | undefined
+
+export interface World {
+  readonly schedule: Schedule
+  readonly effects: Effective[]
+  /** What must never happen, and did. */
+  readonly violations: string[]
+  /** Calls that asked for what was so already. */
+  redundant: number
+  lb: 'in' | 'out'
+  inFlight: number
+  ledger: string
+  pod: PodView | undefined
+  stored: ReadJournal
+  observation(): Observation
+  /** Told after each change, as a watch does. */
+  onChange: () => void
+  /** The ports of one owner: replies reach it while it lives, requests arrive in any case. */
+  ports(isAlive: () => boolean): PodPorts
+  /** Decides what goes wrong with the call of this number. */
+  fault: (call: number, port: keyof PodPorts) => Fault
+  calls: { port: keyof PodPorts; at: number }[]
+  /** The container dies, and the kubelet starts it anew from the spec that it knows then. */
+  crash(): void
+  /** The pod is deleted, and another comes at its address, ready a while later. */
+  replace(): void
+  readonly heir: PodView | undefined
+}
+
+interface Running {
+  spec: string
+  generation: number
+  observed: number
+  id: string
+  from: string
+  running: boolean
+  ready: boolean
+}
+
+/** Milliseconds after which a late request arrives: long after another owner has begun. */
+const LATE_MS = 900
+
+export function createWorld(schedule: Schedule): World {
+  let version = 1
+  let running: Running = { spec: V1, generation: 1, observed: 1, id: 'c1', from: V1, running: true, ready: true }
+  let containers = 1
+  let heir: PodView | undefined
+  const intents: Intent[] = []
+  const origins = new Map([['c1', V1]])
+
+  function view(): PodView {
+    const { spec, generation, observed, id, from, running: runs, ready } = running
+    return testPod({
+      resourceVersion: String(version),
+      generation,
+      observedGeneration: observed,
+      ip: '10.0.0.1',
+      ready,
+      graceSeconds: 1,
+      containers: [{ name: 'app', image: spec, status: { id, imageId: `sha256:${from}`, image: from, running: runs, ready } }],
+    })
+  }
+
+  function set(change: Partial<Running>): void {
+    if (!world.pod) return
+    running = { ...running, ...change }
+    origins.set(running.id, running.from)
+    version += 1
+    world.pod = view()
+    world.onChange()
+  }
+
+  /** The kubelet: tells that it has seen the spec, then kills, then starts, then is ready. */
+  function reconcile(): void {
+    const { spec, generation } = running
+    schedule.at(20, () => set({ observed: generation }))
+    schedule.at(40, () => set({ running: false, ready: false }))
+    schedule.at(80, () => set({ id: `c${(containers += 1)}`, from: spec, running: true }))
+    schedule.at(120, () => set({ ready: true }))
+  }
+
+  function store(seen: PodView, seenJournal: ReadJournal, record: Journal, wanted: readonly ContainerImage[]): StoreAnswer {
+    if (!world.pod) return { kind: 'rejected', message: 'no such pod' }
+    const isSame = JSON.stringify(seenJournal) === JSON.stringify(world.stored)
+    if (!isSame) return { kind: 'rejected', message: 'the journal has changed' }
+    if (record.step !== 'closed' && seen.containers[0]!.containerId !== running.id) {
+      return { kind: 'rejected', message: 'the container has changed' }
+    }
+    const before = world.stored.kind === 'read' ? world.stored.journal : undefined
+    if (before && (record.epoch < before.epoch || record.attempt < before.attempt))
+      world.violations.push('epoch or attempt went back')
+    if (record.step === 'patched') {
+      if (seen.generation !== running.generation) return { kind: 'rejected', message: 'the spec has changed' }
+      if (world.lb !== 'out' || world.inFlight > 0) world.violations.push('patched while it took requests')
+      const image = wanted[0]!.image
+      const changes = image !== running.spec
+      running = { ...running, spec: image, generation: running.generation + (changes ? 1 : 0) }
+      if (changes) reconcile()
+    }
+    if (record.step === 'drain' || record.step === 'restore') {
+      const { containerId, image } = seen.containers[0]!
+      intents.push({ kind: record.step, serves: seen.ready && origins.get(containerId!) === image })
+    }
+    const targets = record.step === 'closed' ? [] : record.targets
+    world.stored = { kind: 'read', journal: structuredClone({ ...record, targets }) }
+    set({})
+    return { kind: 'stored', seen: world.observation() }
+  }
+
+  function effect(kind: 'drain' | 'restore', record: Journal): void {
+    const to = kind === 'drain' ? 'out' : 'in'
+    if (world.lb === to) world.redundant += 1
+    if (world.lb === to || record.targets.every(({ untouched }) => untouched)) return
+    world.lb = to
+    world.effects.push({ effect: kind, attempt: record.attempt, intents: [...intents] })
+    if (kind === 'drain') {
+      world.inFlight = 2
+      schedule.at(60, () => (world.inFlight = 0))
+    }
+  }
+
+  const world: World = {
+    schedule,
+    effects: [],
+    violations: [],
+    redundant: 0,
+    lb: 'in',
+    inFlight: 0,
+    ledger: 'open',
+    pod: view(),
+    stored: { kind: 'none' },
+    observation: () => ({ pod: world.pod!, stored: world.stored }),
+    onChange() {},
+    fault: () => undefined,
+    calls: [],
+    get heir() {
+      return heir
+    },
+    crash() {
+      set({ running: false, ready: false })
+      schedule.at(8, () => {
+        if (running.running) return
+        const from = running.observed >= running.generation ? running.spec : running.from
+        set({ id: `c${(containers += 1)}`, from, running: true })
+        schedule.at(8, () => running.running && set({ ready: true }))
+      })
+    },
+    replace() {
+      world.pod = undefined
+      world.stored = { kind: 'none' }
+      world.onChange()
+      for (const [delayMs, ready] of [
+        [30, false],
+        [60, true],
+      ] as const) {
+        schedule.at(delayMs, () => {
+          heir = testPod({ uid: 'uid-heir', ip: '10.0.0.1', ready })
+          world.onChange()
+        })
+      }
+    },
+    ports(isAlive) {
+      /** A call: the request arrives, and its answer, each after a while. */
+      function call<Answer extends { kind: string }>(
+        port: keyof PodPorts,
+        arrive: () => Answer,
+      ): Promise<Answer | { kind: 'unknown'; message: string }> {
+        const fault = world.fault(world.calls.length, port)
+        world.calls.push({ port, at: schedule.now() })
+        return new Promise((resolve) => {
+          const answer = (value: Answer | { kind: 'unknown'; message: string }, delayMs: number): void =>
+            void schedule.at(delayMs, () => isAlive() && resolve(value))
+          const lost = { kind: 'unknown' as const, message: `${port}: no answer` }
+          if (fault === 'request-lost') return answer(lost, 30)
+          if (fault === 'late') {
+            schedule.at(LATE_MS, arrive)
+            return answer(lost, 30)
+          }
+          schedule.at(5, () => {
+            const value = arrive()
+            answer(fault === 'reply-lost' ? lost : value, 5)
+          })
+        })
+      }
+      return {
+        snapshot: () => call('snapshot', () => ({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })),
+        rehearse: () => call('rehearse', () => ({ kind: 'accepted' })),
+        enroll: () => call('enroll', () => ({ kind: 'stored' })),
+        store: ({ pod, stored, record, wanted }) => call('store', () => store(pod, stored, record, wanted)),
+        read: () =>
+          call('read', () => (world.pod ? { kind: 'read' as const, seen: world.observation() } : { kind: 'gone' as const })),
+        effect: ({ effect: kind, record }) =>
+          call('effect', () => {
+            effect(kind, record)
+            return { kind: 'applied' }
+          }),
+        async inspect() {
+          const reading = await call('inspect', () => ({ kind: 'read', state: world.lb, inFlight: world.inFlight }))
+          return 'state' in reading
+            ? { state: reading.state, inFlight: reading.inFlight, detail: reading.state }
+            : { state: 'unknown', inFlight: null, detail: reading.kind }
+        },
+        compare: () =>
+          call('compare', () =>
+            world.lb === 'in' ? { kind: 'equal' as const } : { kind: 'different' as const, message: 'out' },
+          ),
+        relocate: () => call('relocate', () => ({ kind: 'same', address: '10.0.0.1' })),
+        settle: ({ settlement }) =>
+          call('settle', () => {
+            world.ledger = settlement
+            if (settlement === 'restore') intents.push({ kind: 'restore', serves: heir?.ready === true })
+            return { kind: 'stored' }
+          }),
+      }
+    },
+  }
+  return world
+}
