@@ -24,6 +24,8 @@ export interface RunLedgers {
   /** Not finished: what they left open is this run's to settle. */
   superseded: LedgerStore[]
   finished: LedgerStore[]
+  /** Where a pod was when its targets were recorded. */
+  addressOf(uid: string): string | undefined
 }
 
 interface OpenOptions {
@@ -53,12 +55,14 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   )
   const superseded = open.filter((one) => one !== same)
 
+  const addressOf = (uid: string): string | undefined =>
+    open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   if (same) {
     for (const { pod, targets } of plannedPods(world)) {
       // The prior state of a pod that is open already is the one that was recorded then.
       if (!same.ledger.entries.has(pod.uid)) await same.put(ledgerEntry(pod, targets))
     }
-    return { current: same, resumed: true, superseded, finished }
+    return { current: same, resumed: true, superseded, finished, addressOf }
   }
   const entries = plannedPods(world).map(({ pod, targets }): [string, LedgerEntry] => [pod.uid, ledgerEntry(pod, targets)])
   const current = await createLedger(
@@ -66,7 +70,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
       header: {
         run: token,
         workloads: world.workloads.map(({ workload: { ref, uid } }) => ({ kind: ref.kind, name: ref.name, uid })),
-        images: world.plan.images,
+        images: world.plan().images,
         startedAt: new Date(ports.clock.wallNow()).toISOString(),
         chunks: 1,
       },
@@ -74,23 +78,23 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     },
     options,
   )
-  return { current, resumed: false, superseded, finished }
+  return { current, resumed: false, superseded, finished, addressOf }
 }
 
 function isSameRequest(images: readonly { container: string; image: string }[], { plan }: World): boolean {
   const text = (list: typeof images): string => JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
-  return text(images) === text(plan.images)
+  return text(images) === text(plan().images)
 }
 
 /** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
-function plannedPods({ plan, store, targets }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
-  return plan.pods
-    .filter(({ action }) => action === 'upgrade' || action === 'adopt')
+function plannedPods({ plan, store, targetsOf }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
+  return plan()
+    .pods.filter(({ action }) => action === 'upgrade' || action === 'adopt')
     .flatMap(({ uid }) => {
       const observation = store.get(uid)
       if (!observation) return []
       const { pod, stored } = observation
-      return [{ pod, targets: targets.get(uid) ?? (stored.kind === 'read' ? stored.journal.targets : []) }]
+      return [{ pod, targets: targetsOf(uid) ?? (stored.kind === 'read' ? stored.journal.targets : []) }]
     })
 }
 

@@ -32,9 +32,9 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   await checkRights(ports.client, request)
   const world = await observeWorld(request, ports, tell)
   const execution = createExecution({ request, ports, world, tell })
-  tell({ type: 'planned', plan: world.plan })
+  tell({ type: 'planned', plan: world.plan() })
   return {
-    plan: world.plan,
+    plan: world.plan(),
     execute: () => execution.run(),
     interrupt: (graceMs) => {
       tell({ type: 'interrupting', graceMs })

@@ -28,6 +28,8 @@ export interface Traffic {
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
+  /** Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. */
+  quiet(): Promise<void>
   /** One of these may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
 }
@@ -44,6 +46,8 @@ export interface TrafficOptions {
 export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
   const queues = new Map<string, ScopeQueue>()
+  const underWay = new Set<Promise<unknown>>()
+  let ended = false
   /** Operations whose answer left a doubt, until a read-back says that they are done. */
   const doubtful = new Map<string, Extract<RunEventBody, { type: 'effect' }>>()
 
@@ -168,14 +172,19 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           operation,
         } as const
         try {
-          const { result, batch } = await queueOf(target).effect({
-            kind,
-            target: plain(target),
-            prior: target.prior as Json,
-            operation,
-            fence: record.epoch,
-            assertLive: () => assertOwned(uid),
-          })
+          const { result, batch } = await follow(
+            queueOf(target).effect({
+              kind,
+              target: plain(target),
+              prior: target.prior as Json,
+              operation,
+              fence: record.epoch,
+              assertLive() {
+                if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
+                assertOwned(uid)
+              },
+            }),
+          )
           if (result.outcome === 'failed') throw result.error
           tell({ ...event, outcome: result.outcome, batch })
           doubtful.delete(keyOf(uid, target))
@@ -193,6 +202,15 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       }),
     )
     return worst(answers)
+  }
+
+  async function follow<T>(call: Promise<T>): Promise<T> {
+    underWay.add(call)
+    try {
+      return await call
+    } finally {
+      underWay.delete(call)
+    }
   }
 
   async function relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer> {
@@ -220,6 +238,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     effect,
     relocate,
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    async quiet() {
+      ended = true
+      await Promise.allSettled(underWay)
+    },
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
   }
 }

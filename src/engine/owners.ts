@@ -1,0 +1,88 @@
+import type { PodView } from '../pods/glossary.ts'
+import { messageOf } from './errors.ts'
+import type { RunEventBody } from './events.ts'
+import { leaseName } from './lease.ts'
+import type { Ownership } from './ownership.ts'
+import { takeOwnership } from './ownership.ts'
+import type { RunPorts } from './request.ts'
+import { token } from './token.ts'
+import type { AssessedWorkload } from './planning.ts'
+import type { World } from './world.ts'
+
+/** The Leases of all workloads of a run. */
+export interface Owners {
+  /** This process may act on the pod now. */
+  isHeld(pod: PodView): boolean
+  epochOf(pod: PodView): number
+  allHeld(): boolean
+  /** The largest, for display. */
+  readonly epoch: number
+  /** Somebody else's Lease was waited out: the world may have changed meanwhile. */
+  readonly waited: boolean
+  release(): Promise<void>
+}
+
+export interface OwnersOptions {
+  world: World
+  ports: RunPorts
+  namespace: string
+  signal: AbortSignal
+  tell(event: RunEventBody): void
+  onLost(reason: string): void
+}
+
+/** Takes one Lease per workload, in one order for all runs, so that two of them never wait for each other. */
+export async function takeOwners({ world, ports, namespace, signal, tell, onLost }: OwnersOptions): Promise<Owners> {
+  const { client, clock } = ports
+  const held = new Map<AssessedWorkload, Ownership>()
+  let waited = false
+  const release = async (): Promise<void> => void (await Promise.all([...held.values()].map((ownership) => ownership.release())))
+
+  try {
+    for (const assessed of world.workloads) {
+      const lease = leaseName(assessed.workload.ref)
+      const ownership = await takeOwnership({
+        client,
+        clock,
+        namespace,
+        lease,
+        holder: `${ports.identity}_${token(ports.random, 6)}`,
+        epochFloor: highestEpoch(world, assessed),
+        signal,
+        onWaiting(holder, remainingMs) {
+          waited = true
+          tell({ type: 'leaseWaiting', lease, holder, remainingMs })
+        },
+        onLost: (holder) => onLost(`${holder} has taken the Lease ${lease}`),
+        onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
+      })
+      held.set(assessed, ownership)
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+
+  /** A pod that is gone is of the workload that its owner reference names; where there is but one Lease, of that. */
+  function of(pod: PodView): Ownership | undefined {
+    const assessed = world.workloadOf(pod)
+    return assessed ? held.get(assessed) : held.values().next().value
+  }
+
+  return {
+    isHeld: (pod) => of(pod)?.isHeld() ?? false,
+    epochOf: (pod) => of(pod)?.epoch ?? 1,
+    allHeld: () => [...held.values()].every((ownership) => ownership.isHeld()),
+    epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
+    waited,
+    release,
+  }
+}
+
+function highestEpoch(world: World, { workload }: AssessedWorkload): number {
+  let highest = 0
+  for (const { pod, stored } of world.store.all()) {
+    if (stored.kind === 'read' && workload.owns(pod)) highest = Math.max(highest, stored.journal.epoch)
+  }
+  return highest
+}

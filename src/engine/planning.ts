@@ -1,0 +1,152 @@
+import type { TargetSnapshot } from '../../adapters/contract.ts'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { changesFor } from '../pods/baseline.ts'
+import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { PlanPod } from '../plan/build-plan.ts'
+import { buildPlan } from '../plan/build-plan.ts'
+import { guarantees } from '../plan/guarantees.ts'
+import type { Plan, PlannedTarget } from '../plan/plan.ts'
+import type { Assessment, Workload } from '../workloads/workload.ts'
+import { messageOf, RunError } from './errors.ts'
+import type { PodStore } from './pod-store.ts'
+import type { RunPorts, RunRequest } from './request.ts'
+import type { Found, Traffic } from './traffic.ts'
+
+/** One workload of a run, with what is to be done to it. */
+export interface AssessedWorkload {
+  readonly workload: Workload
+  assessment: Assessment
+}
+
+/** What is to be done with each workload and pod, as last decided. */
+export interface Planning {
+  plan(): Plan
+  readonly workloads: readonly AssessedWorkload[]
+  /** Undefined for a pod of no workload of this run. */
+  workloadOf(pod: PodView): AssessedWorkload | undefined
+  /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
+  targetsOf(uid: string): JournalTarget[] | undefined
+  /** Decides anew, on what is observed now. Touches nothing. */
+  replan(): Promise<void>
+}
+
+export interface PlanningOptions {
+  request: RunRequest
+  workloads: readonly Workload[]
+  store: PodStore
+  traffic: Traffic
+  loadBalancers: RunPorts['loadBalancers']
+  includes(pod: PodView): boolean
+}
+
+const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
+
+export function createPlanning(options: PlanningOptions): Planning {
+  const { request, store, traffic, loadBalancers, includes } = options
+  const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
+  let targets = new Map<string, JournalTarget[]>()
+  let plan: Plan | undefined
+
+  const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
+
+  async function replan(): Promise<void> {
+    const pods = [...store.all()].filter(({ pod }) => includes(pod))
+    for (const assessed of workloads) {
+      const own = pods.flatMap(({ pod }) => (assessed.workload.owns(pod) ? [pod] : []))
+      assessed.assessment = assessed.workload.assess(request.images, own)
+    }
+    const found = new Map<string, JournalTarget[]>()
+    plan = buildPlan({
+      namespace: request.namespace,
+      workloads: workloads.map(({ workload }) => workload.ref),
+      maxUnavailable: request.settings.maxUnavailable,
+      pods: await planPods({ pods, workloadOf, traffic, loadBalancers, targets: found }),
+      templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
+      guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
+        loadBalancer: name,
+        adapter: adapterName,
+        level: capabilities.guarantee,
+        meaning: guarantees[capabilities.guarantee],
+      })),
+      warnings: workloads.flatMap(({ assessment }) => assessment.warnings),
+      refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
+    })
+    targets = found
+  }
+
+  return { plan: () => plan!, workloads, workloadOf, targetsOf: (uid) => targets.get(uid), replan }
+}
+
+interface PlanPodsOptions {
+  pods: readonly Observation[]
+  workloadOf(pod: PodView): AssessedWorkload | undefined
+  traffic: Traffic
+  loadBalancers: RunPorts['loadBalancers']
+  /** Filled with what was found. */
+  targets: Map<string, JournalTarget[]>
+}
+
+/** Finds in the load balancers what will have to be drained, and how it stands there. */
+/** Finds in the load balancers what will have to be drained, and how it stands there. */
+async function planPods({ pods, workloadOf, traffic, loadBalancers, targets: known }: PlanPodsOptions): Promise<PlanPod[]> {
+  const wanted = (pod: PodView): ContainerImage[] => workloadOf(pod)?.assessment.images ?? []
+  const asked = pods.filter(
+    ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
+  )
+  const found = new Map<string, Found>()
+  try {
+    const answers = await traffic.find(asked.map(({ pod }) => pod))
+    asked.forEach(({ pod }, index) => found.set(pod.uid, answers[index]!))
+  } catch (error) {
+    throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
+  }
+  const standing = await snapshots([...found.values()], loadBalancers)
+  return pods.map(({ pod, stored }): PlanPod => {
+    const base = { pod, stored, images: wanted(pod) }
+    if (stored.kind === 'read' && stored.journal.step !== 'closed') {
+      const targets = stored.journal.targets.map(({ loadBalancer, target, untouched }) => ({
+        loadBalancer,
+        target,
+        inRotation: !untouched,
+      }))
+      return { ...base, targets: { found: true, targets } }
+    }
+    const one = found.get(pod.uid) ?? { found: true, targets: [] }
+    if (!one.found) return { ...base, targets: one }
+    const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
+      const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
+      return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
+    })
+    known.set(pod.uid, recorded)
+    const targets = recorded.map(({ loadBalancer, target, untouched }): PlannedTarget => ({
+      loadBalancer,
+      target,
+      inRotation: !untouched,
+    }))
+    return { ...base, targets: { found: true, targets } }
+  })
+}
+
+async function snapshots(
+  found: readonly Found[],
+  loadBalancers: RunPorts['loadBalancers'],
+): Promise<Map<string, TargetSnapshot>> {
+  const standing = new Map<string, TargetSnapshot>()
+  for (const { name, adapter } of loadBalancers) {
+    const targets = found
+      .flatMap((one) => (one.found ? one.targets.filter(({ loadBalancer }) => loadBalancer === name) : []))
+      .map(({ target }) => target)
+    if (targets.length === 0) continue
+    try {
+      const taken = await adapter.snapshot(targets, { deadlineMs: 10_000, assertLive: () => {} })
+      for (const [id, snapshot] of taken) standing.set(JSON.stringify([name, id]), snapshot)
+    } catch (error) {
+      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  return standing
+}
+
+function isOpen(stored: Observation['stored']): boolean {
+  return stored.kind === 'read' && stored.journal.step !== 'closed'
+}

@@ -1,0 +1,74 @@
+import type { KubeClient, PatchOperation } from '../kube/client.ts'
+import { asksFor } from '../pods/baseline.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { messageOf, RunError } from './errors.ts'
+import type { RunEventBody } from './events.ts'
+import { rehearse } from './pod-ports.ts'
+import { podsPath } from './pod-store.ts'
+import type { World } from './world.ts'
+
+interface PrepareOptions {
+  world: World
+  client: KubeClient
+  namespace: string
+}
+
+/**
+ * The dry run of the pods that will start at once: admission refuses before anything is touched, templates included.
+ * The others have theirs when their turn comes, which may be hours later.
+ * @returns the uids of those that were accepted
+ * @throws RunError of kind `preflight`
+ */
+export async function rehearseFirst({ world, client, namespace }: PrepareOptions): Promise<Set<string>> {
+  const first = world
+    .plan()
+    .pods.filter(({ action }) => action === 'upgrade')
+    .slice(0, world.plan().window)
+  const accepted = new Set<string>()
+  await Promise.all(
+    first.map(async ({ uid }) => {
+      const pod = world.store.get(uid)?.pod
+      const assessed = pod && world.workloadOf(pod)
+      if (!pod || !assessed) return
+      const answer = await rehearse(client, namespace, pod, assessed.assessment.images, [])
+      if (answer.kind === 'refused') {
+        throw new RunError('preflight', `the API server refuses the patch of pod/${pod.name}: ${answer.message}`)
+      }
+      if (answer.kind === 'accepted') accepted.add(uid)
+    }),
+  )
+  return accepted
+}
+
+/** Brings the templates to the images, and the label of pods that run them already to the new revision. */
+export async function prepareWorkloads(
+  options: PrepareOptions & { signal: AbortSignal; tell(event: RunEventBody): void },
+): Promise<void> {
+  const { world, signal, tell } = options
+  for (const { workload, assessment } of world.workloads) {
+    await workload.prepare(assessment.images, {
+      signal,
+      onProgress: (message) =>
+        tell({ type: 'template', workload: `${workload.ref.kind.toLowerCase()}/${workload.ref.name}`, message }),
+    })
+    for (const { pod, stored } of world.store.all()) {
+      const isOpen = stored.kind === 'read' && stored.journal.step !== 'closed'
+      if (isOpen || pod.deleting || !workload.owns(pod) || !world.includes(pod)) continue
+      if (asksFor(pod, assessment.images) && !workload.hasRevision(pod)) await label(pod, workload.podOperations(pod), options)
+    }
+  }
+}
+
+/** A pod that runs the images already, patched by hand perhaps, only lacks the label that its owner counts by. */
+async function label(
+  pod: PodView,
+  operations: PatchOperation[],
+  { world, client, namespace, tell }: PrepareOptions & { tell(event: RunEventBody): void },
+): Promise<void> {
+  try {
+    const guarded: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...operations]
+    world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded))
+  } catch (error) {
+    tell({ type: 'warning', pod: pod.name, message: `its revision label could not be set: ${messageOf(error)}` })
+  }
+}
