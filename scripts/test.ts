@@ -1,0 +1,63 @@
+// Runs all tests and says in one line what came of them: `N passed, N failed, N skipped`.
+// The unit tests and those on a real cluster are runs of their own: the cluster tests need the machine to themselves.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+interface Report {
+  numPassedTests: number
+  numFailedTests: number
+  numPendingTests: number
+  numTodoTests: number
+  numFailedTestSuites: number
+  testResults: { name: string; status: string; message: string; assertionResults: unknown[] }[]
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
+const totals = { passed: 0, failed: 0, skipped: 0 }
+let broken = false
+
+try {
+  for (const project of ['unit', 'cluster']) {
+    const file = join(folder, `${project}.json`)
+    const args = ['run', '--project', project, '--reporter', 'default', '--reporter', 'json', `--outputFile.json=${file}`]
+    const code = await run('vitest', args)
+    const report = readReport(file)
+    if (report === undefined) {
+      broken = true
+      continue
+    }
+    totals.passed += report.numPassedTests
+    totals.failed += report.numFailedTests
+    totals.skipped += report.numPendingTests + report.numTodoTests
+    // A file that cannot be loaded, or a leak that vitest reports, fails without any failed test.
+    const unloaded = report.testResults.filter(
+      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+    )
+    totals.failed += unloaded.length
+    if (code !== 0 && report.numFailedTests + unloaded.length === 0) totals.failed += 1
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+if (broken) totals.failed += 1
+console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
+process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1
+
+function run(command: string, args: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit' })
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+}
+
+function readReport(file: string): Report | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Report
+  } catch {
+    return undefined
+  }
+}
