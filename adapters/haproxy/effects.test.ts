@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AdapterError } from '../contract.ts'
-import { applyChanges, BATCH_MAX, type Change, splitIntoLines } from './effects.ts'
+import { applyChanges, BATCH_MAX, type Change, levelError, splitIntoLines } from './effects.ts'
 
 const LONGEST_LINE = 8000
 
@@ -67,4 +67,16 @@ test.each([
   const write = () => Promise.resolve([reply])
   const results = await applyChanges('haproxy edge', { read: write, write }, changes(1))
   expect(results.get('t0')).toMatchObject({ outcome: 'failed', error: { kind } })
+})
+
+test.each([
+  ['user', 'fatal'],
+  ['operator', 'fatal'],
+  ['admin', undefined],
+  // Something before HAProxy that answers for it: what it takes shows with the first change.
+  ['Unknown command.', undefined],
+])('a socket that calls itself %s is refused as %s', (reply, kind) => {
+  const error = levelError('haproxy edge', '/run/x.sock', reply)
+  expect(error?.kind).toBe(kind)
+  if (kind) expect(error?.message).toContain('stats socket /run/x.sock level admin')
 })

@@ -46,12 +46,20 @@ function setState(backend: string, server: ServerState, state: ServerAdmin): str
   return `set server ${backend}/${server.name} state ${state}`
 }
 
+const ADMIN_WANTED = 'give the stats socket level admin'
+
+/** Whether the socket will take changes, by its reply to `show cli level`; one that says nothing of levels may. */
+export function levelError(component: string, socket: string, reply: string): AdapterError | undefined {
+  if (reply !== 'user' && reply !== 'operator') return undefined
+  const message = `the socket ${socket} has level ${reply}, and takes no change: ${ADMIN_WANTED} (stats socket ${socket} level admin)`
+  return new AdapterError(component, 'fatal', message)
+}
+
 /** Success is an empty reply. */
 export function replyError(component: string, reply: string): AdapterError | undefined {
   if (reply === '') return undefined
   if (reply.startsWith('Permission denied')) {
-    const message = 'permission denied: give the stats socket level admin (stats socket PATH level admin)'
-    return new AdapterError(component, 'fatal', message)
+    return new AdapterError(component, 'fatal', `permission denied: ${ADMIN_WANTED} (stats socket PATH level admin)`)
   }
   if (/^No such (server|backend)/.test(reply)) return new AdapterError(component, 'not-found', reply)
   if (reply.startsWith('Proxy is disabled')) {

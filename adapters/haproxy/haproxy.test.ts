@@ -73,6 +73,15 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     await waitUntil(isAlone, 'nothing keeps the old worker from its end')
   })
 
+  test('a socket that takes no changes is refused with the first question, before anything depends on it', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.operatorSocket })
+    await expect(adapter.resolve([endpoint(0)], call)).rejects.toMatchObject({
+      kind: 'fatal',
+      message: expect.stringContaining(`stats socket ${process.operatorSocket} level admin`),
+    })
+  })
+
   test('with the master socket, requests on the old worker are counted until they end', async () => {
     const { process, pods } = await startWithPods()
     const held = await createTraffic({ socketPath: process.front }, pods).hold()

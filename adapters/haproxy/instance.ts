@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
-import { applyChanges, replyError, type Server } from './effects.ts'
+import { applyChanges, levelError, replyError, type Server } from './effects.ts'
 import { readOldInFlight } from './old-workers.ts'
 import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
@@ -14,7 +14,7 @@ const STAT_HEADER_IN_ROWS = 5
 export interface Instance {
   scope: string
   socket: string
-  /** All servers of the backend. */
+  /** All servers of the backend; rejects where the socket would take no change of them. */
   list(call: Call): Promise<ServerState[]>
   observe(ids: readonly string[], call: Call): Promise<Map<string, TargetObservation>>
   change(
@@ -95,7 +95,15 @@ export function createInstance({ component, scope, socket, master, backend }: In
     socket,
     finder,
 
-    list: (call) => withSession(call, async (session) => (await readBackend(session)).servers),
+    list: (call) =>
+      withSession(call, async (session) => {
+        const { servers } = await readBackend(session)
+        // Before the first drain: one that is refused would come after its pod's intent was written.
+        const [level = ''] = await session.read(['show cli level'])
+        const refused = levelError(component, socket, level)
+        if (refused !== undefined) throw refused
+        return servers
+      }),
 
     observe: (ids, call) =>
       withSession(call, async (session) => {

@@ -23,12 +23,15 @@ export interface HaproxyConfig {
   stateFile?: string
   /** Sockets at level admin: one for the recorder, one for the test itself. */
   sockets: string[]
+  /** A socket that may only look: at level operator. */
+  operatorSocket?: string
 }
 
 export function haproxyConfig(config: HaproxyConfig): string {
   const lines = [
     'global',
     ...config.sockets.map((path) => `  stats socket ${path} mode 600 level admin expose-fd listeners`),
+    ...(config.operatorSocket === undefined ? [] : [`  stats socket ${config.operatorSocket} mode 600 level operator`]),
     '  stats timeout 1h',
     '  maxconn 4000',
     ...(config.stateFile === undefined ? [] : [`  server-state-file ${config.stateFile}`]),

@@ -35,6 +35,8 @@ export interface Haproxy {
   readonly recorder: Recorder
   /** HAProxy's own stats socket, past the recorder. */
   readonly adminSocket: string
+  /** Another one of it, at level operator: it may look, and not change anything. */
+  readonly operatorSocket: string
   /** Sends a command past the recorder. */
   ask(line: string): Promise<string>
   states(): Promise<ServerState[]>
@@ -62,6 +64,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
     port,
     backends: options.backends ?? [{ name: 'web', servers: options.servers ?? [] }],
     sockets: [file('recorded.sock'), admin],
+    operatorSocket: file('operator.sock'),
     ...(options.checks === undefined ? {} : { checks: options.checks }),
     ...(options.keepState === true ? { stateFile: file('state') } : {}),
   }
@@ -109,7 +112,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
       await killRecorded(master)
       await Promise.all(workers.map(killRecorded))
     }
-    await Promise.all([...config.sockets, file('master.sock')].map((path) => rm(path, { force: true })))
+    await Promise.all([...config.sockets, file('operator.sock'), file('master.sock')].map((path) => rm(path, { force: true })))
   }
 
   async function saveState(): Promise<void> {
@@ -129,6 +132,7 @@ export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): P
     dir,
     recorder,
     adminSocket: admin,
+    operatorSocket: file('operator.sock'),
     ask: (line) => askHaproxy(admin, line),
     states: () => readServerStates(admin),
     async reload() {
