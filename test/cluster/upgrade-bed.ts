@@ -29,6 +29,10 @@ export interface UpgradeBedOptions {
   /** Pods with the label app=NAME are waited for, and are HAProxy's servers under their own names. */
   app: string
   count: number
+  /** Where they listen; not `appPort` where they use the host's network, which HAProxy shares. */
+  port?: number
+  /** Servers that nothing upgrades, to carry the traffic where one pod is all that there is. */
+  peers?: { app: string; count: number }
   /** Over the defaults of sluice.yaml, such as `{ rollout: { maxUnavailable: 3 } }`. */
   config?: Record<string, unknown>
   haproxy?: Omit<HaproxyOptions, 'servers' | 'backends'>
@@ -61,8 +65,8 @@ export interface UpgradeBed {
   readonly cluster: Cluster
   readonly configFile: string
   pods(): Promise<KubeObject[]>
-  /** Starts `sluice ARGS` in this namespace. */
-  start(args: string[], options?: { jsonl?: boolean }): SluiceProcess
+  /** Starts `sluice ARGS` in this namespace; as another user where a kubeconfig of his is given. */
+  start(args: string[], options?: { jsonl?: boolean; kubeconfig?: string }): SluiceProcess
   /** The same to its end, as `upgrade ARGS -o jsonl`. */
   upgrade(...args: string[]): Promise<SluiceExit>
   traffic(options?: Omit<TrafficOptions, 'url'>): Promise<Traffic>
@@ -74,24 +78,29 @@ export interface UpgradeBed {
 }
 
 export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptions): Promise<UpgradeBed> {
-  const { name, app, count } = options
+  const { name, app, count, port = appPort, peers } = options
   const { api } = cluster
   await api.apply(namespace(name), ...rightsIn(name), ...options.objects)
   const pods = (): Promise<KubeObject[]> => waitForPods(api, name, app, count, { timeoutMs: 120_000 })
-  const servers = (await pods()).map((pod) => ({ name: pod.metadata.name, address: `${pod.status.podIP}:${appPort}` }))
+  const serverOf = (at: number) => (pod: KubeObject) => ({ name: pod.metadata.name, address: `${pod.status.podIP}:${at}` })
+  const servers = (await pods()).map(serverOf(port))
+  if (peers) servers.push(...(await waitForPods(api, name, peers.app, peers.count)).map(serverOf(appPort)))
   const haproxy = await startHaproxy(cluster, { servers, ...options.haproxy })
-  const kubeconfig = await cluster.kubeconfigFor({ user: RUNNER })
+  const runner = await cluster.kubeconfigFor({ user: RUNNER })
   const dir = join(cluster.info.dir, `bed-${name}`)
   await mkdir(dir, { recursive: true })
   const configFile = join(dir, 'sluice.yaml')
-  const edge = { name: 'edge', adapter: 'haproxy', port: appPort, options: { socket: haproxy.recorder.socket, backend: 'web' } }
+  const edge = { name: 'edge', adapter: 'haproxy', port, options: { socket: haproxy.recorder.socket, backend: 'web' } }
   await writeFile(
     configFile,
     stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge], ...options.config }),
   )
   const running = new Set<ChildProcess>()
 
-  function start(args: string[], { jsonl = true } = {}): SluiceProcess {
+  function start(
+    args: string[],
+    { jsonl = true, kubeconfig = runner }: { jsonl?: boolean; kubeconfig?: string } = {},
+  ): SluiceProcess {
     const all = [
       SLUICE,
       ...args,

@@ -1,0 +1,78 @@
+import { afterEach, expect, it } from 'vitest'
+import type { KubeObject } from './kube-api.ts'
+import { daemonSet, statefulSet } from './manifests.ts'
+import { longRequests, outcomes, reached, standings } from './moments.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+/** HAProxy listens from 8080 up in the network that these pods share. */
+const PORT = 9090
+const V2 = 'app=localhost/app:v2'
+
+describeOnCluster('a pod that is deleted while drained, and comes back at the same address', (cluster) => {
+  let bed: UpgradeBed | undefined
+
+  afterEach(async () => {
+    await bed?.stop()
+    bed = undefined
+  })
+
+  /** One pod in the host's network, and two in the pod network that carry the traffic meanwhile. */
+  async function start(name: string, kind: 'DaemonSet' | 'StatefulSet'): Promise<{ bed: UpgradeBed; pod: string; uid: string }> {
+    const options = { namespace: name, readyAfter: 1, graceful: true, terminationGracePeriodSeconds: 10 }
+    const web = { ...options, name: 'web', hostNetwork: true, port: PORT }
+    const objects: KubeObject[] = [
+      kind === 'DaemonSet' ? daemonSet(web) : statefulSet({ ...web, replicas: 1 }),
+      statefulSet({ ...options, name: 'peer', replicas: 2 }),
+    ]
+    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 1, port: PORT, peers: { app: 'peer', count: 2 } })
+    const [{ metadata }] = (await bed.pods()) as [KubeObject]
+    return { bed, pod: metadata.name, uid: metadata.uid }
+  }
+
+  async function expectReplaced(uid: string, server: string): Promise<void> {
+    const [pod] = await bed!.pods()
+    expect(pod.metadata.uid).not.toBe(uid)
+    expect(pod.spec.containers[0].image).toBe('localhost/app:v2')
+    expect(bed!.effects()).toEqual({ [server]: ['drain', 'ready'] })
+    expect((await standings(bed!))[server]).toEqual({ address: `${pod.status.podIP}:${PORT}`, state: 'ready', weight: 1 })
+  }
+
+  for (const [kind, target] of [
+    ['DaemonSet', 'ds/web'],
+    ['StatefulSet', 'sts/web'],
+  ] as const) {
+    for (const moment of ['emptying', 'restarting', 'warming'] as const) {
+      it(`puts its target back for the next pod of the ${kind} (${moment})`, async () => {
+        const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-${moment}`, kind)
+        const traffic = await bed.traffic(longRequests)
+        const run = bed.start(['upgrade', target, V2])
+        await reached(run, pod, moment)
+        await cluster().api.delete('Pod', pod, bed.namespace)
+        const { code, stdout, stderr, result } = await run.exit
+        expect(code, stdout + stderr).toBe(0)
+        const { failed, byKind } = await traffic.stop()
+        expect(failed, JSON.stringify(byKind)).toBe(0)
+        expect(outcomes(result)[pod]).toContain('settled')
+        await expectReplaced(uid, pod)
+      })
+    }
+
+    it(`puts its target back from the ledger where sluice was killed before (${kind})`, async () => {
+      const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-ledger`, kind)
+      const traffic = await bed.traffic(longRequests)
+      const run = bed.start(['upgrade', target, V2])
+      await reached(run, pod, 'emptying')
+      run.child.kill('SIGKILL')
+      await run.exit
+      expect((await standings(bed))[pod]?.state).toBe('drain')
+      await cluster().api.delete('Pod', pod, bed.namespace)
+      const { code, stdout, stderr } = await bed.upgrade(target, V2)
+      expect(code, stdout + stderr).toBe(0)
+      const { failed, byKind } = await traffic.stop()
+      expect(failed, JSON.stringify(byKind)).toBe(0)
+      await expectReplaced(uid, pod)
+    })
+  }
+})
