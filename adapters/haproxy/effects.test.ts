@@ -69,14 +69,14 @@ test.each([
   expect(results.get('t0')).toMatchObject({ outcome: 'failed', error: { kind } })
 })
 
-test.each([
-  ['user', 'fatal'],
-  ['operator', 'fatal'],
-  ['admin', undefined],
-  // Something before HAProxy that answers for it: what it takes shows with the first change.
-  ['Unknown command.', undefined],
-])('a socket that calls itself %s is refused as %s', (reply, kind) => {
-  const error = levelError('haproxy edge', '/run/x.sock', reply)
-  expect(error?.kind).toBe(kind)
-  if (kind) expect(error?.message).toContain('stats socket /run/x.sock level admin')
+test.each(['user', 'operator'])('a socket that calls itself %s is refused', (reply) => {
+  expect(levelError('haproxy edge', '/run/x.sock', reply)).toMatchObject({
+    kind: 'fatal',
+    message: expect.stringContaining('stats socket /run/x.sock level admin'),
+  })
+})
+
+// What answers otherwise stands before HAProxy: what it takes shows with the first change.
+test.each(['admin', 'Unknown command.'])('a socket that answers %j may be used', (reply) => {
+  expect(levelError('haproxy edge', '/run/x.sock', reply)).toBeUndefined()
 })

@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, it } from 'vitest'
+import { onceEach, traceOf } from './judge.ts'
+import type { KubeObject } from './kube-api.ts'
+import { statefulSet } from './manifests.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+const POLICY = 'no-latest-version'
+const WEBHOOK = 'image-mirror'
+const WEBHOOK_PORT = 9443
+const TO_V2 = ['statefulset/web', 'app=localhost/app:v2']
+
+/** What the API server would not take, or would take otherwise, is found out by a dry run before anything is touched. */
+describeOnCluster('admission', (cluster) => {
+  let bed: UpgradeBed | undefined
+  const undo: (() => Promise<unknown>)[] = []
+
+  afterEach(async () => {
+    for (const step of undo.splice(0).toReversed()) await step()
+    await bed?.stop()
+    bed = undefined
+  })
+
+  async function start(name: string): Promise<UpgradeBed> {
+    const objects = [statefulSet({ name: 'web', namespace: name, replicas: 2 })]
+    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 2 })
+    return bed
+  }
+
+  async function create(object: KubeObject): Promise<void> {
+    await cluster().api.apply(object)
+    undo.push(() => cluster().api.delete(object.kind, object.metadata.name))
+  }
+
+  /** What the API server makes of v2 on a pod, now; it learns of new rules by a watch. */
+  async function dryRun(): Promise<string> {
+    const path = `/api/v1/namespaces/${bed!.namespace}/pods/web-0?dryRun=All`
+    const patch = [{ op: 'replace', path: '/spec/containers/0/image', value: 'localhost/app:v2' }]
+    const { api } = cluster()
+    const answer = await api.request('PATCH', path, patch, 'application/json-patch+json').catch((error: unknown) => error)
+    return answer instanceof Error ? answer.message : answer.spec.containers[0].image
+  }
+
+  async function refusesUntouched(): Promise<SluiceExit> {
+    const before = await traceOf(bed!)
+    const exit = await bed!.start(['upgrade', ...TO_V2], { jsonl: false }).exit
+    const after = await traceOf(bed!)
+    expect(exit.code, exit.stdout + exit.stderr).toBe(3)
+    // The Lease and nothing else: no drain, no template, no pod, no ledger.
+    expect(after.writes.slice(before.writes.length).filter((write) => !write.endsWith(' leases'))).toEqual([])
+    expect({ ...after, writes: [] }).toEqual({ ...before, writes: [] })
+    expect(bed!.haproxy.recorder.effects()).toEqual([])
+    const dryRuns = (await bed!.audit({ verb: 'patch', resource: 'pods' })).filter(({ requestURI }) =>
+      requestURI.includes('dryRun=All'),
+    )
+    expect(dryRuns.length).toBeGreaterThan(0)
+    return exit
+  }
+
+  it('refuses what a policy on images refuses, with its words', async () => {
+    const { namespace, upgrade, effects } = await start('admission-policy')
+    await create({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name: POLICY },
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] }],
+        },
+        validations: [
+          {
+            expression: "object.spec.containers.all(c, !c.image.endsWith(':v2'))",
+            message: 'v2 has not passed the scan',
+          },
+        ],
+      },
+    })
+    await create({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name: POLICY },
+      spec: {
+        policyName: POLICY,
+        validationActions: ['Deny'],
+        matchResources: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
+      },
+    })
+    await cluster().api.waitFor('the policy to hold', dryRun, (answer) => answer.includes('has not passed'))
+
+    const { stdout, stderr } = await refusesUntouched()
+    expect(stdout + stderr).toMatch(/the API server refuses the patch of pod\/web-1: .*v2 has not passed the scan/)
+
+    // Another image passes: the refusal left nothing behind that would be in the way.
+    const { code, stderr: error } = await upgrade('statefulset/web', 'app=localhost/app:v3')
+    expect(code, error).toBe(0)
+    expect(effects()).toEqual(onceEach(['web-0', 'web-1']))
+  })
+
+  it('refuses where a webhook rewrites the image', async () => {
+    const { namespace } = await start('admission-webhook')
+    const certs = join(cluster().info.dir, 'certs')
+    const program = fileURLToPath(new URL('rewriting-webhook.ts', import.meta.url))
+    const server = await cluster().spawn(
+      process.execPath,
+      [program, `${WEBHOOK_PORT}`, join(certs, 'apiserver.crt'), join(certs, 'apiserver.key')],
+      { stdio: 'inherit' },
+    )
+    undo.push(async () => {
+      server.kill()
+      await once(server, 'exit')
+    })
+    await create({
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'MutatingWebhookConfiguration',
+      metadata: { name: WEBHOOK },
+      webhooks: [
+        {
+          name: 'mirror.sluice.example',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
+          clientConfig: {
+            url: `https://127.0.0.1:${WEBHOOK_PORT}/`,
+            caBundle: (await readFile(join(certs, 'ca.crt'))).toString('base64'),
+          },
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods'] }],
+        },
+      ],
+    })
+    await cluster().api.waitFor('the webhook to work', dryRun, (image) => image === 'mirror.example/app:v2')
+
+    const { stdout, stderr } = await refusesUntouched()
+    expect(stdout + stderr).toContain(
+      'the dry run came back with other images (app=mirror.example/app:v2): an admission webhook rewrites them',
+    )
+  })
+})
