@@ -98,20 +98,12 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   const running = new Set<ChildProcess>()
 
   function start(
-    args: string[],
+    [verb, ...args]: string[],
     { jsonl = true, kubeconfig = runner }: { jsonl?: boolean; kubeconfig?: string } = {},
   ): SluiceProcess {
-    const all = [
-      SLUICE,
-      ...args,
-      '-n',
-      name,
-      '--config',
-      configFile,
-      '--kubeconfig',
-      kubeconfig,
-      ...(jsonl ? ['-o', 'jsonl'] : []),
-    ]
+    const usual = ['-n', name, '--config', configFile, '--kubeconfig', kubeconfig, ...(jsonl ? ['-o', 'jsonl'] : [])]
+    // Of a flag that is given twice the last one counts: the test's own.
+    const all = [SLUICE, verb!, ...usual, ...args]
     const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
     return follow(child, jsonl, () => running.delete(child))
