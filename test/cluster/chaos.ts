@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import { startCluster } from './cluster.ts'
+import { scenarios } from './scenarios/index.ts'
+import { seededRandom } from './scenarios/random.ts'
+import type { Scenario, ScenarioRun } from './scenarios/scenario.ts'
+import type { UpgradeBed } from './upgrade-bed.ts'
+
+/*
+ * `npm run chaos -- [--scenario NAME] [--runs N] [--seed S]`: what `npm test` does to an upgrade a few times, many
+ * times over, on one real cluster. A line for each run; the last line counts them, and the exit code is 1 where a run failed.
+ */
+
+const { values } = parseArgs({
+  options: { scenario: { type: 'string' }, runs: { type: 'string' }, seed: { type: 'string' } },
+})
+const seed = Number(values.seed ?? Date.now() % 1_000_000)
+const names = scenarios.map(({ name }) => name)
+const chosen = scenarios.filter(({ name }) => values.scenario === undefined || values.scenario.split(',').includes(name))
+if (chosen.length === 0 || Number.isNaN(seed) || Number.isNaN(Number(values.runs ?? 1))) {
+  console.error(`usage: npm run chaos -- [--scenario ${names.join('|')}] [--runs N] [--seed S]`)
+  process.exit(2)
+}
+
+console.log(`seed ${seed}`)
+const cluster = await startCluster({ nodeMonitorGracePeriodMs: 60_000 })
+let runs = 0
+let failures = 0
+
+async function repeat(scenario: Scenario): Promise<void> {
+  const count = Number(values.runs ?? scenario.runs)
+  let bed: UpgradeBed | undefined
+  try {
+    for (let index = 0; index < count; index++) {
+      if (index % scenario.runsPerBed === 0) {
+        await bed?.stop()
+        bed = await scenario.open(cluster, `${scenario.name}-${index}`)
+      }
+      const startedAt = performance.now()
+      const { note, problems } = await attempt(scenario, bed!, index)
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      runs += 1
+      console.log(`${scenario.name} ${index + 1}/${count}  ${problems.length === 0 ? 'ok  ' : 'FAIL'}  ${seconds} s  ${note}`)
+      if (problems.length === 0) continue
+      failures += 1
+      for (const problem of problems) console.log(`  ${problem.replaceAll('\n', '\n  ')}`)
+      // What a failed run left behind must not be taken for the next one's fault.
+      if (index + 1 < count && (index + 1) % scenario.runsPerBed !== 0) {
+        await bed!.stop()
+        bed = await scenario.open(cluster, `${scenario.name}-${index + 1}`)
+      }
+    }
+  } finally {
+    await bed?.stop()
+  }
+}
+
+/** Each run has its own chance, so that one of them can be repeated by its number. */
+async function attempt(scenario: Scenario, bed: UpgradeBed, index: number): Promise<ScenarioRun> {
+  try {
+    return await scenario.run(bed, seededRandom(seed * 1_000 + index), index)
+  } catch (error) {
+    return { note: 'broke off', problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] }
+  }
+}
+
+try {
+  for (const scenario of chosen) await repeat(scenario)
+} finally {
+  await cluster.stop()
+}
+console.log(`${runs} runs, ${failures} failures`)
+process.exit(failures === 0 ? 0 : 1)

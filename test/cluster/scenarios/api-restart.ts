@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { judge } from './judge.ts'
+import type { Scenario } from './scenario.ts'
+import { exitProblems } from './scenario.ts'
+import { openWebBed, watchWebUpgrade } from './web-bed.ts'
+
+/** The API server killed and started again in the middle: all watches break, and every call may have been done or not. */
+export const apiRestart: Scenario = {
+  name: 'api-restart',
+  runs: 15,
+  runsPerBed: 15,
+  open: (cluster, namespace) => openWebBed(cluster, namespace),
+  async run(bed, random) {
+    const delayMs = random.between(0, 8_000)
+    const upgrade = await watchWebUpgrade(bed)
+    const sluice = bed.start(upgrade.command)
+    await sluice.seen(({ type }) => type === 'started')
+    await Promise.race([sleep(delayMs), sluice.exit])
+    await bed.cluster.apiServer.restart()
+    const exit = await sluice.exit
+    const { history } = await upgrade.end()
+    return { note: `restarted ${delayMs} ms after the start`, problems: [...exitProblems(exit, 0), ...judge(history)] }
+  },
+}

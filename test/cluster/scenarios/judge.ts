@@ -1,0 +1,125 @@
+import type { ServerState } from '../haproxy-socket.ts'
+import type { RecordedEffect } from '../haproxy-recorder.ts'
+import type { TrafficFailure } from '../traffic.ts'
+
+type Standing = Pick<ServerState, 'server' | 'adminState' | 'weight'>
+
+/** What the world shows of one upgrade, however many processes of sluice it took. Nothing here comes from sluice. */
+export interface History {
+  /** Images that the pods were to have. */
+  image: string
+  /** Pods to be upgraded: HAProxy's servers have the same names. */
+  pods: string[]
+  /** What HAProxy's socket got meanwhile, in order. */
+  effects: Pick<RecordedEffect, 'at' | 'server' | 'kind' | 'effective'>[]
+  before: Standing[]
+  after: Standing[]
+  requests: number
+  failures: Pick<TrafficFailure, 'at' | 'kind'>[]
+  podsAfter: PodAfter[]
+  /** Undefined where the pods have no owner that counts them. */
+  owner?: { updated: number; replicas: number; revision: string }
+  /** Ledgers without an end. */
+  openLedgers: string[]
+  /** Of the workload's Lease; empty where nobody holds it. */
+  holder: string
+}
+
+export interface PodAfter {
+  name: string
+  /** By its spec, and by the container that runs. */
+  image: string
+  running: string
+  ready: boolean
+  revision: string | undefined
+  /** Of its journal. */
+  step: string | undefined
+}
+
+export interface Expectation {
+  /** Rounds of drain and restore by pod, 1 unless given: an interrupted drain is undone, and done again later. */
+  rounds?: Record<string, number>
+  /** Pods that may be out of rotation at once. */
+  window?: number
+  /** Failures that are not sluice's: such as those of requests in flight when the application is killed. */
+  excused?: (failure: History['failures'][number]) => boolean
+}
+
+/** What is wrong with it: empty where every promise was kept. */
+export function judge(history: History, { rounds = {}, window = 1, excused = () => false }: Expectation = {}): string[] {
+  return [
+    ...judgeEffects(history, rounds),
+    ...judgeWindow(history, window),
+    ...judgeTraffic(history, excused),
+    ...judgeServers(history),
+    ...judgePods(history),
+    ...judgeRecords(history),
+  ]
+}
+
+function judgeEffects({ pods, effects }: History, rounds: Record<string, number>): string[] {
+  const effective = effects.filter((effect) => effect.effective)
+  const strangers = effective.filter(({ server }) => !pods.includes(server)).map(({ server }) => server)
+  return [
+    ...strangers.map((server) => `${server} was changed, which was nobody's business`),
+    ...pods.flatMap((pod) => {
+      const kinds = effective.filter(({ server }) => server === pod).map(({ kind }) => kind)
+      const wanted = Array.from({ length: rounds[pod] ?? 1 }, () => ['drain', 'ready']).flat()
+      return kinds.join() === wanted.join() ? [] : [`${pod}: effects were [${kinds.join()}], not [${wanted.join()}]`]
+    }),
+  ]
+}
+
+function judgeWindow({ effects }: History, window: number): string[] {
+  const out = new Set<string>()
+  let most = 0
+  for (const { server, kind, effective } of effects) {
+    if (!effective) continue
+    if (kind === 'ready') out.delete(server)
+    else out.add(server)
+    most = Math.max(most, out.size)
+  }
+  return most > window ? [`${most} pods were out at once, more than ${window}`] : []
+}
+
+function judgeTraffic({ requests, failures }: History, excused: NonNullable<Expectation['excused']>): string[] {
+  if (requests === 0) return ['no request was sent']
+  const failed = failures.filter((failure) => !excused(failure))
+  if (failed.length === 0) return []
+  const kinds = Object.entries(Object.groupBy(failed, ({ kind }) => kind)).map(([kind, some]) => `${some!.length} ${kind}`)
+  const at = failed.slice(0, 5).map((failure) => new Date(failure.at).toISOString().slice(11, -1))
+  return [`${failed.length} of ${requests} requests failed: ${kinds.join(', ')}; the first at ${at.join(', ')}`]
+}
+
+function judgeServers({ before, after }: History): string[] {
+  const text = (one: Standing | undefined): string => (one ? `adminState ${one.adminState}, weight ${one.weight}` : 'absent')
+  return before.flatMap((was) => {
+    const is = after.find(({ server }) => server === was.server)
+    return text(was) === text(is) ? [] : [`server ${was.server} was left at ${text(is)}; it was at ${text(was)}`]
+  })
+}
+
+function judgePods({ pods, podsAfter, image, owner }: History): string[] {
+  const problems = pods.flatMap((name) => {
+    const pod = podsAfter.find((one) => one.name === name)
+    if (!pod) return [`${name} is gone`]
+    return [
+      ...(pod.image === image ? [] : [`${name} has the image ${pod.image}`]),
+      ...(pod.running === image ? [] : [`${name} runs ${pod.running}`]),
+      ...(pod.ready ? [] : [`${name} is not ready`]),
+      ...(owner && pod.revision !== owner.revision ? [`${name} has the revision ${pod.revision}, not ${owner.revision}`] : []),
+    ]
+  })
+  if (owner && owner.updated !== owner.replicas) problems.push(`its owner counts ${owner.updated} of ${owner.replicas} updated`)
+  return problems
+}
+
+function judgeRecords({ pods, podsAfter, openLedgers, holder }: History): string[] {
+  return [
+    ...podsAfter
+      .filter(({ name, step }) => pods.includes(name) && step !== 'closed')
+      .map(({ name, step }) => `the journal of ${name} is at ${step}`),
+    ...openLedgers.map((run) => `the ledger of run ${run} has no end`),
+    ...(holder === '' ? [] : [`${holder} still holds the Lease`]),
+  ]
+}

@@ -1,0 +1,27 @@
+import type { Cluster } from '../cluster.ts'
+import type { SluiceExit, UpgradeBed } from '../upgrade-bed.ts'
+import type { Random } from './random.ts'
+
+export interface ScenarioRun {
+  /** What was done, for a person who reads the list. */
+  note: string
+  /** Empty where all is as promised. */
+  problems: string[]
+}
+
+/** Something bad that is done to an upgrade, many times over on one bed, and what must hold all the same. */
+export interface Scenario {
+  name: string
+  /** Runs of `npm run chaos`. */
+  runs: number
+  /** Runs that one bed serves; a fresh one is made for the next. */
+  runsPerBed: number
+  open(cluster: Cluster, namespace: string): Promise<UpgradeBed>
+  run(bed: UpgradeBed, random: Random, index: number): Promise<ScenarioRun>
+}
+
+export function exitProblems({ code, signal, stdout, stderr }: SluiceExit, wanted: number): string[] {
+  if (code === wanted) return []
+  const tail = (text: string): string => text.trimEnd().split('\n').slice(-25).join('\n')
+  return [`sluice ended with ${code ?? signal}, not ${wanted}:\n${tail(stdout)}\n${tail(stderr)}`]
+}

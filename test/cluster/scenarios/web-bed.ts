@@ -1,0 +1,33 @@
+import type { Cluster } from '../cluster.ts'
+import { service, statefulSet } from '../manifests.ts'
+import type { UpgradeBed } from '../upgrade-bed.ts'
+import { startUpgradeBed } from '../upgrade-bed.ts'
+import type { WatchedUpgrade, WatchOptions } from './watched-upgrade.ts'
+import { watchUpgrade } from './watched-upgrade.ts'
+
+/** In the order of their upgrade. */
+export const WEB_PODS = ['web-2', 'web-1', 'web-0']
+const WORKLOAD = 'statefulset/web'
+const IMAGES = ['localhost/app:v1', 'localhost/app:v2', 'localhost/app:v3']
+
+export interface WebBedOptions {
+  readyAfter?: number
+  config?: Record<string, unknown>
+}
+
+/** Three pods of a StatefulSet: the upgrade that most scenarios break into. */
+export function openWebBed(
+  cluster: Cluster,
+  name: string,
+  { readyAfter = 0.5, config = {} }: WebBedOptions = {},
+): Promise<UpgradeBed> {
+  const objects = [statefulSet({ name: 'web', namespace: name, readyAfter }), service({ name: 'web', namespace: name })]
+  return startUpgradeBed(cluster, { name, objects, app: 'web', count: WEB_PODS.length, config })
+}
+
+/** To the image after the one that it has: a bed serves any number of upgrades. */
+export async function watchWebUpgrade(bed: UpgradeBed, traffic: WatchOptions['traffic'] = {}): Promise<WatchedUpgrade> {
+  const { spec } = await bed.cluster.api.get('StatefulSet', 'web', bed.namespace)
+  const image = IMAGES[(IMAGES.indexOf(spec.template.spec.containers[0].image) + 1) % IMAGES.length]!
+  return watchUpgrade(bed, { workload: WORKLOAD, pods: WEB_PODS, image, traffic })
+}
