@@ -57,14 +57,19 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
 
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
+  const planned = plannedPods(world).map(({ pod, targets, adopted }): LedgerEntry => {
+    const entry = ledgerEntry(pod, targets)
+    // Where the targets of a drained pod were found, which may not be where it is now.
+    const address = adopted ? addressOf(pod.uid) : undefined
+    return address === undefined ? entry : { ...entry, address }
+  })
   if (same) {
-    for (const { pod, targets } of plannedPods(world)) {
+    for (const entry of planned) {
       // The prior state of a pod that is open already is the one that was recorded then.
-      if (!same.ledger.entries.has(pod.uid)) await same.put(ledgerEntry(pod, targets))
+      if (!same.ledger.entries.has(entry.uid)) await same.put(entry)
     }
     return { current: same, resumed: true, superseded, finished, addressOf }
   }
-  const entries = plannedPods(world).map(({ pod, targets }): [string, LedgerEntry] => [pod.uid, ledgerEntry(pod, targets)])
   const current = await createLedger(
     {
       header: {
@@ -74,7 +79,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
         startedAt: new Date(ports.clock.wallNow()).toISOString(),
         chunks: 1,
       },
-      entries: new Map(entries),
+      entries: new Map(planned.map((entry) => [entry.uid, entry])),
     },
     options,
   )
@@ -87,14 +92,15 @@ function isSameRequest(images: readonly { container: string; image: string }[], 
 }
 
 /** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
-function plannedPods({ plan, store, targetsOf }: World): { pod: PodView; targets: LedgerEntry['targets'] }[] {
+function plannedPods({ plan, store, targetsOf }: World): { pod: PodView; targets: LedgerEntry['targets']; adopted: boolean }[] {
   return plan()
     .pods.filter(({ action }) => action === 'upgrade' || action === 'adopt')
-    .flatMap(({ uid }) => {
+    .flatMap(({ uid, action }) => {
       const observation = store.get(uid)
       if (!observation) return []
       const { pod, stored } = observation
-      return [{ pod, targets: targetsOf(uid) ?? (stored.kind === 'read' ? stored.journal.targets : []) }]
+      const targets = targetsOf(uid) ?? (stored.kind === 'read' ? stored.journal.targets : [])
+      return [{ pod, targets, adopted: action === 'adopt' }]
     })
 }
 

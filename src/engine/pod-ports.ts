@@ -43,23 +43,24 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  async function record(
+  async function enter(
     uid: string,
     targets: JournalTarget[],
     state: EntryState,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     try {
-      await ledger.put({ ...ledgerEntry(options.podOf(uid), targets), ...keptAddress(uid), state })
+      const entry = { ...ledgerEntry(options.podOf(uid), targets), state }
+      await ledger.put(state === 'open' ? entry : { ...entry, ...enrolledAddress(uid) })
       return { kind: 'stored' }
     } catch (error) {
       return { kind: 'unknown', message: messageOf(error) }
     }
   }
 
-  /** What an earlier entry says of where a pod was stays, once the pod itself cannot say it any more. */
-  function keptAddress(uid: string): Partial<LedgerEntry> {
-    const before = ledger.ledger.entries.get(uid)
-    return before?.address !== undefined && store.get(uid) === undefined ? { address: before.address } : {}
+  /** Where its targets were found, whatever address the pod has by now: by that it is known to have moved. */
+  function enrolledAddress(uid: string): Partial<LedgerEntry> {
+    const address = ledger.ledger.entries.get(uid)?.address
+    return address === undefined ? {} : { address }
   }
 
   return {
@@ -67,7 +68,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     async rehearse({ pod, wanted }) {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },
-    enroll: ({ uid, targets }) => record(uid, targets, 'open'),
+    enroll: ({ uid, targets }) => enter(uid, targets, 'open'),
     store: write,
     async read({ uid }) {
       try {
@@ -84,7 +85,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     inspect: ({ uid, targets }) => traffic.inspect(uid, targets),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
-    settle: ({ uid, targets, settlement }) => record(uid, targets, settlement),
+    settle: ({ uid, targets, settlement }) => enter(uid, targets, settlement),
   }
 }
 

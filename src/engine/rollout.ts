@@ -228,7 +228,10 @@ export function createRollout(options: RolloutOptions): Rollout {
       pods.push({ uid: pod.uid, name: pod.name, standing: 'idle', ready: pod.ready, operatorOut: options.isOperatorOut(pod.uid) })
     }
     for (const { uid, name, actor, state, result } of members.values()) {
-      const { pod, gone } = actor.getSnapshot().context
+      const { context } = actor.getSnapshot()
+      // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
+      const pod = store.get(uid)?.pod ?? context.pod
+      const gone = context.gone || (result !== undefined && store.get(uid) === undefined)
       const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
       if (gone && !active) continue
       pods.push({
@@ -265,18 +268,19 @@ export function createRollout(options: RolloutOptions): Rollout {
       return (state === 'restarting' || state === 'warming') && record !== undefined && traffic.isVolatile(record.targets)
     })
     if (exposed.length === 0) return
-    guarding = clock.setTimeout(() => {
-      void Promise.all(
-        exposed.map(async (member) => {
-          const { record } = contextOf(member)
-          const { state } = await traffic.inspect(member.uid, record!.targets)
-          if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
-        }),
-      ).then(() => {
-        guarding = undefined
-        plan()
-      })
-    }, GUARD_MS)
+    guarding = clock.setTimeout(() => void lookAt(exposed), GUARD_MS)
+  }
+
+  async function lookAt(exposed: readonly Member[]): Promise<void> {
+    await Promise.all(
+      exposed.map(async (member) => {
+        const { record } = contextOf(member)
+        const { state } = await traffic.inspect(member.uid, record!.targets)
+        if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
+      }),
+    )
+    guarding = undefined
+    plan()
   }
 
   function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {

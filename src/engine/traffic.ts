@@ -186,7 +186,8 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
             }),
           )
           if (result.outcome === 'failed') throw result.error
-          tell({ ...event, outcome: result.outcome, batch })
+          const detail = result.outcome === 'applied' ? result.detail : undefined
+          tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubtful.delete(keyOf(uid, target))
           if (result.outcome === 'applied') return { kind: 'applied' }
           doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
@@ -204,12 +205,12 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     return worst(answers)
   }
 
-  async function follow<T>(call: Promise<T>): Promise<T> {
-    underWay.add(call)
+  async function follow<T>(wireCall: Promise<T>): Promise<T> {
+    underWay.add(wireCall)
     try {
-      return await call
+      return await wireCall
     } finally {
-      underWay.delete(call)
+      underWay.delete(wireCall)
     }
   }
 
@@ -218,12 +219,22 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       const [found] = await find([pod])
       if (!found!.found)
         return { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is in no load balancer: ${found!.reason}` }
-      const known = new Set(targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`))
-      const now = found!.targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
-      if (now.length === known.size && now.every((name) => known.has(name))) return { kind: 'same', address: pod.ip ?? '' }
+      const now = found!.targets
+      const renamed = targets.map((before): JournalTarget | undefined => {
+        const { entryOf = ({ id }: Target) => id } = adapterOf(before.loadBalancer)
+        const same = now.find(
+          ({ loadBalancer, target }) =>
+            loadBalancer === before.loadBalancer && target.scope === before.scope && entryOf(target) === entryOf(plain(before)),
+        )
+        return same && { ...before, target: same.target.id }
+      })
+      const kept = renamed.filter((target) => target !== undefined)
+      if (kept.length === targets.length && now.length === kept.length)
+        return { kind: 'same', address: pod.ip ?? '', targets: kept }
+      const names = now.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
       return {
         kind: 'elsewhere',
-        message: `at its new address ${pod.ip ?? ''} it is ${now.length === 0 ? 'in no load balancer' : now.join(', ')}`,
+        message: `at its new address ${pod.ip ?? ''} it is ${names.length === 0 ? 'in no load balancer' : names.join(', ')}`,
       }
     } catch (error) {
       return { kind: 'unknown', message: messageOf(error) }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
-import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, expect, test as anyTest } from 'vitest'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import { resolveClusterAccess } from './cluster-access.ts'
@@ -10,11 +10,13 @@ import { createCredentials } from './credentials.ts'
 import { KubeError } from './errors.ts'
 import { createReflector, type ObjectRecord } from './reflector.ts'
 import { type ApiServer, type Handler, startApiServer } from './testing/api-server.ts'
-import { type Certificates, makeCertificates } from './testing/certificates.ts'
+import { type Certificates, makeCertificates, opensslMissing } from './testing/certificates.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from './testing/temporary-folder.ts'
 import { until } from './testing/until.ts'
 
 const EXEC_API = 'client.authentication.k8s.io/v1'
+
+const test = anyTest.skipIf(opensslMissing)
 
 let certificates: Certificates
 let folder: TemporaryFolder

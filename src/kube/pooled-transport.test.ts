@@ -1,13 +1,15 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'undici'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test as anyTest } from 'vitest'
 import type { Credential, Credentials } from './credential.ts'
 import { createPooledTransport, type PooledTransportOptions } from './pooled-transport.ts'
 import { type ApiServer, answerOk, type ServerOptions, startApiServer } from './testing/api-server.ts'
-import { type Certificates, makeCertificates } from './testing/certificates.ts'
+import { type Certificates, makeCertificates, opensslMissing } from './testing/certificates.ts'
 import { startConnectProxy } from './testing/connect-proxy.ts'
 import { until } from './testing/until.ts'
 import { type Transport, TransportError, type TransportRequest } from './transport.ts'
+
+const test = anyTest.skipIf(opensslMissing)
 
 let certificates: Certificates
 const cleanups: (() => Promise<unknown>)[] = []

@@ -124,9 +124,9 @@ export function sameContainers(a: Restart, b: Restart): boolean {
 
 /** Every patched container is proven to run from the patched spec. The weakest proof counts. */
 export function restartProof(restart: Restart): Proof | undefined {
-  const proofs = restart.containers.map(({ proof }) => proof)
-  if (proofs.includes(undefined)) return undefined
-  return proofs.includes('quiet') ? 'quiet' : proofs.includes('image') ? 'image' : 'witness'
+  const proofs = new Set(restart.containers.map(({ proof }) => proof))
+  if (proofs.has(undefined)) return undefined
+  return proofs.has('quiet') ? 'quiet' : proofs.has('image') ? 'image' : 'witness'
 }
 
 /** The kubelet can never start this image, whatever time it is given. */

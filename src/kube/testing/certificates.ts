@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +18,10 @@ export interface Certificates {
   /** The certificate that replaces `client`. */
   renewed: KeyPair
 }
+
+/** Without the openssl command there is no TLS to test with: `test.skipIf(opensslMissing)`. */
+export const opensslMissing = spawnSync('openssl', ['version']).error !== undefined
+if (opensslMissing) console.warn('Tests with TLS are skipped: the command openssl is missing')
 
 /** A certificate authority of its own, by the openssl command. */
 export function makeCertificates(): Certificates {
