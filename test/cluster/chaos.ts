@@ -59,8 +59,13 @@ async function attempt(scenario: Scenario, bed: UpgradeBed, index: number): Prom
   try {
     return await scenario.run(bed, seededRandom(seed * 1_000 + index), index)
   } catch (error) {
-    return { note: 'broke off', problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] }
+    return { note: 'broke off', problems: [shorten(error instanceof Error ? (error.stack ?? error.message) : String(error))] }
   }
+}
+
+/** The message may hold all that a process printed; its end says most. */
+function shorten(text: string): string {
+  return text.length <= 3_000 ? text : `${text.slice(0, 300)}\n...\n${text.slice(-2_600)}`
 }
 
 try {

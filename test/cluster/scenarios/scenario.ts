@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster.ts'
 import type { SluiceExit, UpgradeBed } from '../upgrade-bed.ts'
 import type { Random } from './random.ts'
+import { storyOf } from './story.ts'
 
 export interface ScenarioRun {
   /** What was done, for a person who reads the list. */
@@ -20,8 +21,7 @@ export interface Scenario {
   run(bed: UpgradeBed, random: Random, index: number): Promise<ScenarioRun>
 }
 
-export function exitProblems({ code, signal, stdout, stderr }: SluiceExit, wanted: number): string[] {
+export function exitProblems({ code, signal, stderr, events }: SluiceExit, wanted: number): string[] {
   if (code === wanted) return []
-  const tail = (text: string): string => text.trimEnd().split('\n').slice(-25).join('\n')
-  return [`sluice ended with ${code ?? signal}, not ${wanted}:\n${tail(stdout)}\n${tail(stderr)}`]
+  return [`sluice ended with ${code ?? signal}, not ${wanted}:\n${storyOf(events)}\n${stderr.trimEnd()}`]
 }

@@ -1,0 +1,35 @@
+import type { RunEvent } from '../../../src/engine/events.ts'
+
+const MOST_LINES = 40
+
+/** What sluice told of a run, a line an event: for whoever has to find out what went wrong. */
+export function storyOf(events: readonly RunEvent[]): string {
+  const lines = events.flatMap((event) => {
+    const text = wordsOf(event)
+    return text === undefined ? [] : [`${event.wallAt.slice(11, -1)}  ${text}`]
+  })
+  return lines.slice(-MOST_LINES).join('\n')
+}
+
+function wordsOf(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case 'podState':
+      return `${event.pod} ${event.from ?? ''} -> ${event.to}: ${event.reason}`
+    case 'podFinished':
+      return `${event.result.pod} ended ${event.result.outcome}: ${event.result.reason}`
+    case 'effect':
+      return `${event.pod} ${event.effect} ${event.outcome} ${event.detail ?? ''}`
+    case 'warning':
+      return `warning ${event.pod ?? ''}: ${event.message}`
+    case 'leaseWaiting':
+      return `waits for ${event.holder}`
+    case 'started':
+      return `started ${event.run}, epoch ${event.epoch}${event.resumed ? ', resumed' : ''}`
+    case 'interrupting':
+      return 'interrupted'
+    case 'finished':
+      return `finished ${event.result.outcome}: ${event.result.reason}`
+    default:
+      return undefined
+  }
+}
