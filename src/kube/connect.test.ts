@@ -16,6 +16,7 @@ import { until } from './testing/until.ts'
 
 const EXEC_API = 'client.authentication.k8s.io/v1'
 
+// oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- it makes tests, and is none
 const test = anyTest.skipIf(opensslMissing)
 
 let certificates: Certificates

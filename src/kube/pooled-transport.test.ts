@@ -9,6 +9,7 @@ import { startConnectProxy } from './testing/connect-proxy.ts'
 import { until } from './testing/until.ts'
 import { type Transport, TransportError, type TransportRequest } from './transport.ts'
 
+// oxlint-disable-next-line vitest/expect-expect, vitest/valid-title -- it makes tests, and is none
 const test = anyTest.skipIf(opensslMissing)
 
 let certificates: Certificates
