@@ -52,9 +52,8 @@ export interface TargetSnapshot {
 }
 
 export type EffectResult =
-  | { outcome: 'applied' }
-  | { outcome: 'pending'; job: string }
-  | { outcome: 'failed'; error: AdapterError }
+  /** `detail`: what a person should know of it, such as a weight that was another one meanwhile. */
+  { outcome: 'applied'; detail?: string } | { outcome: 'pending'; job: string } | { outcome: 'failed'; error: AdapterError }
 
 /** The circumstances of one wire call. */
 export interface Call {
@@ -104,6 +103,11 @@ export interface Adapter {
   drain(targets: readonly Target[], call: EffectCall): Promise<Map<string, EffectResult>>
   restore(targets: readonly { target: Target; prior: Json }[], call: EffectCall): Promise<Map<string, EffectResult>>
   poll?(job: string, call: Call): Promise<EffectResult>
+  /**
+   * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
+   * cannot get another address.
+   */
+  entryOf?(target: Target): string
   close(): Promise<void>
 }
 

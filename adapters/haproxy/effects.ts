@@ -42,6 +42,12 @@ export function restoreCommands({ component, backend }: Server, server: ServerSt
   return commands
 }
 
+/** Said where a restore gives the server another weight than it has: an operator has set it, or a reload has lost it. */
+export function weightChange(server: ServerState, { weight }: Prior): string | undefined {
+  const wanted = weight ?? server.configuredWeight
+  return server.weight === wanted ? undefined : `weight ${server.weight} → ${wanted}`
+}
+
 function setState(backend: string, server: ServerState, state: ServerAdmin): string {
   return `set server ${backend}/${server.name} state ${state}`
 }

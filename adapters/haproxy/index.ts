@@ -10,11 +10,11 @@ import {
   type Resolution,
   type Target,
 } from '../contract.ts'
-import { BATCH_MAX, drainCommands, restoreCommands } from './effects.ts'
+import { BATCH_MAX, drainCommands, restoreCommands, weightChange } from './effects.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
 import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
-import { formatAddress, formatTargetId, indexByAddress } from './targets.ts'
+import { entryOf, formatAddress, formatTargetId, indexByAddress } from './targets.ts'
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
@@ -153,18 +153,26 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
         failed,
       ),
 
-    restore(wanted, call) {
+    async restore(wanted, call) {
       const priors = new Map(wanted.map(({ target, prior }) => [target.id, parsePrior(prior)]))
       const targets = wanted.map(({ target }) => target)
+      const details = new Map<string, string>()
       const asked = fanOut(targets, (instance, ids) =>
         instance.change(ids, call, (on, server, id) => {
           const prior = priors.get(id)
           if (prior === undefined) return new AdapterError(component, 'fatal', `the prior state of ${id} is not one of HAProxy`)
+          const detail = weightChange(server, prior)
+          if (detail !== undefined) details.set(id, detail)
           return restoreCommands(on, server, prior)
         }),
       )
-      return settle(targets, asked, failed)
+      const results = await settle(targets, asked, failed)
+      for (const [id, detail] of details)
+        if (results.get(id)?.outcome === 'applied') results.set(id, { outcome: 'applied', detail })
+      return results
     },
+
+    entryOf: ({ id }) => entryOf(id),
 
     close() {
       for (const instance of instances) instance.close()

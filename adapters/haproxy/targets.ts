@@ -30,6 +30,11 @@ export function formatTargetId(scope: string, server: ServerState): string {
   return `${scope}/${server.name}@${formatAddress(server)}`
 }
 
+/** The id without the address: the server as an operator names it. */
+export function entryOf(id: string): string {
+  return id.slice(0, id.lastIndexOf('@'))
+}
+
 /** Undefined where the id is none of this scope. */
 export function parseTargetId(scope: string, id: string): ServerKey | undefined {
   if (!id.startsWith(`${scope}/`)) return undefined

@@ -30,6 +30,19 @@ export function openRecord({
   return undefined
 }
 
+/** The record as it is stored, with the targets by the ids that this owner has found them under. */
+export function reopened(
+  context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'gone' | 'targets' | 'record'>,
+): Journal | undefined {
+  const stored = openRecord(context)
+  return stored && context.record ? followed(stored, context.record.targets) : (stored ?? context.record)
+}
+
+/** Its entries in the load balancers were pointed at another address, and have other ids since. */
+export function followed(record: Journal, targets: JournalTarget[] | undefined): Journal {
+  return targets === undefined ? record : { ...record, targets }
+}
+
 export function hasOpenRecord({ stored }: Pick<PodContext, 'stored'>): boolean {
   return stored.kind === 'read' && stored.journal.step !== 'closed'
 }

@@ -32,7 +32,11 @@ export function restoreInput({ context: { uid, record } }: From): EffectInput {
 }
 
 export function relocateInput({ context }: From): RelocateInput {
-  return { ...targetsInput({ context }), pod: context.pod, stored: context.stored }
+  return { ...targetsInput({ context }), pod: context.pod }
+}
+
+export function followInput({ context }: From): RelocateInput {
+  return { ...targetsInput({ context }), pod: context.heir!.pod }
 }
 
 export function settleInput(settlement: SettleInput['settlement']): (from: From) => SettleInput {

@@ -1,5 +1,5 @@
 import { fromPromise } from 'xstate'
-import type { ContainerImage, Journal, JournalTarget, TrafficReading } from '../../src/pods/glossary.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView, TrafficReading } from '../../src/pods/glossary.ts'
 import type { Observation } from './context.ts'
 
 /*
@@ -28,7 +28,10 @@ export interface TargetsInput {
   targets: JournalTarget[]
 }
 
-export interface RelocateInput extends TargetsInput, Observation {}
+export interface RelocateInput extends TargetsInput {
+  /** The pod itself, or the one that has come in its place. */
+  pod: PodView
+}
 
 export interface SettleInput extends TargetsInput {
   /** `restore`: the intent; `closed`: nothing is open any more; `abandoned`: left out, for a person. */
@@ -55,8 +58,14 @@ export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } 
 export type EffectAnswer = { kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown
 /** Are the targets again exactly as they were before the drain? */
 export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string } | Unknown
-/** Where the load balancers have the pod by its address now: still the same targets, or not. */
-export type RelocateAnswer = { kind: 'same'; address: string } | { kind: 'elsewhere'; message: string } | Unknown
+/**
+ * Where the load balancers have the pod by its address now: in the same entries, or not. `targets` where these have
+ * followed the pod to its new address, and go by other ids since.
+ */
+export type RelocateAnswer =
+  | { kind: 'same'; address: string; targets?: JournalTarget[] }
+  | { kind: 'elsewhere'; message: string }
+  | Unknown
 
 export interface PodPorts {
   snapshot(input: PodInput): Promise<SnapshotAnswer>

@@ -5,6 +5,7 @@ import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeIn
 import {
   asksForOthers,
   beginRestartOf,
+  followed,
   hasOpenRecord,
   isEnding,
   isMoved,
@@ -13,12 +14,12 @@ import {
   isUsurped,
   isVanished,
   nextRecord,
-  openRecord,
   readmission,
+  reopened,
   restartTroubleOf,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
-import type { SnapshotAnswer } from './ports.ts'
+import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 
@@ -113,7 +114,6 @@ export const podSetup = setup({
     /** The engine says whether a drain deadline may be passed over. */
     mayProceed: () => false,
     // what the last port call answered
-    isTaken: answers('taken'),
     isAbsent: answers('absent'),
     isAccepted: answers('accepted'),
     isRefused: answers('refused'),
@@ -150,7 +150,13 @@ export const podSetup = setup({
     recordRestore: assign({ record: ({ context }) => nextRecord(context, 'restore') }),
     recordReadmission: assign({ record: ({ context }) => readmission(context) }),
     recordClosed: assign({ record: ({ context }) => nextRecord(context, 'closed') }),
-    reopen: assign({ record: ({ context }) => openRecord(context) ?? context.record }),
+    /** Goes on from what is stored, with the targets under their present ids: how it was to end is open again. */
+    reopen: assign(({ context }) => ({
+      record: reopened(context),
+      outcome: undefined,
+      reason: '',
+      deadline: undefined,
+    })),
 
     takeAnswer: assign(({ context, event }) => {
       const { kind, message, seen } = outputOf(event)
@@ -169,14 +175,14 @@ export const podSetup = setup({
       const record = nextRecord({ ...context, record: undefined }, 'drain', output.targets)
       return { answer: output.kind, trouble: undefined, address: output.address, record }
     }),
-    takeAddress: assign(({ event }) => {
-      const output = outputOf(event) as { kind: string; address?: string; message?: string }
-      return { answer: output.kind, ...(output.address ? { address: output.address } : {}), trouble: output.message }
+    takeAddress: assign(({ context, event }) => {
+      const output = outputOf(event) as RelocateAnswer
+      if (output.kind !== 'same') return { answer: output.kind, trouble: output.message }
+      const { address, targets } = output
+      return { answer: output.kind, trouble: undefined, address, record: context.record && followed(context.record, targets) }
     }),
-    noteElsewhere: assign({
-      trouble: ({ context: { heir, address } }) =>
-        `${heir?.pod.name} has come in its place with another address (${heir?.pod.ip ?? 'none'}, it was ${address ?? 'unknown'})`,
-    }),
+    takeFollowed: assign({ heir: ({ context: { heir } }) => heir && { ...heir, sameAddress: true } }),
+    noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
 
     /** Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. */
     end: assign(({ context }, params: Ending) => (context.outcome === undefined ? ending(params, context) : {})),

@@ -1,4 +1,4 @@
-import { relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
+import { followInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -116,11 +116,29 @@ export const settling = podSetup.createStateConfig({
     awaiting: {
       always: [
         { guard: 'heirIsReady', target: 'intending' },
-        { guard: 'heirIsElsewhere', target: 'abandoning', actions: 'noteElsewhere' },
+        { guard: 'heirIsElsewhere', target: 'following' },
         { guard: 'noHeirComes', target: 'leaving' },
       ],
       after: { readyDeadline: 'overdue' },
     },
+    // Another address: an operator may have pointed the entries there, which then mean this pod.
+    following: {
+      invoke: {
+        id: 'relocate',
+        src: 'relocate',
+        input: followInput,
+        onDone: { target: 'asked', actions: 'takeAddress' },
+        onError: BUG,
+      },
+    },
+    asked: {
+      always: [
+        { guard: 'isSame', target: 'reading', actions: 'takeFollowed' },
+        { guard: 'isElsewhere', target: 'abandoning', actions: 'noteHeir' },
+        { target: 'followingAgain' },
+      ],
+    },
+    followingAgain: { after: { retry: 'awaiting' } },
     intending: {
       invoke: {
         id: 'settle',
