@@ -58,12 +58,12 @@ export const podUpgradeMachine = podSetup.createMachine({
         {
           guard: 'isUnreadable',
           target: 'needsOperator',
-          actions: { type: 'end', params: { outcome: 'needsOperator', reason: 'journalUnreadable' } },
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'journalUnreadable' } },
         },
         {
           guard: 'isUsurped',
           target: 'stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         {
           guard: and(['isGone', 'hasNoRecord']),

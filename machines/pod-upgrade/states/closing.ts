@@ -14,7 +14,7 @@ export const closing = podSetup.createStateConfig({
         {
           guard: 'isUsurped',
           target: '#pod.stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         { guard: 'isRecorded', target: 'closed' },
         // An open restore intent on a pod that is in: the next run finds it so, and closes it.

@@ -15,7 +15,7 @@ export const draining = podSetup.createStateConfig({
         {
           guard: 'isUsurped',
           target: '#pod.stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         { guard: 'isRecorded', target: 'calling' },
         {
@@ -23,25 +23,26 @@ export const draining = podSetup.createStateConfig({
           target: '#pod.done',
           actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
         },
+        // Nothing was drained. The write may still arrive: a closed journal, under the same guard, keeps it out.
         {
           guard: 'isInterrupted',
-          target: '#pod.done',
+          target: '#pod.closing',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
         },
         {
           guard: not('asksForOthers'),
-          target: '#pod.done',
+          target: '#pod.closing',
           actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
         },
         { guard: 'isMoved', target: '#pod.checking' },
         {
           guard: 'isRejectedForGood',
-          target: '#pod.failed',
+          target: '#pod.closing',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded' } },
         },
         {
           guard: 'isExpired',
-          target: '#pod.failed',
+          target: '#pod.closing',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded', deadline: 'drain' } },
         },
         { target: 'pausing' },

@@ -10,6 +10,8 @@ export const patching = podSetup.createStateConfig({
     ready: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        // An earlier owner's patch has landed late: its baseline and generation are the ones to judge the restart by.
+        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
         {
           guard: 'isInterrupted',
           target: '#pod.readmitting',
@@ -24,11 +26,10 @@ export const patching = podSetup.createStateConfig({
         {
           guard: 'isUsurped',
           target: '#pod.stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         { guard: 'isRecorded', target: 'patched' },
         { guard: 'isVanished', target: '#pod.settling' },
-        // An earlier owner's patch has landed late: its baseline and generation are the ones to judge the restart by.
         { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
         {
           guard: 'isRejectedForGood',

@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, not } from 'xstate'
 import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -50,7 +50,7 @@ export const restoring = podSetup.createStateConfig({
         {
           guard: 'isUsurped',
           target: '#pod.stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         { guard: 'isRecorded', target: 'calling' },
         { guard: 'isVanished', target: '#pod.settling' },
@@ -69,25 +69,22 @@ export const restoring = podSetup.createStateConfig({
 /** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
 export const readmitting = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'choosing',
+  initial: 'waitingReady',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
-    // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
-    // Ready may be that of the container before. It stays out, for the same command to go on.
-    choosing: {
-      always: [
-        {
-          guard: and(['hasPatched', 'isInterrupted']),
-          target: '#pod.stopped',
-          actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } },
-        },
-        { guard: 'hasPatched', target: '#pod.failed' },
-        { target: 'waitingReady' },
-      ],
-    },
     waitingReady: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        // A late images patch has landed after all: it goes on from there.
+        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
+        // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
+        // Ready may be that of the container before. It stays out, for the same command to go on.
+        {
+          guard: and(['isPatchStored', 'isInterrupted']),
+          target: '#pod.stopped',
+          actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } },
+        },
+        { guard: 'isPatchStored', target: '#pod.failed' },
         { guard: 'isPodReady', target: 'writing' },
         {
           guard: 'isExpired',
@@ -96,21 +93,19 @@ export const readmitting = podSetup.createStateConfig({
         },
       ],
     },
-    // A journal write first: it kills a late images patch.
-    ...writing('recordReadmission', 'readmitted', 'waitingReady'),
-    // The drain was never done, or undone: then there is nothing to call, and `verifying` looks at the rest.
-    readmitted: { always: [{ guard: 'isIn', target: '#pod.verifying' }, { target: 'calling' }] },
+    // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
+    // arrive, and what asks for nothing new changes nothing.
+    ...writing('recordReadmission', 'calling', 'waitingReady'),
     deciding: {
       always: [
         {
           guard: 'isUsurped',
           target: '#pod.stopped',
-          actions: { type: 'end', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: 'isRecorded', target: 'readmitted' },
+        { guard: 'isRecorded', target: 'calling' },
         { guard: 'isVanished', target: '#pod.settling' },
-        // A late images patch has landed after all: it goes on from there.
-        { guard: 'isPatchStored', target: '#pod.deriving', actions: 'reopen' },
+        { guard: 'isPatchStored', target: 'waitingReady' },
         ...GIVEN_UP,
         { target: 'pausing' },
       ],

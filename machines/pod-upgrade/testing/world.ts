@@ -26,7 +26,7 @@ export interface Intent {
   serves: boolean
 }
 
-export type Fault = 'request-lost' | 'reply-lost' | 'late' | undefined
+export type Fault = 'request-lost' | 'reply-lost' | 'late' | 'delayed' | undefined
 
 export interface World {
   readonly schedule: Schedule
@@ -67,6 +67,8 @@ interface Running {
 
 /** Milliseconds after which a late request arrives: long after another owner has begun. */
 const LATE_MS = 900
+/** … and of a delayed one: while its own owner has given it up a moment ago. */
+const DELAYED_MS = 45
 
 export function createWorld(schedule: Schedule): World {
   let version = 1
@@ -200,8 +202,8 @@ export function createWorld(schedule: Schedule): World {
             void schedule.at(delayMs, () => isAlive() && resolve(value))
           const lost = { kind: 'unknown' as const, message: `${port}: no answer` }
           if (fault === 'request-lost') return answer(lost, 30)
-          if (fault === 'late') {
-            schedule.at(LATE_MS, arrive)
+          if (fault === 'late' || fault === 'delayed') {
+            schedule.at(fault === 'late' ? LATE_MS : DELAYED_MS, arrive)
             return answer(lost, 30)
           }
           schedule.at(5, () => {

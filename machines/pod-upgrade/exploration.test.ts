@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { transition } from 'xstate'
+import { podUpgradeMachine } from './index.ts'
+import type { Place, Snapshot } from './testing/explore.ts'
+import { activeNodes, explore, pathOf, placeOf } from './testing/explore.ts'
+
+/* All paths: from every beginning, with every answer of every call, every timer, and everything the world can tell. */
+
+const { places, through } = explore(podUpgradeMachine)
+const all: Place[] = [...places.values()]
+const active = all.filter(({ snapshot }) => snapshot.status === 'active')
+const ended = all.filter(({ snapshot }) => snapshot.status !== 'active')
+const isInternal = (type: string): boolean => type.startsWith('xstate.')
+const isCalling = (snapshot: Snapshot): boolean => activeNodes(snapshot).some(({ invoke }) => invoke.length > 0)
+
+interface StateNode {
+  path: string[]
+  states: Record<string, StateNode>
+}
+
+function leavesOf(node: StateNode): string[] {
+  const children = Object.values(node.states)
+  return children.length === 0 ? [node.path.join('.')] : children.flatMap(leavesOf)
+}
+
+/** Places from which one of `goals` can be reached by the events that `may` takes. */
+function reaching(goals: readonly Place[], may: (type: string) => boolean): Set<string> {
+  const sources = new Map<string, string[]>()
+  for (const { snapshot, exits } of all) {
+    for (const { event, through: steps } of exits) {
+      if (steps.length === 0 || !may(event.type)) continue
+      const to = placeOf(steps.at(-1)!)
+      sources.set(to, [...(sources.get(to) ?? []), placeOf(snapshot)])
+    }
+  }
+  const found = new Set(goals.map(({ snapshot }) => placeOf(snapshot)))
+  for (const place of found) for (const source of sources.get(place) ?? []) found.add(source)
+  return found
+}
+
+test('every state can be reached', () => {
+  const unreachable = leavesOf(podUpgradeMachine.root as unknown as StateNode).filter((leaf) => !through.has(leaf))
+  expect(unreachable).toEqual([])
+})
+
+test('every answer of every call, every failure and every timer is handled, everywhere', () => {
+  const unhandled = active.flatMap(({ snapshot, exits }) =>
+    exits
+      .filter(({ event, through: steps }) => isInternal(event.type) && steps.length === 0)
+      .map(({ event }) => `${pathOf(snapshot)}: ${JSON.stringify(event)}`),
+  )
+  expect(unhandled).toEqual([])
+})
+
+test('no answer is passed over: each leads to another state', () => {
+  const stuck = active.flatMap(({ snapshot, exits }) =>
+    exits
+      .filter(
+        ({ event, through: steps }) =>
+          event.type.startsWith('xstate.done') && steps.length > 0 && pathOf(steps[0]!) === pathOf(snapshot),
+      )
+      .map(({ event }) => `${pathOf(snapshot)}: ${JSON.stringify(event)}`),
+  )
+  expect(stuck).toEqual([])
+})
+
+test('a port that rejects is a bug, and for a person', () => {
+  const errors = active.flatMap(({ exits }) => exits.filter(({ event }) => event.type.startsWith('xstate.error')))
+  expect(errors.length).toBeGreaterThan(20)
+  for (const { through: steps } of errors) {
+    expect(pathOf(steps.at(-1)!)).toBe('needsOperator')
+    expect(steps.at(-1)!.context.reason).toBe('a bug in sluice: Error: a bug')
+  }
+})
+
+test('from everywhere an end can be reached, and but for a place in the window without the world’s help', () => {
+  const everywhere = reaching(ended, () => true)
+  expect(active.filter(({ snapshot }) => !everywhere.has(placeOf(snapshot))).map(({ snapshot }) => pathOf(snapshot))).toEqual([])
+  const alone = reaching(ended, isInternal)
+  const waiting = active.filter(({ snapshot }) => !alone.has(placeOf(snapshot))).map(({ snapshot }) => pathOf(snapshot))
+  expect([...new Set(waiting)]).toEqual(['queued'])
+})
+
+test('while a call is under way nothing but its answer, a checkpoint or a lost Lease leads away', () => {
+  const away = active
+    .filter(({ snapshot }) => isCalling(snapshot) && !pathOf(snapshot).startsWith('restarting'))
+    .flatMap(({ snapshot, exits }) =>
+      exits
+        .filter(({ event, through: steps }) => {
+          const isAnswer = event.type.startsWith('xstate.done') || event.type.startsWith('xstate.error')
+          return !isAnswer && steps.length > 0 && pathOf(steps.at(-1)!) !== pathOf(snapshot)
+        })
+        .map(({ event }) => `${pathOf(snapshot)}: ${event.type}`),
+    )
+  expect(away).toEqual([])
+})
+
+describe.each([
+  {
+    event: { type: 'checkpoint' } as const,
+    outcome: 'interrupted',
+    reason: 'left where it is: the same command goes on from there',
+  },
+  { event: { type: 'lost', reason: 'x holds the Lease' } as const, outcome: 'conflict', reason: 'x holds the Lease' },
+])('$event.type', ({ event, outcome, reason }) => {
+  test('stops everywhere', () => {
+    for (const { snapshot } of active) {
+      const [next] = transition(podUpgradeMachine, snapshot, event)
+      expect([next.value, next.context.outcome, next.context.reason]).toEqual(['stopped', outcome, reason])
+    }
+  })
+})
+
+test('each end says what it is and why', () => {
+  const pairs = ended.map(({ snapshot: { value, context } }) => `${String(value)}: ${context.outcome}`)
+  expect(ended.every(({ snapshot: { context } }) => context.reason !== '')).toBe(true)
+  expect([...new Set(pairs)].toSorted()).toEqual([
+    'done: failed',
+    'done: settled',
+    'done: skipped',
+    'done: unchanged',
+    'done: upgraded',
+    'failed: failed',
+    'needsOperator: needsOperator',
+    'stopped: conflict',
+    'stopped: interrupted',
+  ])
+})
+
+test('a pod is done only when its record is closed, was never opened, or its targets are settled', () => {
+  const ways = active.flatMap(({ exits }) => exits.map(({ through: steps }) => steps))
+  for (const steps of ways.filter((one) => one.at(-1)?.value === 'done')) {
+    const { stored, gone, pod, outcome } = steps.at(-1)!.context
+    const isOpen = stored.kind === 'read' && stored.journal.step !== 'closed'
+    const from = steps.map((step) => pathOf(step))
+    const isClosed = from.some((path) => path.startsWith('closing') || path.startsWith('settling'))
+    expect(!isOpen || isClosed || gone || pod.deleting, `${from.join(' ')}: ${outcome}`).toBe(true)
+  }
+})

@@ -1,0 +1,231 @@
+import type { AnyEventObject, SnapshotFrom } from 'xstate'
+import { getInitialMicrosteps, getMicrosteps } from 'xstate'
+import type { Journal, ReadJournal } from '../../../src/pods/glossary.ts'
+import { testPod } from '../../../src/pods/testing/raw-pod.ts'
+import type { PodContext, PodUpgradeInput } from '../context.ts'
+import type { podUpgradeMachine } from '../index.ts'
+import { TARGET, V1, V2 } from './world.ts'
+
+/* What can happen to a pod upgrade in each of its states: for the exploration of all its paths. */
+
+export type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
+
+interface Node {
+  path: string[]
+  invoke: { id: string }[]
+  transitions: Map<string, unknown>
+}
+
+/** The active states, from the outermost to the innermost. */
+export function activeNodes(snapshot: Snapshot): Node[] {
+  return (snapshot as unknown as { _nodes: Node[] })._nodes
+}
+
+export function pathOf(snapshot: Snapshot): string {
+  return activeNodes(snapshot)
+    .map(({ path }) => path.join('.'))
+    .toSorted((a, b) => b.length - a.length)[0]!
+}
+
+const container = (id: string, image: string, from: string, ready = true) => ({
+  name: 'app',
+  image,
+  status: { id, image: from, imageId: `sha256:${from}`, running: true, ready },
+})
+const usual = { ip: '10.0.0.1', graceSeconds: 1 }
+export const PODS = {
+  before: testPod({ ...usual, generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
+  asked: testPod({ ...usual, generation: 2, observedGeneration: 1, containers: [container('c1', V2, V1)] }),
+  witness: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c1', V2, V1)] }),
+  started: testPod({
+    ...usual,
+    generation: 2,
+    observedGeneration: 2,
+    ready: false,
+    containers: [container('c2', V2, V2, false)],
+  }),
+  ready: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c2', V2, V2)] }),
+  hopeless: testPod({
+    ...usual,
+    generation: 2,
+    observedGeneration: 2,
+    ready: false,
+    containers: [{ name: 'app', image: V2, status: { id: 'c1', waiting: { reason: 'InvalidImageName' } } }],
+  }),
+  moved: testPod({ ...usual, ip: '10.0.0.2', generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
+  deleting: testPod({ ...usual, generation: 1, observedGeneration: 1, deleting: true, containers: [container('c1', V1, V1)] }),
+}
+
+/** The answers of each port, by the id of its invoke. */
+function answersOf(id: string, { record, stored, pod, restart, epoch }: PodContext): object[] {
+  const unknown = { kind: 'unknown', message: 'no answer' }
+  const recorded: ReadJournal = record ? { kind: 'read', journal: record } : stored
+  const usurped: ReadJournal = record ? { kind: 'read', journal: { ...record, run: 'other', epoch: epoch + 1 } } : stored
+  const after = record?.step === 'patched' && restart === undefined ? PODS.asked : pod
+  switch (id) {
+    case 'snapshot':
+      return [{ kind: 'taken', targets: [TARGET], address: '10.0.0.1' }, { kind: 'absent', message: 'not there' }, unknown]
+    case 'rehearse':
+      return [{ kind: 'accepted' }, { kind: 'refused', message: 'policy' }, unknown]
+    case 'enroll':
+    case 'settle':
+      return [{ kind: 'stored' }, unknown]
+    case 'store':
+      return [{ kind: 'stored', seen: { pod: after, stored: recorded } }, { kind: 'rejected', message: 'test failed' }, unknown]
+    case 'read':
+      return [
+        { kind: 'read', seen: { pod: after, stored: recorded } },
+        { kind: 'read', seen: { pod, stored } },
+        { kind: 'read', seen: { pod, stored: usurped } },
+        { kind: 'gone' },
+        unknown,
+      ]
+    case 'drain':
+    case 'restore':
+      return [{ kind: 'applied' }, { kind: 'retryable', message: 'throttled' }, { kind: 'refused', message: 'no' }, unknown]
+    case 'inspect':
+      return [
+        { state: 'in', inFlight: 1, detail: 'in' },
+        { state: 'out', inFlight: 0, detail: 'out' },
+        { state: 'out', inFlight: 2, detail: 'out' },
+        { state: 'mixed', inFlight: null, detail: 'mixed' },
+        { state: 'unknown', inFlight: null, detail: 'no answer' },
+      ]
+    case 'compare':
+      return [{ kind: 'equal' }, { kind: 'different', message: 'weight' }, unknown]
+    case 'relocate':
+      return [{ kind: 'same', address: '10.0.0.2' }, { kind: 'elsewhere', message: 'nowhere' }, unknown]
+    default:
+      throw new Error(`no answers for the invoke ${id}`)
+  }
+}
+
+/** What the machine's own timers and calls can do now. */
+export function internalEvents(snapshot: Snapshot): AnyEventObject[] {
+  return activeNodes(snapshot).flatMap(({ invoke, transitions }) => [
+    ...invoke.flatMap(({ id }) => [
+      ...answersOf(id, snapshot.context).map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
+      { type: `xstate.error.actor.${id}`, error: new Error('a bug'), actorId: id },
+    ]),
+    ...[...transitions.keys()].filter((type) => type.startsWith('xstate.after.')).map((type) => ({ type })),
+  ])
+}
+
+function nameOf(pod: PodContext['pod']): string {
+  return Object.keys(PODS).find((name) => PODS[name as keyof typeof PODS] === pod) ?? ''
+}
+
+/** What the world can tell at any moment; how the pod goes on from here. */
+export function worldEvents({ context }: Snapshot): AnyEventObject[] {
+  const { pod, stored, gone } = context
+  const next: Partial<Record<string, (keyof typeof PODS)[]>> = {
+    before: ['moved', 'deleting'],
+    asked: ['witness', 'hopeless', 'deleting'],
+    witness: ['started', 'deleting'],
+    started: ['ready'],
+    ready: ['started'],
+  }
+  const now = nameOf(pod)
+  return [
+    ...(gone ? [] : (next[now] ?? []).map((name) => ({ type: 'observed', pod: PODS[name], stored }))),
+    { type: 'gone' },
+    { type: 'interrupt' },
+    { type: 'start' },
+    { type: 'reloaded' },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: false }, expected: true },
+    { type: 'heir', heir: null, expected: false },
+  ]
+}
+
+/** Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state. */
+export function placeOf(snapshot: Snapshot): string {
+  const { record, traffic, heir, pod, gone, interrupted, expired } = snapshot.context
+  const path = pathOf(snapshot)
+  return JSON.stringify([
+    path,
+    record && [record.step, record.generation !== undefined],
+    nameOf(pod),
+    gone,
+    interrupted,
+    expired !== undefined,
+    /^settling|^closing/.test(path) ? [heir && [heir.sameAddress, heir.pod.ready], traffic?.state] : null,
+  ])
+}
+
+/** Where an upgrade can begin: fresh, and from each record that an earlier owner may have left. */
+export function beginnings(): PodUpgradeInput[] {
+  const common = {
+    run: 'run-1',
+    epoch: 2,
+    wanted: [{ container: 'app', image: V2 }],
+    rehearsed: false,
+    address: '10.0.0.1',
+    gone: false,
+  }
+  const at = (step: Journal['step'], generation?: number): ReadJournal => ({
+    kind: 'read',
+    journal: {
+      run: 'run-1',
+      epoch: 1,
+      attempt: 1,
+      step,
+      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
+      targets: [TARGET],
+      ...(generation === undefined ? {} : { generation }),
+    },
+  })
+  return [
+    { ...common, pod: PODS.before, stored: { kind: 'none' } },
+    { ...common, pod: PODS.before, stored: { kind: 'none' }, rehearsed: true },
+    { ...common, pod: PODS.ready, stored: { kind: 'none' } },
+    { ...common, pod: PODS.before, stored: at('drain') },
+    { ...common, pod: PODS.asked, stored: at('patched', 2) },
+    { ...common, pod: PODS.ready, stored: at('restore', 2) },
+    { ...common, pod: PODS.before, stored: at('restore') },
+    // Patched to other images by an earlier run.
+    { ...common, wanted: [{ container: 'app', image: 'registry/app:v3' }], pod: PODS.witness, stored: at('patched', 2) },
+    { ...common, wanted: [{ container: 'app', image: 'registry/app:v3' }], pod: PODS.ready, stored: at('restore', 2) },
+    { ...common, pod: PODS.before, stored: { kind: 'unreadable', reason: 'it is not JSON' } },
+    { ...common, epoch: 1, run: 'run-0', pod: PODS.before, stored: at('drain') },
+    { ...common, pod: PODS.before, stored: { kind: 'none' }, gone: true, targets: [TARGET] },
+    { ...common, pod: PODS.before, stored: { kind: 'none' }, gone: true, targets: [{ ...TARGET, untouched: true }] },
+    { ...common, pod: PODS.moved, stored: at('drain') },
+  ]
+}
+
+export interface Place {
+  snapshot: Snapshot
+  /** By the type of event: where it leads, and through which states; none where it is not handled. */
+  exits: { event: AnyEventObject; through: Snapshot[] }[]
+}
+
+/** Every place that the machine can come to. */
+export function explore(machine: typeof podUpgradeMachine): { places: Map<string, Place>; through: Set<string> } {
+  const places = new Map<string, Place>()
+  const through = new Set<string>()
+  const open: Place[] = []
+  const visit = (snapshot: Snapshot): void => {
+    const id = placeOf(snapshot)
+    if (places.has(id)) return
+    const place = { snapshot, exits: [] }
+    places.set(id, place)
+    open.push(place)
+  }
+  for (const input of beginnings()) {
+    const steps = getInitialMicrosteps(machine, input).map(([snapshot]) => snapshot)
+    for (const step of steps) through.add(pathOf(step))
+    visit(steps.at(-1)!)
+  }
+  for (let place = open.pop(); place; place = open.pop()) {
+    const { snapshot, exits } = place
+    if (snapshot.status !== 'active') continue
+    for (const event of [...internalEvents(snapshot), ...worldEvents(snapshot)]) {
+      const steps = getMicrosteps(machine, snapshot, event as never).map(([step]) => step)
+      exits.push({ event, through: steps })
+      for (const step of steps) through.add(pathOf(step))
+      if (steps.length > 0) visit(steps.at(-1)!)
+    }
+  }
+  return { places, through }
+}
