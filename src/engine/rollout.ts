@@ -13,6 +13,7 @@ import type { WindowPod } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
+import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
@@ -168,6 +169,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       reason,
       ...(deadline ? { deadline } : {}),
       out,
+      ...instructionsOf(context, out),
       phases: member.phases,
       ...(proof && outcome === 'upgraded' ? { proof } : {}),
     }
@@ -338,4 +340,10 @@ export function createRollout(options: RolloutOptions): Rollout {
 function stateOf({ value }: Snapshot): PodState {
   const name = typeof value === 'string' ? value : Object.keys(value)[0]!
   return name === 'stopped' ? 'failed' : (name as PodState)
+}
+
+function instructionsOf({ outcome, pod, gone, record }: Snapshot['context'], out: boolean): Pick<PodResult, 'instructions'> {
+  const stranded = { pod, gone, targets: record?.targets ?? [] }
+  if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
+  return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }

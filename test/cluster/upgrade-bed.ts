@@ -65,8 +65,8 @@ export interface UpgradeBed {
   readonly cluster: Cluster
   readonly configFile: string
   pods(): Promise<KubeObject[]>
-  /** Starts `sluice ARGS` in this namespace; as another user where a kubeconfig of his is given. */
-  start(args: string[], options?: { jsonl?: boolean; kubeconfig?: string }): SluiceProcess
+  /** Starts `sluice ARGS` in this namespace; flags in ARGS win over the usual ones. */
+  start(args: string[], options?: { jsonl?: boolean }): SluiceProcess
   /** The same to its end, as `upgrade ARGS -o jsonl`. */
   upgrade(...args: string[]): Promise<SluiceExit>
   traffic(options?: Omit<TrafficOptions, 'url'>): Promise<Traffic>
@@ -97,11 +97,8 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   )
   const running = new Set<ChildProcess>()
 
-  function start(
-    [verb, ...args]: string[],
-    { jsonl = true, kubeconfig = runner }: { jsonl?: boolean; kubeconfig?: string } = {},
-  ): SluiceProcess {
-    const usual = ['-n', name, '--config', configFile, '--kubeconfig', kubeconfig, ...(jsonl ? ['-o', 'jsonl'] : [])]
+  function start([verb, ...args]: string[], { jsonl = true } = {}): SluiceProcess {
+    const usual = ['-n', name, '--config', configFile, '--kubeconfig', runner, ...(jsonl ? ['-o', 'jsonl'] : [])]
     // Of a flag that is given twice the last one counts: the test's own.
     const all = [SLUICE, verb!, ...usual, ...args]
     const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -128,6 +125,7 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
     audit: (filter) => cluster.audit({ user: RUNNER, namespace: name, ...filter }),
     async stop() {
       for (const child of running) {
+        if (child.exitCode !== null || child.signalCode !== null) continue
         child.kill('SIGKILL')
         await once(child, 'exit')
       }

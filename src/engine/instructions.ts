@@ -1,0 +1,46 @@
+import type { JournalTarget, PodView } from '../pods/glossary.ts'
+
+export interface Stranded {
+  pod: Pick<PodView, 'name' | 'namespace'>
+  /** It does not exist any more. */
+  gone: boolean
+  /** What may be out of rotation for it, as recorded before the drain. */
+  targets: readonly JournalTarget[]
+}
+
+/**
+ * What a person has to look at and to do where no run can go on by itself. The load balancer's own commands are not
+ * here: the engine knows its entries, not its tools.
+ */
+export function needsOperatorInstructions(stranded: Stranded): string {
+  const { pod, gone } = stranded
+  const entries = entriesOf(stranded)
+  return [
+    ...(entries.length === 0 ? [] : ['Look at these entries; before the drain they were as given:', ...entries]),
+    ...(gone ? [] : ['Look at the pod:', `  ${describe(pod)}`]),
+    gone
+      ? 'Put the entries back or remove them by hand. To have a ready pod at the same address put back, run the same command again.'
+      : 'Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.',
+  ].join('\n')
+}
+
+/** The same for a pod that failed and stays out of rotation. */
+export function failedInstructions(stranded: Stranded): string {
+  return [
+    'It stays out of rotation:',
+    ...entriesOf(stranded),
+    'See why:',
+    `  ${describe(stranded.pod)}`,
+    'An upgrade to images that work takes it from there, and puts it back as it was.',
+  ].join('\n')
+}
+
+function entriesOf({ targets }: Stranded): string[] {
+  return targets
+    .filter(({ untouched }) => !untouched)
+    .map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`)
+}
+
+function describe({ name, namespace }: Stranded['pod']): string {
+  return `kubectl -n ${namespace} describe pod ${name}`
+}
