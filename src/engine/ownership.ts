@@ -153,6 +153,18 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       return client.replace(path, body, { deadlineMs: RENEW_EVERY_MS })
     }
 
+    async function giveBack(): Promise<void> {
+      try {
+        await write('')
+      } catch (error) {
+        // A renewal whose answer was lost may have moved the version on.
+        const now = error instanceof KubeError && error.kind === 'conflict' ? await read() : undefined
+        if (now?.holder !== holder) throw error
+        record = now
+        await write('')
+      }
+    }
+
     return {
       lease,
       epoch: first.transitions,
@@ -162,7 +174,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         clock.clearTimeout(timer)
         await renewing
         if (lost) return
-        await write('').catch((error: unknown) => options.onTrouble(error as Error))
+        await giveBack().catch((error: unknown) => options.onTrouble(error as Error))
       },
     }
   }

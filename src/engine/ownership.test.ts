@@ -1,0 +1,329 @@
+import { describe, expect, test } from 'vitest'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
+import { LEASE_DURATION_MS, leaseName } from './lease.ts'
+import type { Ownership, OwnershipOptions } from './ownership.ts'
+import { takeOwnership } from './ownership.ts'
+import type { LeaseServer } from './testing/lease-server.ts'
+import { createLeaseServer } from './testing/lease-server.ts'
+
+interface Bed {
+  clock: VirtualClock
+  server: LeaseServer
+  stop: AbortController
+  told: string[]
+  take(options?: Partial<OwnershipOptions>): Promise<Ownership>
+  /** Lets time pass until the promise settles. */
+  settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>>
+  held(): Promise<Ownership>
+}
+
+function createBed(): Bed {
+  const clock = createVirtualClock()
+  const server = createLeaseServer()
+  const stop = new AbortController()
+  const told: string[] = []
+  const bed: Bed = {
+    clock,
+    server,
+    stop,
+    told,
+    take: (options) =>
+      takeOwnership({
+        client: server.client,
+        clock,
+        namespace: 'shop',
+        lease: 'sluice-statefulset-web',
+        holder: 'me',
+        epochFloor: 0,
+        signal: stop.signal,
+        onWaiting: (holder, remainingMs) => told.push(`waiting for ${holder} ${remainingMs}`),
+        onLost: (holder) => told.push(`lost to ${holder}`),
+        onTrouble: (error) => told.push(`trouble ${error.message}`),
+        ...options,
+      }),
+    async settled(promise) {
+      let result: PromiseSettledResult<Awaited<typeof promise>> | undefined
+      void Promise.allSettled([promise]).then(([one]) => (result = one))
+      await clock.runUntil(() => result !== undefined)
+      return result!
+    },
+    async held() {
+      const result = await bed.settled(bed.take())
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    },
+  }
+  return bed
+}
+
+const other = (transitions = 4) => ({ holderIdentity: 'other', leaseTransitions: transitions, leaseDurationSeconds: 15 })
+
+describe('taking', () => {
+  test('a Lease that nobody has made: the first epoch', async () => {
+    const { held, server } = createBed()
+    const ownership = await held()
+    expect([ownership.epoch, ownership.isHeld()]).toEqual([1, true])
+    expect(server.lease()!.spec).toMatchObject({ holderIdentity: 'me', leaseTransitions: 1, leaseDurationSeconds: 15 })
+    expect(server.lease()!.spec.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+    expect(server.calls).toEqual(['GET', 'POST'])
+  })
+
+  test('one that was given back: at once, with the next epoch', async () => {
+    const { held, server, told } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    expect((await held()).epoch).toBe(5)
+    expect(told).toEqual([])
+  })
+
+  test('never below an epoch that a journal has seen', async () => {
+    const { take, server, settled } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    expect(await settled(take({ epochFloor: 41 }))).toMatchObject({ value: { epoch: 42 } })
+  })
+
+  test('a dead owner’s: after one life and a pause on the own clock, whatever its time says', async () => {
+    const { clock, held, server, told } = createBed()
+    server.write({ ...other(), renewTime: '1970-01-01T00:00:00.000000Z' })
+    const from = clock.now()
+    expect((await held()).epoch).toBe(5)
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+    expect(told[0]).toBe('waiting for other 16000')
+    expect(told.at(-1)).toBe('waiting for other 1000')
+  })
+
+  test('its own, longer life counts', async () => {
+    const { clock, held, server } = createBed()
+    server.write({ ...other(), leaseDurationSeconds: 60 })
+    const from = clock.now()
+    await held()
+    expect(clock.now() - from).toBe(61_000)
+  })
+
+  test('a living owner’s: a conflict that names it, at its first renewal', async () => {
+    const { clock, take, server, settled } = createBed()
+    server.write(other())
+    clock.setTimeout(() => server.write(other()), 4_500)
+    expect(await settled(take())).toMatchObject({
+      status: 'rejected',
+      reason: {
+        kind: 'conflict',
+        message: 'another run has this workload: other holds the Lease sluice-statefulset-web and has just renewed it',
+      },
+    })
+    expect(server.lease()!.spec.holderIdentity).toBe('other')
+  })
+
+  test('given back while it is waited for: taken', async () => {
+    const { clock, held, server } = createBed()
+    server.write(other())
+    clock.setTimeout(() => server.write({ ...other(), holderIdentity: '' }), 2_500)
+    const from = clock.now()
+    expect((await held()).epoch).toBe(5)
+    expect(clock.now() - from).toBe(3_000)
+  })
+
+  test('somebody is faster: looked at anew, for a whole life', async () => {
+    const { clock, held, server } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    server.fault = ({ method, index }) => {
+      if (method === 'PUT' && index === 1) server.write(other(5))
+      return undefined
+    }
+    const from = clock.now()
+    expect((await held()).epoch).toBe(6 + 0)
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+  })
+
+  test('two at once: one of them', async () => {
+    const { take, server, settled } = createBed()
+    const both = await settled(Promise.allSettled([take({ holder: 'a' }), take({ holder: 'b' })]))
+    const outcomes = both.status === 'fulfilled' ? both.value.map(({ status }) => status) : []
+    expect(outcomes.toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(['a', 'b']).toContain(server.lease()!.spec.holderIdentity)
+  })
+
+  test.each([
+    { name: 'it arrived', fault: 'unanswered' as const, epoch: 5, puts: 1 },
+    { name: 'it did not', fault: 'lost' as const, epoch: 5, puts: 2 },
+  ])('the answer is lost: $name', async ({ fault, epoch, puts }) => {
+    const { held, server } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    server.fault = ({ method, index }) => (method === 'PUT' && index === 1 ? fault : undefined)
+    expect((await held()).epoch).toBe(epoch)
+    expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(puts)
+  })
+
+  test('given up while it waits', async () => {
+    const { clock, take, server, stop, settled } = createBed()
+    server.write(other())
+    clock.setTimeout(() => stop.abort(new Error('interrupted')), 2_200)
+    expect(await settled(take())).toMatchObject({ status: 'rejected', reason: { message: 'interrupted' } })
+    expect(server.lease()!.spec.holderIdentity).toBe('other')
+    expect(clock.pending()).toBe(0)
+  })
+})
+
+describe('holding', () => {
+  test('is renewed three times in its life, with the same epoch', async () => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    await clock.advance(60_000)
+    expect(ownership.isHeld()).toBe(true)
+    expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(12)
+    expect(server.lease()!.spec).toMatchObject({ holderIdentity: 'me', leaseTransitions: 1 })
+    expect(told).toEqual([])
+  })
+
+  test('lost when another holds it, and never renewed again', async () => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    server.write(other(2))
+    await clock.advance(5_000)
+    expect(told.at(-1)).toBe('lost to other')
+    expect(ownership.isHeld()).toBe(false)
+    await clock.advance(60_000)
+    await ownership.release()
+    expect(server.lease()!.spec).toEqual(other(2))
+    expect(told.filter((one) => one.startsWith('lost'))).toHaveLength(1)
+  })
+
+  test.each([
+    { name: 'deleted', spec: undefined },
+    { name: 'cleared', spec: { ...other(2), holderIdentity: '' } },
+  ])('lost when it is $name', async ({ spec }) => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    server.write(spec)
+    await clock.advance(5_000)
+    expect(told.at(-1)).toBe('lost to nobody (it was deleted or cleared)')
+    expect(ownership.isHeld()).toBe(false)
+  })
+
+  test.each(['lost', 'unanswered', 'unsent'] as const)(
+    'a renewal that fails once (%s) is tried again, and it stays held',
+    async (fault) => {
+      const { clock, held, server, told } = createBed()
+      const ownership = await held()
+      let failures = 0
+      server.fault = ({ method }) => (method === 'PUT' && failures++ === 0 ? fault : undefined)
+      await clock.advance(14_000)
+      expect(ownership.isHeld()).toBe(true)
+      await clock.advance(20_000)
+      expect(ownership.isHeld()).toBe(true)
+      expect(told.some((one) => one.startsWith('lost'))).toBe(false)
+    },
+  )
+
+  test('somebody annotates it: read anew, and held on', async () => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    server.write({ ...server.lease()!.spec })
+    await clock.advance(40_000)
+    expect(ownership.isHeld()).toBe(true)
+    expect(told.filter((one) => one.startsWith('lost'))).toEqual([])
+  })
+
+  test('not held once its life is over without a renewal, and again after one', async () => {
+    const { clock, held, server } = createBed()
+    const ownership = await held()
+    server.fault = () => 'lost'
+    await clock.advance(LEASE_DURATION_MS - 1)
+    expect(ownership.isHeld()).toBe(true)
+    await clock.advance(1)
+    expect(ownership.isHeld()).toBe(false)
+    server.fault = () => undefined
+    await clock.advance(1_000)
+    expect(ownership.isHeld()).toBe(true)
+  })
+
+  test('not held after a stall of the process, before anything has run', async () => {
+    const { clock, held, server, take, told } = createBed()
+    let stalledMs = 0
+    const ownership = await held()
+    const stalling = { ...clock, now: () => clock.now() + stalledMs }
+    server.write({ ...other(1), holderIdentity: '' })
+    const stalled = await take({ holder: 'stalled', clock: stalling })
+    expect(stalled.isHeld()).toBe(true)
+    stalledMs = LEASE_DURATION_MS
+    expect(stalled.isHeld()).toBe(false)
+    await ownership.release()
+    expect(told.some((one) => one.startsWith('trouble'))).toBe(true)
+  })
+
+  test('its life counts from before the renewal was sent', async () => {
+    const { clock, held, server } = createBed()
+    const replace = server.client.replace.bind(server.client)
+    const ownership = await held()
+    server.client.replace = async (...call) => {
+      const answer = await replace(...call)
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 4_000))
+      server.fault = () => 'lost'
+      return answer
+    }
+    // Sent after 5 s, answered after 9 s, and none since.
+    await clock.advance(5_000 + LEASE_DURATION_MS - 1)
+    expect(ownership.isHeld()).toBe(true)
+    await clock.advance(1)
+    expect(ownership.isHeld()).toBe(false)
+  })
+})
+
+describe('giving back', () => {
+  test('clears the holder, keeps the epoch, and stops renewing', async () => {
+    const { clock, held, server } = createBed()
+    const ownership = await held()
+    await ownership.release()
+    expect(server.lease()!.spec).toMatchObject({ holderIdentity: '', leaseTransitions: 1 })
+    expect(ownership.isHeld()).toBe(false)
+    expect(clock.pending()).toBe(0)
+    const next = await held()
+    expect(next.epoch).toBe(2)
+  })
+
+  test('waits for a renewal that is under way', async () => {
+    const { clock, held, server } = createBed()
+    const ownership = await held()
+    const replace = server.client.replace.bind(server.client)
+    let answer: () => void = () => {}
+    server.client.replace = async (...call) => {
+      server.client.replace = replace
+      await new Promise<void>((resolve) => (answer = resolve))
+      return replace(...call)
+    }
+    await clock.advance(5_000)
+    const released = ownership.release()
+    answer()
+    await released
+    expect(server.lease()!.spec.holderIdentity).toBe('')
+    expect(clock.pending()).toBe(0)
+  })
+
+  test('a renewal whose answer was lost does not keep it from being given back', async () => {
+    const { clock, held, server } = createBed()
+    const ownership = await held()
+    server.fault = ({ method }) => (method === 'PUT' ? 'unanswered' : undefined)
+    await clock.advance(5_000)
+    server.fault = () => undefined
+    await ownership.release()
+    expect(server.lease()!.spec.holderIdentity).toBe('')
+  })
+
+  test('does not throw, and does not take it from another', async () => {
+    const { held, server, told } = createBed()
+    const ownership = await held()
+    server.write(other(2))
+    await ownership.release()
+    expect(server.lease()!.spec).toEqual(other(2))
+    expect(told.at(-1)).toMatch(/^trouble/)
+  })
+})
+
+test.each([
+  { ref: { kind: 'StatefulSet', name: 'web' } as const, name: 'sluice-statefulset-web' },
+  { ref: { kind: 'Pod', name: 'web-0.a' } as const, name: 'sluice-pod-web-0.a' },
+  { ref: { kind: 'DaemonSet', name: 'x'.repeat(300) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
+  { ref: { kind: 'Pod', name: `${'y'.repeat(241)}.${'z'.repeat(9)}` } as const, name: `sluice-pod-${'y'.repeat(241)}` },
+])('the Lease of $ref.kind $name', ({ ref, name }) => {
+  expect(leaseName(ref)).toBe(name)
+})

@@ -1,0 +1,98 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeErrorKind } from '../../kube/errors.ts'
+
+/**
+ * What goes wrong with one call:
+ * - `lost`: bytes left, never arrived
+ * - `unanswered`: arrived and was done, and the answer is lost
+ * - `unsent`: no byte left
+ */
+export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | undefined
+
+export interface StoredLease {
+  metadata: { name: string; namespace: string; uid: string; resourceVersion: string }
+  spec: { holderIdentity?: string; leaseTransitions?: number; leaseDurationSeconds?: number; renewTime?: string }
+}
+
+/** An API server that has one Lease at most, with optimistic locking as the real one. */
+export interface LeaseServer {
+  client: KubeClient
+  lease(): StoredLease | undefined
+  /** Somebody else writes it, or deletes it. */
+  write(spec: StoredLease['spec'] | undefined): void
+  fault: (call: { method: string; index: number }) => LeaseFault
+  /** Methods, in the order of the calls. */
+  calls: string[]
+}
+
+export function createLeaseServer(): LeaseServer {
+  let lease: StoredLease | undefined
+  let version = 10
+
+  function store(spec: StoredLease['spec']): StoredLease {
+    version += 1
+    lease = {
+      metadata: { name: 'sluice-statefulset-web', namespace: 'shop', uid: 'uid-lease', resourceVersion: String(version) },
+      spec,
+    }
+    return lease
+  }
+
+  function failure(method: string, path: string, kind: KubeErrorKind, status?: number): KubeError {
+    return new KubeError(`${method} ${path}: ${status ?? kind}`, {
+      kind,
+      method,
+      path,
+      ...(status === undefined ? {} : { status }),
+    })
+  }
+
+  async function call(method: string, path: string, work: () => unknown): Promise<unknown> {
+    const fault = server.fault({ method, index: server.calls.length })
+    server.calls.push(method)
+    await Promise.resolve()
+    if (fault === 'unsent') throw failure(method, path, method === 'GET' ? 'ambiguous' : 'definite')
+    if (fault === 'lost') throw failure(method, path, 'ambiguous')
+    const answer = structuredClone(work())
+    if (fault === 'unanswered') throw failure(method, path, 'ambiguous')
+    return answer
+  }
+
+  const unused = (): never => {
+    throw new Error('not part of the double')
+  }
+
+  const server: LeaseServer = {
+    client: {
+      get: (path) =>
+        call('GET', path, () => {
+          if (!lease) throw failure('GET', path, 'definite', 404)
+          return lease
+        }),
+      create: (path, body) =>
+        call('POST', path, () => {
+          if (lease) throw failure('POST', path, 'conflict', 409)
+          return store((body as StoredLease).spec)
+        }),
+      replace: (path, body) =>
+        call('PUT', path, () => {
+          const { metadata, spec } = body as StoredLease
+          if (!lease) throw failure('PUT', path, 'definite', 404)
+          if (metadata.resourceVersion !== lease.metadata.resourceVersion) throw failure('PUT', path, 'conflict', 409)
+          return store(spec)
+        }),
+      patch: unused,
+      delete: unused,
+      watch: unused,
+    },
+    lease: () => lease,
+    write(spec) {
+      if (spec === undefined) lease = undefined
+      else store(spec)
+    },
+    fault: () => undefined,
+    calls: [],
+  }
+  return server
+}

@@ -1,0 +1,327 @@
+import { describe, expect, test } from 'vitest'
+import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
+import type { MemoryAdapterOptions, MemoryBalancer, MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
+import { AdapterError } from '../../adapters/contract.ts'
+import type { Journal, JournalTarget } from '../pods/glossary.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { RunEventBody } from './events.ts'
+import type { Traffic } from './traffic.ts'
+import { createTraffic } from './traffic.ts'
+
+type Told = Extract<RunEventBody, { type: 'effect' }>
+
+interface Bed {
+  edge: MemoryBalancer
+  inner: MemoryBalancer
+  traffic: Traffic
+  told: Told[]
+  outcomes(): string[]
+}
+
+interface BedOptions {
+  edge?: MemoryAdapterOptions
+  inner?: MemoryAdapterOptions
+  allowUnbalanced?: boolean
+  assertOwned?: () => void
+}
+
+/** Two load balancers: `edge` at port 80, `inner` at the port named admin. */
+function createBed(options: BedOptions = {}): Bed {
+  const server = (name: string, index: number, port: number) => ({ name, address: `10.0.0.${index}`, port })
+  const edge = createMemoryBalancer([server('web-0', 1, 80), server('web-1', 2, 80)], 'edge')
+  const inner = createMemoryBalancer([server('web-0', 1, 81)], 'inner')
+  const told: Told[] = []
+  const traffic = createTraffic({
+    loadBalancers: [
+      { name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(edge, options.edge), port: 80 },
+      { name: 'inner', adapterName: 'memory', adapter: createMemoryAdapter(inner, options.inner), port: 'admin' },
+    ],
+    allowUnbalanced: options.allowUnbalanced ?? false,
+    assertOwned: options.assertOwned ?? (() => {}),
+    tell: (event) => event.type === 'effect' && told.push(event),
+  })
+  return {
+    edge,
+    inner,
+    traffic,
+    told,
+    outcomes: () => told.map(({ loadBalancer, effect, outcome }) => `${loadBalancer} ${effect} ${outcome}`),
+  }
+}
+
+const podAt = (ip: string | undefined, name = 'web-0') =>
+  testPod({
+    name,
+    uid: `uid-${name}`,
+    ...(ip === undefined ? {} : { ip }),
+    containers: [
+      {
+        name: 'app',
+        image: 'app:v1',
+        ports: [
+          { name: 'http', containerPort: 80 },
+          { name: 'admin', containerPort: 81 },
+        ],
+      },
+    ],
+  })
+const web0 = podAt('10.0.0.1')
+const EDGE: JournalTarget = {
+  loadBalancer: 'edge',
+  target: 'edge/web-0',
+  scope: 'edge',
+  prior: { state: 'ready', weight: 1 },
+  untouched: false,
+}
+const INNER: JournalTarget = { ...EDGE, loadBalancer: 'inner', target: 'inner/web-0', scope: 'inner' }
+const recordOf = (targets: JournalTarget[]): Journal => ({
+  run: 'run-1',
+  epoch: 3,
+  attempt: 1,
+  step: 'drain',
+  baseline: [],
+  targets,
+})
+const request = (effect: 'drain' | 'restore', targets = [EDGE, INNER]) => ({
+  pod: 'web-0',
+  uid: 'uid-0',
+  effect,
+  record: recordOf(targets),
+})
+
+describe('find', () => {
+  test('a pod is where all load balancers have it, each by its own port', async () => {
+    const { traffic } = createBed()
+    expect(await traffic.find([web0])).toEqual([
+      {
+        found: true,
+        targets: [
+          { loadBalancer: 'edge', target: { id: 'edge/web-0', scope: 'edge' } },
+          { loadBalancer: 'inner', target: { id: 'inner/web-0', scope: 'inner' } },
+        ],
+      },
+    ])
+  })
+
+  const strangers = [
+    {
+      name: 'in one of two',
+      pod: podAt('10.0.0.2', 'web-1'),
+      reason: 'inner: 10.0.0.2:81 is none of the 1 servers of inner',
+      left: ['edge/web-1'],
+    },
+    { name: 'in none', pod: podAt('10.0.0.9'), reason: /is none of the/, left: [] },
+    { name: 'without an address', pod: podAt(undefined), reason: 'web-0 has no address yet', left: [] },
+    {
+      name: 'without the port',
+      pod: testPod({ ip: '10.0.0.1' }),
+      reason: 'no container of web-0 has a port named "admin"',
+      left: ['edge/web-0'],
+    },
+  ]
+
+  test.each(strangers)('$name: not found, with the reason', async ({ pod, reason }) => {
+    const [found] = await createBed().traffic.find([pod])
+    expect(found!.found).toBe(false)
+    expect(found!.found ? '' : found!.reason).toMatch(reason)
+  })
+
+  test.each(strangers)('$name, and let through: what the others have of it is drained all the same', async ({ pod, left }) => {
+    const [found] = await createBed({ allowUnbalanced: true }).traffic.find([pod])
+    expect(found!.found && found!.targets.map(({ target }) => target.id)).toEqual(left)
+  })
+
+  test('each of many pods gets its own answer', async () => {
+    const found = await createBed({ allowUnbalanced: true }).traffic.find([
+      podAt(undefined, 'new'),
+      podAt('10.0.0.2', 'web-1'),
+      web0,
+    ])
+    expect(found.map((one) => (one.found ? one.targets.map(({ target }) => target.id) : []))).toEqual([
+      [],
+      ['edge/web-1'],
+      ['edge/web-0', 'inner/web-0'],
+    ])
+  })
+})
+
+describe('snapshot', () => {
+  test('the prior state of each target, and which of them an operator has out', async () => {
+    const { traffic, inner } = createBed()
+    inner.servers.get('inner/web-0')!.state = 'maint'
+    expect(await traffic.snapshot(web0)).toEqual({
+      kind: 'taken',
+      address: '10.0.0.1',
+      targets: [EDGE, { ...INNER, prior: { state: 'maint', weight: 1 }, untouched: true }],
+    })
+  })
+
+  test.each<{ fault: MemoryFault; kind: string }>([
+    { fault: 'refused', kind: 'unknown' },
+    { fault: 'reply-lost', kind: 'unknown' },
+    { fault: new AdapterError('memory', 'fatal', 'no permission'), kind: 'absent' },
+  ])('$fault: $kind', async ({ fault, kind }) => {
+    const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'snapshot' ? fault : undefined) } })
+    expect((await traffic.snapshot(web0)).kind).toBe(kind)
+  })
+})
+
+describe('effect', () => {
+  test('drains and restores all targets, and tells each', async () => {
+    const { traffic, edge, inner, outcomes, told } = createBed()
+    expect(await traffic.effect(request('drain'))).toEqual({ kind: 'applied' })
+    expect([edge, inner].map(({ servers }) => [...servers.values()][0]!.state)).toEqual(['drain', 'drain'])
+    expect(await traffic.effect(request('restore'))).toEqual({ kind: 'applied' })
+    expect(outcomes()).toEqual(['edge drain applied', 'inner drain applied', 'edge restore applied', 'inner restore applied'])
+    expect(new Set(told.map(({ operation }) => operation)).size).toBe(4)
+    expect(edge.calls.map(({ fence }) => fence)).toEqual([3, 3])
+    expect(edge.calls[0]!.operationIds).toEqual([told[0]!.operation])
+  })
+
+  test('an operator’s maintenance is left exactly so', async () => {
+    const { traffic, inner } = createBed()
+    inner.servers.get('inner/web-0')!.state = 'maint'
+    const targets = [EDGE, { ...INNER, untouched: true }]
+    for (const effect of ['drain', 'restore'] as const) {
+      expect(await traffic.effect(request(effect, targets))).toEqual({ kind: 'applied' })
+    }
+    expect(inner.calls).toEqual([])
+    expect(inner.servers.get('inner/web-0')!.state).toBe('maint')
+    expect(await traffic.inspect('uid-0', targets)).toMatchObject({ state: 'in' })
+    expect(await traffic.compare(targets)).toEqual({ kind: 'equal' })
+  })
+
+  test.each<{ fault: MemoryFault; kind: string; outcome: string }>([
+    { fault: 'refused', kind: 'retryable', outcome: 'failed' },
+    { fault: 'reply-lost', kind: 'unknown', outcome: 'ambiguous' },
+    { fault: 'request-lost', kind: 'unknown', outcome: 'ambiguous' },
+    { fault: new AdapterError('memory', 'throttled', 'slow down'), kind: 'retryable', outcome: 'failed' },
+    { fault: new AdapterError('memory', 'conflict', 'changed'), kind: 'retryable', outcome: 'failed' },
+    { fault: new AdapterError('memory', 'not-found', 'no server'), kind: 'refused', outcome: 'failed' },
+    { fault: new AdapterError('memory', 'fatal', 'no permission'), kind: 'refused', outcome: 'failed' },
+  ])('$fault: $kind', async ({ fault, kind, outcome }) => {
+    const { traffic, outcomes } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    expect((await traffic.effect(request('drain'))).kind).toBe(kind)
+    expect(outcomes().toSorted()).toEqual([`edge drain ${outcome}`, 'inner drain applied'])
+  })
+
+  test('an error that is no adapter’s may have happened at any moment: unknown', async () => {
+    const { traffic } = createBed({ edge: { delay: () => Promise.reject(new TypeError('a bug')) } })
+    expect(await traffic.effect(request('drain', [EDGE]))).toEqual({ kind: 'unknown', message: 'a bug' })
+  })
+
+  test('a doubt about one target outweighs a refusal of another, and that everything else', async () => {
+    const lost = { fault: () => 'reply-lost' as const }
+    const no = { fault: () => new AdapterError('memory', 'fatal', 'no') }
+    const later = { fault: () => 'refused' as const }
+    expect((await createBed({ edge: no, inner: lost }).traffic.effect(request('drain'))).kind).toBe('unknown')
+    expect((await createBed({ edge: later, inner: no }).traffic.effect(request('drain'))).kind).toBe('refused')
+    expect((await createBed({ edge: later }).traffic.effect(request('drain'))).kind).toBe('retryable')
+  })
+
+  test('without the right nothing is sent, and it can be tried again', async () => {
+    const assertOwned = (): never => {
+      throw new AdapterError('engine', 'retryable', 'the Lease is not held at this moment')
+    }
+    const { traffic, edge } = createBed({ assertOwned })
+    expect((await traffic.effect(request('drain', [EDGE]))).kind).toBe('retryable')
+    expect(edge.calls).toEqual([])
+  })
+
+  test('a load balancer that the config does not have is refused, and asked for nothing', async () => {
+    const { traffic } = createBed()
+    const targets = [{ ...EDGE, loadBalancer: 'gone' }]
+    expect(await traffic.effect(request('drain', targets))).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('no load balancer "gone"') as string,
+    })
+    expect(await traffic.inspect('uid-0', targets)).toMatchObject({ state: 'unknown' })
+    expect(traffic.settleMs(targets)).toBe(0)
+    expect(traffic.isVolatile(targets)).toBe(false)
+  })
+
+  test('no targets: nothing to do', async () => {
+    const { traffic } = createBed()
+    expect(await traffic.effect(request('drain', []))).toEqual({ kind: 'applied' })
+    expect(await traffic.inspect('uid-0', [])).toEqual({ state: 'out', inFlight: 0, detail: 'in no load balancer' })
+  })
+})
+
+describe('a read-back after a doubt', () => {
+  test.each(['drain', 'restore'] as const)('%s: confirmed once, when it is seen to be done', async (effect) => {
+    let fault: MemoryFault | undefined
+    const { traffic, outcomes } = createBed({ edge: { fault: ({ method }) => (method === effect ? fault : undefined) } })
+    if (effect === 'restore') await traffic.effect(request('drain', [EDGE]))
+    fault = 'request-lost'
+    await traffic.effect(request(effect, [EDGE]))
+    await traffic.inspect('uid-0', [EDGE])
+    expect(outcomes().at(-1)).toBe(`edge ${effect} ambiguous`)
+    fault = 'reply-lost'
+    await traffic.effect(request(effect, [EDGE]))
+    await traffic.inspect('uid-0', [EDGE])
+    await traffic.inspect('uid-0', [EDGE])
+    expect(outcomes().slice(-2)).toEqual([`edge ${effect} ambiguous`, `edge ${effect} confirmed`])
+  })
+
+  test('another try that is applied needs no confirmation', async () => {
+    let fault: MemoryFault | undefined = 'reply-lost'
+    const { traffic, outcomes } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    await traffic.effect(request('drain', [EDGE]))
+    fault = undefined
+    await traffic.effect(request('drain', [EDGE]))
+    await traffic.inspect('uid-0', [EDGE])
+    expect(outcomes()).toEqual(['edge drain ambiguous', 'edge drain applied'])
+  })
+})
+
+describe('inspect and compare', () => {
+  const states: { name: string; edge: string; inner: string; state: string }[] = [
+    { name: 'both in', edge: 'ready', inner: 'ready', state: 'in' },
+    { name: 'both drained', edge: 'drain', inner: 'drain', state: 'out' },
+    { name: 'maintenance is out too', edge: 'maint', inner: 'drain', state: 'out' },
+    { name: 'one of two', edge: 'ready', inner: 'drain', state: 'mixed' },
+  ]
+  test.each(states)('$name: $state', async ({ edge, inner, state }) => {
+    const bed = createBed()
+    bed.edge.servers.get('edge/web-0')!.state = edge as never
+    bed.inner.servers.get('inner/web-0')!.state = inner as never
+    bed.edge.servers.get('edge/web-0')!.inFlight = 2
+    bed.inner.servers.get('inner/web-0')!.inFlight = 3
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state, inFlight: 5 })
+  })
+
+  test('an entry that is gone is out, and what it has in flight cannot be known', async () => {
+    const bed = createBed()
+    bed.edge.servers.delete('edge/web-0')
+    expect(await bed.traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out', inFlight: null })
+  })
+
+  test('one that cannot be read makes all unknown', async () => {
+    const bed = createBed({ inner: { fault: () => 'refused' } })
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'unknown', inFlight: null })
+  })
+
+  test('compares whole prior states, whatever the order of their keys', async () => {
+    const { traffic, edge } = createBed()
+    expect(await traffic.compare([{ ...EDGE, prior: { weight: 1, state: 'ready' } }, INNER])).toEqual({ kind: 'equal' })
+    edge.servers.get('edge/web-0')!.weight = 5
+    expect(await traffic.compare([EDGE, INNER])).toEqual({
+      kind: 'different',
+      message: 'edge/edge/web-0 is {"state":"ready","weight":5}, it was {"state":"ready","weight":1}',
+    })
+    edge.servers.delete('edge/web-0')
+    expect((await traffic.compare([EDGE])).kind).toBe('unknown')
+  })
+
+  test('the slowest settles last, and what an operator has out does not count', () => {
+    const { traffic } = createBed({
+      edge: { capabilities: { settleMs: 500, volatileOnReload: false } },
+      inner: { capabilities: { settleMs: 2_000 } },
+    })
+    expect(traffic.settleMs([EDGE, INNER])).toBe(2_000)
+    expect(traffic.settleMs([EDGE, { ...INNER, untouched: true }])).toBe(500)
+    expect(traffic.settleMs([])).toBe(0)
+    expect(traffic.isVolatile([EDGE, INNER])).toBe(true)
+    expect(traffic.isVolatile([EDGE, { ...INNER, untouched: true }])).toBe(false)
+  })
+})
