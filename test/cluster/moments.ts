@@ -1,5 +1,5 @@
 import type { PodOutcome, PodState, RunEvent, RunResult } from '../../src/engine/events.ts'
-import type { SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
+import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 
 /* Moments of a run to do something at, and what is said about a run in the end. */
 
@@ -33,4 +33,28 @@ export async function standings({ haproxy }: UpgradeBed): Promise<Record<string,
       { address, state: adminState & 1 ? 'maint' : adminState & 8 ? 'drain' : 'ready', weight },
     ]),
   )
+}
+
+/** What a run did, in few lines: for the message of a test that fails. */
+export function story({ events, stdout, stderr }: SluiceExit): string {
+  const lines = events.map((event) => {
+    const at = `${(event.atMs / 1000).toFixed(1)} s `
+    switch (event.type) {
+      case 'podState':
+        return `${at}${event.pod}: ${event.to} ${event.reason}`
+      case 'podDetail':
+        return `${at}${event.pod}: ${event.detail}`
+      case 'effect':
+        return `${at}${event.pod}: ${event.effect} ${event.target} ${event.outcome} ${event.detail ?? ''}`
+      case 'podFinished':
+        return `${at}${event.result.pod}: ${event.result.outcome}, ${event.result.reason}`
+      case 'finished':
+        return `${at}finished: ${event.result.outcome}, ${event.result.reason}`
+      case 'warning':
+        return `${at}${event.message}`
+      default:
+        return `${at}${event.type}`
+    }
+  })
+  return `${lines.length > 0 ? lines.join('\n') : stdout}\n${stderr}`
 }

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, it } from 'vitest'
+import type { KubeObject } from './kube-api.ts'
+import { statefulSet } from './manifests.ts'
+import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+const V2 = 'app=localhost/app:v2'
+
+describeOnCluster('a pod that is at another address, or gone, after it was drained', (cluster) => {
+  let bed: UpgradeBed | undefined
+
+  afterEach(async () => {
+    await bed?.stop()
+    bed = undefined
+  })
+
+  async function start(name: string, { readyAfter = 1 } = {}): Promise<UpgradeBed> {
+    const web = statefulSet({ name: 'web', namespace: name, readyAfter, graceful: true, terminationGracePeriodSeconds: 10 })
+    return (bed = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 }))
+  }
+
+  async function expectNoFailures(traffic: Awaited<ReturnType<UpgradeBed['traffic']>>): Promise<void> {
+    const { failed, byKind, requests } = await traffic.stop()
+    expect(failed, JSON.stringify(byKind)).toBe(0)
+    expect(requests).toBeGreaterThan(0)
+  }
+
+  /** web-2 is left out and named, nothing else was touched. */
+  async function expectLeftOut(bed: UpgradeBed, exit: SluiceExit, oldAddress: string): Promise<void> {
+    expect(exit.code, story(exit)).toBe(8)
+    expect(exit.result?.reason).toContain(`web/web-2@${oldAddress}`)
+    expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
+    expect((await standings(bed))['web-2']).toEqual({ address: oldAddress, state: 'drain', weight: 1 })
+    const others = (await bed.pods()).filter(({ metadata }) => metadata.name !== 'web-2')
+    expect(others.map(({ spec }) => spec.containers[0].image)).toEqual(['localhost/app:v1', 'localhost/app:v1'])
+  }
+
+  /** The operator points the same server at the pod's new address, and the same command brings everything home. */
+  async function expectHomeOnceRepaired(bed: UpgradeBed): Promise<void> {
+    const pods = await bed.pods()
+    const { podIP } = pods.find(({ metadata }) => metadata.name === 'web-2').status
+    await bed.haproxy.recorder.operator(`set server web/web-2 addr ${podIP} port 8080`)
+    const exit = await bed.upgrade('sts/web', V2)
+    expect(exit.code, story(exit)).toBe(0)
+    expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
+    expect((await standings(bed))['web-2']).toEqual({ address: `${podIP}:8080`, state: 'ready', weight: 1 })
+    for (const { spec } of await bed.pods()) expect(spec.containers[0].image).toBe('localhost/app:v2')
+    // Nothing is left open.
+    const again = await bed.upgrade('sts/web', V2)
+    expect(again.code, story(again)).toBe(0)
+    expect(Object.values(bed.effects()).flat()).toHaveLength(6)
+  }
+
+  const addressOf = async (bed: UpgradeBed, server: string): Promise<string> => (await standings(bed))[server]!.address
+
+  for (const moment of ['emptying', 'restarting', 'warming'] as const) {
+    it(`never puts back the old address of a pod that was deleted (${moment}), until an operator has mended the entry`, async () => {
+      const bed = await start(`moved-deleted-${moment}`)
+      const address = await addressOf(bed, 'web-2')
+      const traffic = await bed.traffic(longRequests)
+      const run = bed.start(['upgrade', 'sts/web', V2])
+      await reached(run, 'web-2', moment)
+      await cluster().api.delete('Pod', 'web-2', bed.namespace)
+      const exit = await run.exit
+      await expectLeftOut(bed, exit, address)
+      expect(outcomes(exit.result)).toMatchObject({ 'web-2': ['needsOperator'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
+      // Asked again before anything was mended: the same answer, and still nothing is touched.
+      await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
+      await expectHomeOnceRepaired(bed)
+      await expectNoFailures(traffic)
+    })
+  }
+
+  it('fails requests where somebody does put the old address back (negative control)', async () => {
+    const bed = await start('moved-control')
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'restarting')
+    await cluster().api.delete('Pod', 'web-2', bed.namespace)
+    expect((await run.exit).code).toBe(8)
+    const traffic = await bed.traffic()
+    await bed.haproxy.recorder.operator('set server web/web-2 state ready')
+    await sleep(2_000)
+    expect((await traffic.stop()).failed).toBeGreaterThan(0)
+  })
+
+  for (const moment of ['restarting', 'warming'] as const) {
+    it(`settles a pod whose sandbox died (${moment}): out until an operator has pointed its server at the new address`, async () => {
+      // Its containers go on serving for the second or so that the kubelet takes to see it: not ready in time.
+      const bed = await start(`moved-sandbox-${moment}`, { readyAfter: 4 })
+      const address = await addressOf(bed, 'web-2')
+      const before = (await bed.pods()).find(({ metadata }: KubeObject) => metadata.name === 'web-2')
+      const traffic = await bed.traffic()
+      const run = bed.start(['upgrade', 'sts/web', V2])
+      await reached(run, 'web-2', moment)
+      await cluster().killSandbox(bed.namespace, 'web-2')
+      await expectLeftOut(bed, await run.exit, address)
+      const after = (await bed.pods()).find(({ metadata }: KubeObject) => metadata.name === 'web-2')
+      expect(after.metadata.uid).toBe(before.metadata.uid)
+      expect(after.status.podIP).not.toBe(before.status.podIP)
+      await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
+      await expectHomeOnceRepaired(bed)
+      await expectNoFailures(traffic)
+    })
+  }
+
+  for (const moment of ['emptying', 'restarting'] as const) {
+    it(`closes the target of a pod that was scaled away (${moment}) as gone`, async () => {
+      const bed = await start(`moved-scaled-${moment}`)
+      const address = await addressOf(bed, 'web-2')
+      const traffic = await bed.traffic(longRequests)
+      const run = bed.start(['upgrade', 'sts/web', V2])
+      await reached(run, 'web-2', moment)
+      await cluster().api.patch('StatefulSet', 'web', bed.namespace, { spec: { replicas: 2 } })
+      const exit = await run.exit
+      expect(exit.code, story(exit)).toBe(0)
+      const { result } = exit
+      expect(outcomes(result)).toEqual({ 'web-2': ['settled'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+      expect(result?.pods.find(({ pod }) => pod === 'web-2')?.reason).toContain(`web/web-2@${address}`)
+      expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
+      expect((await standings(bed))['web-2']).toMatchObject({ address, state: 'drain' })
+      // It is closed: nothing more to say of it.
+      expect(outcomes((await bed.upgrade('sts/web', V2)).result)).toEqual({ 'web-1': ['skipped'], 'web-0': ['skipped'] })
+      await expectNoFailures(traffic)
+    })
+  }
+
+  it('settles from the ledger where sluice was killed before the pod was deleted', async () => {
+    const bed = await start('moved-ledger')
+    const address = await addressOf(bed, 'web-2')
+    const traffic = await bed.traffic(longRequests)
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'emptying')
+    run.child.kill('SIGKILL')
+    await run.exit
+    await cluster().api.delete('Pod', 'web-2', bed.namespace)
+    await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
+    await expectHomeOnceRepaired(bed)
+    await expectNoFailures(traffic)
+  })
+
+  it('drains nothing for a pod that is replaced before its turn, and counts the next one as done', async () => {
+    const bed = await start('moved-before')
+    const traffic = await bed.traffic()
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'restarting')
+    // As an operator does it by hand: out, deleted, pointed at the new address, in.
+    const { operator } = bed.haproxy.recorder
+    await operator('set server web/web-0 state maint')
+    const { uid } = (await cluster().api.get('Pod', 'web-0', bed.namespace)).metadata
+    await cluster().api.delete('Pod', 'web-0', bed.namespace)
+    const { podIP } = await cluster().api.waitForObject('Pod', 'web-0', bed.namespace, ({ metadata, status }) => {
+      const ready = status.conditions?.some((one: KubeObject) => one.type === 'Ready' && one.status === 'True')
+      return metadata.uid !== uid && ready && status
+    })
+    await operator(`set server web/web-0 addr ${podIP} port 8080`)
+    await operator('set server web/web-0 state ready')
+    const exit = await run.exit
+    expect(exit.code, story(exit)).toBe(0)
+    const { result } = exit
+    await expectNoFailures(traffic)
+    expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'], 'web-1': ['drain', 'ready'] })
+    expect(outcomes(result)).toEqual({ 'web-2': ['upgraded'], 'web-1': ['upgraded'], 'web-0': ['settled', 'skipped'] })
+    const { status } = await cluster().api.get('StatefulSet', 'web', bed.namespace)
+    expect(status.updatedReplicas).toBe(3)
+  })
+})
