@@ -1,0 +1,333 @@
+import { describe, expect, test } from 'vitest'
+import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
+import type { StoreInput } from './ports.ts'
+import type { Drive } from './testing/drive.ts'
+import { DEADLINES, createDrive } from './testing/drive.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, V1 } from './testing/world.ts'
+
+/* Each deadline by its name, and that a call under way is waited out: the clock is stepped, hop by hop. */
+
+const UNKNOWN = { kind: 'unknown', message: 'no answer' }
+const OUT = { state: 'out', inFlight: 0, detail: 'out' }
+const BUSY = { state: 'out', inFlight: 3, detail: 'edge/web-0 draining, 3 in flight' }
+const IN = { state: 'in', inFlight: 1, detail: 'in' }
+
+function recorded(step: Journal['step']): ReadJournal {
+  return {
+    kind: 'read',
+    journal: {
+      run: 'run-1',
+      epoch: 1,
+      attempt: 1,
+      step,
+      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
+      targets: [TARGET],
+      ...(step === 'drain' ? {} : { generation: 2 }),
+    },
+  }
+}
+
+/** The write under way is stored as it was asked for. */
+async function stored(drive: Drive, pod = PODS.before): Promise<void> {
+  const { record } = drive.input() as StoreInput
+  await drive.answer({ kind: 'stored', seen: { pod, stored: { kind: 'read', journal: record } } })
+}
+
+async function draining(): Promise<Drive> {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  await stored(drive)
+  expect(drive.state()).toBe('draining.calling')
+  return drive
+}
+
+async function emptying(): Promise<Drive> {
+  const drive = await draining()
+  await drive.answer({ kind: 'applied' })
+  expect(drive.state()).toBe('emptying.settling')
+  return drive
+}
+
+const end = ({ actor }: Drive) => {
+  const { value, context } = actor.getSnapshot()
+  return { value, outcome: context.outcome, deadline: context.deadline, reason: context.reason }
+}
+
+/** Answers each call the same way until the machine does something else. */
+async function keepAnswering(drive: Drive, answers: Record<string, unknown>, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 50) {
+    while (drive.calling() && answers[drive.calling()!] !== undefined) await drive.answer(answers[drive.calling()!])
+    await drive.pass(50)
+  }
+}
+
+test('checking: not in time', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await keepAnswering(drive, { snapshot: UNKNOWN }, DEADLINES.drainDeadline + 500)
+  expect(end(drive)).toEqual({
+    value: 'failed',
+    outcome: 'failed',
+    deadline: 'drain',
+    reason: 'it could not be checked in time: no answer',
+  })
+})
+
+test('draining: a call under way is waited out, however late it is', async () => {
+  const drive = await draining()
+  await drive.pass(DEADLINES.drainDeadline * 2)
+  expect([drive.state(), drive.calling()]).toEqual(['draining.calling', 'effect'])
+  await drive.answer({ kind: 'applied' })
+  expect(drive.state()).toBe('emptying.settling')
+})
+
+test('draining: not confirmed in time, and put back', async () => {
+  const drive = await draining()
+  await drive.answer(UNKNOWN)
+  await keepAnswering(
+    drive,
+    { inspect: { state: 'unknown', inFlight: null, detail: 'no answer' } },
+    DEADLINES.drainDeadline + 500,
+  )
+  expect(drive.state()).toBe('readmitting.writing')
+  expect((drive.input() as StoreInput).record.step).toBe('restore')
+  await stored(drive)
+  await drive.answer({ kind: 'applied' })
+  await drive.answer({ kind: 'equal' })
+  await stored(drive)
+  expect(end(drive)).toMatchObject({
+    value: 'done',
+    outcome: 'failed',
+    deadline: 'drain',
+    reason: 'the drain could not be confirmed in time: no answer',
+  })
+})
+
+test('emptying: what is in flight is looked at when it has settled, never before', async () => {
+  const drive = await emptying()
+  await drive.pass(1_950)
+  expect(drive.calling()).toBeUndefined()
+  await drive.pass(50)
+  expect([drive.state(), drive.calling()]).toEqual(['emptying.reading', 'inspect'])
+  await drive.answer(BUSY)
+  await drive.pass(100)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+})
+
+test('emptying: what it cannot know it does not wait for, once it has settled', async () => {
+  const drive = await emptying()
+  await drive.pass(2_000)
+  await drive.answer({ ...OUT, inFlight: null })
+  expect(drive.state()).toBe('patching.writing')
+})
+
+describe('emptying: not empty in time', () => {
+  test('fails, and is put back', async () => {
+    const drive = await emptying()
+    await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
+    expect(drive.state()).toBe('readmitting.writing')
+    expect(end(drive)).toMatchObject({ deadline: 'drain', reason: 'not empty in time: edge/web-0 draining, 3 in flight' })
+  })
+
+  test('or goes on, where that was asked for', async () => {
+    const drive = createDrive({ stored: recorded('drain') }, { mayProceed: () => true })
+    await drive.answer(OUT)
+    await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
+    expect(drive.state()).toBe('patching.writing')
+  })
+
+  test('but never where it is not out', async () => {
+    const drive = createDrive({ stored: recorded('drain') }, { mayProceed: () => true })
+    await drive.answer(OUT)
+    await keepAnswering(drive, { inspect: IN, effect: { kind: 'applied' } }, DEADLINES.drainDeadline + 3_000)
+    expect(drive.state()).toBe('readmitting.writing')
+  })
+})
+
+test('emptying: a load balancer that says "drained" and reads as before is called again with pauses, within one deadline', async () => {
+  const drive = await emptying()
+  let calls = 0
+  for (let passed = 0; passed < DEADLINES.drainDeadline + 3_000 && drive.state().startsWith('emptying'); passed += 50) {
+    if (drive.calling() === 'inspect') await drive.answer(IN)
+    if (drive.calling() === 'effect') {
+      calls += 1
+      await drive.answer({ kind: 'applied' })
+    }
+    await drive.pass(50)
+  }
+  expect(drive.state()).toBe('readmitting.writing')
+  expect(calls).toBeLessThan(DEADLINES.drainDeadline / 2_000)
+})
+
+test('restarting: no proof in time, which counts from when it began', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline - 50)
+  expect(drive.state()).toBe('restarting.watching')
+  await drive.pass(50)
+  expect(end(drive)).toEqual({
+    value: 'failed',
+    outcome: 'failed',
+    deadline: 'restart',
+    reason: 'no proof of the restart in time: the container was not replaced',
+  })
+})
+
+test('restarting: an image that can never be started is not waited for', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless })
+  await drive.answer(OUT)
+  expect(end(drive)).toMatchObject({ value: 'failed', reason: 'the image cannot be started: container app InvalidImageName' })
+})
+
+test('restarting: the witness was missed: a container that stands for the quiet time', async () => {
+  const other = { ...PODS.ready, containers: PODS.ready.containers.map((one) => ({ ...one, statusImage: 'other:tag' })) }
+  const restarted = createDrive({ stored: recorded('patched'), pod: other })
+  await restarted.answer(OUT)
+  await restarted.pass(34_950)
+  expect(restarted.state()).toBe('restarting.watching')
+  await restarted.pass(50)
+  expect(restarted.state()).toBe('warming.steady')
+})
+
+test('warming: ready for readyFor without a break', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  expect(drive.state()).toBe('warming.steady')
+  await drive.pass(4_950)
+  drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(4_950)
+  expect(drive.state()).toBe('warming.steady')
+  await drive.pass(50)
+  expect(drive.state()).toBe('restoring.writing')
+})
+
+test('warming: its endpoint has to be back', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'endpoint', ready: false })
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  expect(drive.state()).toBe('warming.waiting')
+  await drive.pass(DEADLINES.readyDeadline)
+  expect(end(drive)).toEqual({
+    value: 'failed',
+    outcome: 'failed',
+    deadline: 'ready',
+    reason: 'not ready in time: its Service endpoint is not back yet',
+  })
+})
+
+test('warming: somebody else changes the images: what is ready now is about to go', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  const changed = {
+    ...PODS.ready,
+    generation: 3,
+    containers: PODS.ready.containers.map((one) => ({ ...one, image: 'registry/app:v9' })),
+  }
+  drive.send({ type: 'observed', pod: changed, stored: recorded('patched') })
+  expect(drive.state()).toBe('warming.waiting')
+  await drive.pass(DEADLINES.readyDeadline)
+  expect(end(drive)).toMatchObject({
+    deadline: 'ready',
+    reason: 'not ready in time: somebody else has changed its images meanwhile',
+  })
+})
+
+test('a reload while it restarts: drained again, as the same operation, with pauses', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'reloaded' })
+  await drive.answer(IN)
+  expect([drive.state(), drive.calling()]).toEqual(['restarting.redraining', 'effect'])
+  await drive.answer({ kind: 'retryable', message: 'throttled' })
+  expect([drive.state(), drive.calling()]).toEqual(['restarting.waiting', undefined])
+  await drive.pass(250)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('restarting.watching')
+})
+
+test('restoring: not confirmed in time is for a person', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await keepAnswering(drive, { inspect: OUT, effect: UNKNOWN }, DEADLINES.restoreDeadline + 500)
+  expect(end(drive)).toEqual({
+    value: 'needsOperator',
+    outcome: 'needsOperator',
+    deadline: 'restore',
+    reason: 'the restore could not be confirmed in time: no answer',
+  })
+})
+
+test('verifying: what reads back as something else is restored again, and in the end for a person', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(IN)
+  const seen: string[] = []
+  for (let round = 0; round < 40 && drive.actor.getSnapshot().status === 'active'; round++) {
+    const port = drive.calling()
+    if (port) seen.push(port)
+    if (port === 'compare') await drive.answer({ kind: 'different', message: 'weight 5, it was 1' })
+    else if (port === 'effect') await drive.answer({ kind: 'applied' })
+    else await drive.pass(50)
+  }
+  expect(seen).toEqual(['compare', 'effect', 'compare', 'effect', 'compare'])
+  expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: 'it is back, but not as it was before: weight 5, it was 1' })
+})
+
+test('readmitting: not ready in time, it stays out', async () => {
+  const unready = { ...PODS.before, ready: false }
+  const drive = createDrive({ stored: recorded('drain'), pod: unready })
+  drive.send({ type: 'interrupt' })
+  await drive.answer(IN)
+  expect(drive.state()).toBe('readmitting.waitingReady')
+  await drive.pass(DEADLINES.restoreDeadline)
+  expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restore' })
+})
+
+test('a write that is refused again and again is made anew five times, with pauses', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  let writes = 0
+  for (let round = 0; round < 100 && drive.state().startsWith('draining'); round++) {
+    if (drive.calling() === 'store') {
+      writes += 1
+      await drive.answer({ kind: 'rejected', message: 'test failed' })
+    } else if (drive.calling() === 'read')
+      await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
+    else await drive.pass(50)
+  }
+  expect(writes).toBe(5)
+  expect(drive.state()).toBe('closing.writing')
+  await stored(drive)
+  expect(end(drive)).toMatchObject({
+    value: 'done',
+    outcome: 'failed',
+    reason: 'the drain intent could not be written: test failed',
+  })
+})
+
+test('reads that succeed and writes that do not: no hot loop', async () => {
+  const drive = createDrive({ stored: recorded('drain') })
+  await drive.answer(OUT)
+  await drive.pass(2_000)
+  await drive.answer(OUT)
+  let writes = 0
+  const forMs = 10_000
+  for (let passed = 0; passed < forMs; passed += 50) {
+    if (drive.calling() === 'store') {
+      writes += 1
+      await drive.answer(UNKNOWN)
+    }
+    if (drive.calling() === 'read') await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } })
+    await drive.pass(50)
+  }
+  expect(drive.state()).toMatch(/^patching/)
+  expect(writes).toBeLessThanOrEqual(forMs / 250 + 1)
+})

@@ -1,0 +1,77 @@
+import type { Actor } from 'xstate'
+import { SimulatedClock, createActor } from 'xstate'
+import type { PodEvent, PodUpgradeInput } from '../context.ts'
+import { podUpgradeMachine } from '../index.ts'
+import type { PodPorts } from '../ports.ts'
+import { portActors } from '../ports.ts'
+import { PODS } from './explore.ts'
+import { WANTED } from './world.ts'
+
+/** A machine whose calls wait until the test answers them, on a clock that the test steps. */
+export interface Drive {
+  actor: Actor<typeof podUpgradeMachine>
+  /** The port that is being called; undefined where none is. */
+  calling(): keyof PodPorts | undefined
+  /** What the call under way was given. */
+  input(): unknown
+  answer(value: unknown): Promise<void>
+  send(event: PodEvent): void
+  /** Lets time pass in steps, since a delay that is set by another one starts when that fires. */
+  pass(ms: number): Promise<void>
+  state(): string
+}
+
+export const DEADLINES = { drainDeadline: 60_000, restartDeadline: 300_000, readyDeadline: 600_000, restoreDeadline: 70_000 }
+const OTHERS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000 }
+const STEP_MS = 50
+
+export function createDrive(input: Partial<PodUpgradeInput> = {}, guards: { mayProceed?: () => boolean } = {}): Drive {
+  let call: { port: keyof PodPorts; input: unknown; resolve(value: unknown): void } | undefined
+  const port =
+    (name: keyof PodPorts) =>
+    (given: unknown): Promise<never> =>
+      new Promise((resolve) => (call = { port: name, input: given, resolve: resolve as (value: unknown) => void }))
+  const names = ['snapshot', 'rehearse', 'enroll', 'store', 'read', 'effect', 'inspect', 'compare', 'relocate', 'settle'] as const
+  const ports = Object.fromEntries(names.map((name) => [name, port(name)])) as unknown as PodPorts
+  const clock = new SimulatedClock()
+  const machine = podUpgradeMachine.provide({ actors: portActors(ports), delays: { ...OTHERS, ...DEADLINES }, guards })
+  const actor = createActor(machine, {
+    clock,
+    input: {
+      pod: PODS.before,
+      stored: { kind: 'none' },
+      run: 'run-1',
+      epoch: 2,
+      wanted: WANTED,
+      rehearsed: true,
+      address: '10.0.0.1',
+      gone: false,
+      ...input,
+    },
+  }).start()
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return {
+    actor,
+    calling: () => call?.port,
+    input: () => call?.input,
+    async answer(value) {
+      const { resolve } = call!
+      call = undefined
+      resolve(value)
+      await settle()
+    },
+    send: (event) => actor.send(event),
+    async pass(ms) {
+      for (let passed = 0; passed < ms; passed += STEP_MS) {
+        clock.increment(Math.min(STEP_MS, ms - passed))
+        await settle()
+      }
+    },
+    state() {
+      const { value } = actor.getSnapshot()
+      const text = (part: unknown): string =>
+        typeof part === 'string' ? part : Object.entries(part as object).map(([key, inner]) => `${key}.${text(inner)}`)[0]!
+      return text(value)
+    },
+  }
+}
