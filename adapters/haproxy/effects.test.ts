@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AdapterError } from '../contract.ts'
-import { applyChanges, BATCH_MAX, type Change, levelError, splitIntoLines } from './effects.ts'
+import { applyChanges, BATCH_MAX, type Change, levelError, splitIntoLines, weightChange } from './effects.ts'
 
 const LONGEST_LINE = 8000
 
@@ -67,6 +67,27 @@ test.each([
   const write = () => Promise.resolve([reply])
   const results = await applyChanges('haproxy edge', { read: write, write }, changes(1))
   expect(results.get('t0')).toMatchObject({ outcome: 'failed', error: { kind } })
+})
+
+// An operator has set another weight, or a reload has lost the one that was set.
+test.each([
+  [3, { state: 'ready', weight: 7 }, 'weight 3 → 7'],
+  [7, { state: 'ready', weight: 7 }, undefined],
+  [3, { state: 'ready' }, 'weight 3 → 1'],
+  [1, { state: 'ready' }, undefined],
+] as const)('weight %d, and %j to put back: %s', (weight, prior, said) => {
+  const server = {
+    backendId: '3',
+    id: '1',
+    name: 'a',
+    address: '10.0.0.1',
+    port: 80,
+    opState: 2,
+    adminState: 8,
+    weight,
+    configuredWeight: 1,
+  }
+  expect(weightChange(server, prior)).toBe(said)
 })
 
 test.each(['user', 'operator'])('a socket that calls itself %s is refused', (reply) => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServerState } from './servers-state.ts'
-import { findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId } from './targets.ts'
+import { entryOf, findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId } from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
   return { backendId: '3', id: '1', name, address, port, opState: 2, adminState: 0, weight: 1, configuredWeight: 1 }
@@ -19,6 +19,11 @@ test('an id is read back as what it was made of', () => {
       expect(findServer(new Map([[serverName, server]]), key!)).toBe(server)
     }),
   )
+})
+
+test('the entry is what stays when the server gets another address', () => {
+  expect(entryOf('web/a@10.0.0.1:80')).toBe('web/a')
+  expect(entryOf('[fd00::5]:9999/web/a@[fd00::a]:80')).toBe('[fd00::5]:9999/web/a')
 })
 
 test.each(['web/a', 'api/a@10.0.0.1:80', 'web/a;show info@10.0.0.1:80', 'web/a\n@10.0.0.1:80', 'web/@10.0.0.1:80', 'web/a@:80'])(

@@ -10,16 +10,16 @@ import { startUpgradeBed } from './upgrade-bed.ts'
 const V2 = 'app=localhost/app:v2'
 
 describeOnCluster('a pod that is at another address, or gone, after it was drained', (cluster) => {
-  let bed: UpgradeBed | undefined
+  let running: UpgradeBed | undefined
 
   afterEach(async () => {
-    await bed?.stop()
-    bed = undefined
+    await running?.stop()
+    running = undefined
   })
 
   async function start(name: string, { readyAfter = 1 } = {}): Promise<UpgradeBed> {
     const web = statefulSet({ name: 'web', namespace: name, readyAfter, graceful: true, terminationGracePeriodSeconds: 10 })
-    return (bed = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 }))
+    return (running = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 }))
   }
 
   async function expectNoFailures(traffic: Awaited<ReturnType<UpgradeBed['traffic']>>): Promise<void> {
@@ -134,7 +134,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'emptying')
     run.child.kill('SIGKILL')
-    await run.exit
+    expect((await run.exit).signal).toBe('SIGKILL')
     await cluster().api.delete('Pod', 'web-2', bed.namespace)
     await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
     await expectHomeOnceRepaired(bed)

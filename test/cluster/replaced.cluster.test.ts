@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import type { KubeObject } from './kube-api.ts'
 import { daemonSet, statefulSet } from './manifests.ts'
-import { longRequests, outcomes, reached, standings } from './moments.ts'
+import { longRequests, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -11,11 +11,11 @@ const PORT = 9090
 const V2 = 'app=localhost/app:v2'
 
 describeOnCluster('a pod that is deleted while drained, and comes back at the same address', (cluster) => {
-  let bed: UpgradeBed | undefined
+  let running: UpgradeBed | undefined
 
   afterEach(async () => {
-    await bed?.stop()
-    bed = undefined
+    await running?.stop()
+    running = undefined
   })
 
   /** One pod in the host's network, and two in the pod network that carry the traffic meanwhile. */
@@ -26,17 +26,25 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
       kind === 'DaemonSet' ? daemonSet(web) : statefulSet({ ...web, replicas: 1 }),
       statefulSet({ ...options, name: 'peer', replicas: 2 }),
     ]
-    bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 1, port: PORT, peers: { app: 'peer', count: 2 } })
+    const bed = await startUpgradeBed(cluster(), {
+      name,
+      objects,
+      app: 'web',
+      count: 1,
+      port: PORT,
+      peers: { app: 'peer', count: 2 },
+    })
+    running = bed
     const [{ metadata }] = (await bed.pods()) as [KubeObject]
     return { bed, pod: metadata.name, uid: metadata.uid }
   }
 
   async function expectReplaced(uid: string, server: string): Promise<void> {
-    const [pod] = await bed!.pods()
+    const [pod] = await running!.pods()
     expect(pod.metadata.uid).not.toBe(uid)
     expect(pod.spec.containers[0].image).toBe('localhost/app:v2')
-    expect(bed!.effects()).toEqual({ [server]: ['drain', 'ready'] })
-    expect((await standings(bed!))[server]).toEqual({ address: `${pod.status.podIP}:${PORT}`, state: 'ready', weight: 1 })
+    expect(running!.effects()).toEqual({ [server]: ['drain', 'ready'] })
+    expect((await standings(running!))[server]).toEqual({ address: `${pod.status.podIP}:${PORT}`, state: 'ready', weight: 1 })
   }
 
   for (const [kind, target] of [
@@ -50,8 +58,9 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
         const run = bed.start(['upgrade', target, V2])
         await reached(run, pod, moment)
         await cluster().api.delete('Pod', pod, bed.namespace)
-        const { code, stdout, stderr, result } = await run.exit
-        expect(code, stdout + stderr).toBe(0)
+        const exit = await run.exit
+        expect(exit.code, story(exit)).toBe(0)
+        const { result } = exit
         const { failed, byKind } = await traffic.stop()
         expect(failed, JSON.stringify(byKind)).toBe(0)
         expect(outcomes(result)[pod]).toContain('settled')
@@ -68,8 +77,8 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
       await run.exit
       expect((await standings(bed))[pod]?.state).toBe('drain')
       await cluster().api.delete('Pod', pod, bed.namespace)
-      const { code, stdout, stderr } = await bed.upgrade(target, V2)
-      expect(code, stdout + stderr).toBe(0)
+      const exit = await bed.upgrade(target, V2)
+      expect(exit.code, story(exit)).toBe(0)
       const { failed, byKind } = await traffic.stop()
       expect(failed, JSON.stringify(byKind)).toBe(0)
       await expectReplaced(uid, pod)

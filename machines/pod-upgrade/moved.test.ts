@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import type { Journal, JournalTarget, PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { EffectInput, RelocateInput, SettleInput, TargetsInput } from './ports.ts'
+import type { Drive } from './testing/drive.ts'
+import { createDrive } from './testing/drive.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, V1 } from './testing/world.ts'
+
+/* The pod, or the one in its place, is at another address than its entry in the load balancer. */
+
+const OUT = { state: 'out', inFlight: 0, detail: 'out' }
+const IN = { state: 'in', inFlight: 0, detail: 'in' }
+const ELSEWHERE = { kind: 'elsewhere', message: 'at its new address 10.0.0.9 it is in no load balancer' }
+const NOW: JournalTarget = { ...TARGET, target: 'web-0@10.0.0.9' }
+const FOLLOWED = { kind: 'same', address: '10.0.0.9', targets: [NOW] }
+
+const patched: ReadJournal = {
+  kind: 'read',
+  journal: {
+    run: 'run-1',
+    epoch: 1,
+    attempt: 1,
+    step: 'patched',
+    generation: 2,
+    baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
+    targets: [TARGET],
+  } satisfies Journal,
+}
+
+const end = ({ actor }: Drive) => {
+  const { value, context } = actor.getSnapshot()
+  return { value, outcome: context.outcome, reason: context.reason }
+}
+
+describe('the same pod, whose sandbox died', () => {
+  const moved: PodView = { ...PODS.ready, ip: '10.0.0.9' }
+  const start = (): Drive => createDrive({ pod: moved, stored: patched, address: '10.0.0.1' })
+
+  test('goes on with its entry, once that has followed it', async () => {
+    const drive = start()
+    expect(drive.calling()).toBe('relocate')
+    await drive.answer(FOLLOWED)
+    expect(drive.state()).toBe('restarting.confirming')
+    expect((drive.input() as TargetsInput).targets).toEqual([NOW])
+    await drive.answer(OUT)
+    await drive.pass(5_000)
+    // The restore intent is durable with the entry as it is called now.
+    expect(drive.calling()).toBe('store')
+    expect(drive.input()).toMatchObject({ record: { step: 'restore', targets: [NOW] } })
+  })
+
+  test('is left out where no load balancer has it at its new address', async () => {
+    const drive = start()
+    await drive.answer(ELSEWHERE)
+    expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [TARGET] })
+    await drive.answer({ kind: 'stored' })
+    expect(end(drive)).toMatchObject({ value: 'needsOperator', outcome: 'needsOperator' })
+    expect(end(drive).reason).toContain('edge/web-0')
+    expect(end(drive).reason).toContain('10.0.0.9')
+  })
+
+  test('is asked for again where that could not be known', async () => {
+    const drive = start()
+    await drive.answer({ kind: 'unknown', message: 'no answer' })
+    expect(drive.calling()).toBeUndefined()
+    await drive.pass(300)
+    expect(drive.calling()).toBe('relocate')
+  })
+})
+
+describe('a pod that is gone, with another in its place at another address', () => {
+  const heir: PodView = { ...PODS.ready, uid: 'heir', ip: '10.0.0.9' }
+
+  async function start(): Promise<Drive> {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false }, expected: true })
+    await drive.answer(OUT)
+    expect(drive.calling()).toBe('relocate')
+    expect((drive.input() as RelocateInput).pod).toBe(heir)
+    return drive
+  }
+
+  test('is put back where its entry was pointed at the other: under its present name', async () => {
+    const drive = await start()
+    await drive.answer(FOLLOWED)
+    expect((drive.input() as TargetsInput).targets).toEqual([NOW])
+    await drive.answer(OUT)
+    expect(drive.input() as SettleInput).toMatchObject({ settlement: 'restore', targets: [NOW] })
+    await drive.answer({ kind: 'stored' })
+    expect(drive.input() as EffectInput).toMatchObject({ effect: 'restore', record: { targets: [NOW] } })
+  })
+
+  test('needs no call where the operator has put it in, too', async () => {
+    const drive = await start()
+    await drive.answer(FOLLOWED)
+    await drive.answer(IN)
+    await drive.answer({ kind: 'stored' })
+    expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled' })
+  })
+
+  test('is left out otherwise, and both are named', async () => {
+    const drive = await start()
+    await drive.answer(ELSEWHERE)
+    await drive.answer({ kind: 'stored' })
+    expect(end(drive)).toMatchObject({ value: 'needsOperator', outcome: 'needsOperator' })
+    expect(end(drive).reason).toContain('edge/web-0 was drained')
+    expect(end(drive).reason).toContain('has come in its place: at its new address 10.0.0.9')
+  })
+})
