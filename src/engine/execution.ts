@@ -171,6 +171,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
       },
     })
     for (const { workload } of world.workloads) {
+      workload.onChange(live.onWorkload)
       workload.onDrift(({ message }) => {
         ending ??= { outcome: 'conflict', reason: message }
         live.hold(message)

@@ -33,6 +33,8 @@ export interface Rollout {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
+  /** A workload has changed: what was to come in the place of a pod may not come any more. */
+  onWorkload(): void
   /** Starts with the pods that are there, and with what earlier runs left to settle. */
   start(ghosts: readonly PodUpgradeInput[]): void
   /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
@@ -251,6 +253,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     return actor.getSnapshot().context
   }
 
+  function tellHeirs(): void {
+    for (const member of members.values()) if (member.state === 'settling') tellHeir(member)
+  }
+
   /** Tells a pod that is being settled what has come in its place. */
   function tellHeir(member: Member): void {
     const { pod: gone, address } = contextOf(member)
@@ -308,15 +314,16 @@ export function createRollout(options: RolloutOptions): Rollout {
       const observation = store.get(uid)
       const member = members.get(uid)
       if (observation && member && member.result === undefined) member.actor.send({ type: 'observed', ...observation })
-      for (const other of members.values()) if (other.state === 'settling') tellHeir(other)
+      tellHeirs()
       plan()
     },
     onGone(uid) {
       const member = members.get(uid)
       if (member && member.result === undefined) member.actor.send({ type: 'gone' })
-      for (const other of members.values()) if (other.state === 'settling') tellHeir(other)
+      tellHeirs()
       plan()
     },
+    onWorkload: tellHeirs,
     onEndpoints(uids) {
       for (const uid of uids) members.get(uid)?.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
     },

@@ -52,6 +52,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: drift.onDrift,
+    onChange: (listener) => watch.changes.listen(listener),
     stop: watch.stop,
   }
 }

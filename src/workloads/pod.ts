@@ -55,6 +55,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: () => {},
+    onChange: () => {},
     stop: async () => {},
   }
 }

@@ -109,6 +109,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     podOperations: (pod) => revisionLabelPatch(pod, pinned()),
     hasRevision: (pod) => pod.revision === pinned(),
     onDrift: drift.onDrift,
+    onChange: (listener) => watch.changes.listen(listener),
     stop: watch.stop,
   }
 }

@@ -56,5 +56,7 @@ export interface Workload {
    * `prepare`, the update strategy is another, or the workload is gone. A scale is no drift.
    */
   onDrift(listener: (drift: Drift) => void): void
+  /** Called whenever its object was observed anew: what `replaces` says may have changed with it. */
+  onChange(listener: () => void): void
   stop(): Promise<void>
 }

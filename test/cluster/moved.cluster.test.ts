@@ -127,6 +127,34 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     })
   }
 
+  it('closes the target of a pod that nothing has replaced yet, once its workload is scaled down', async () => {
+    const bed = await start('moved-unreplaced')
+    const traffic = await bed.traffic()
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'restarting')
+    const { controllerManager, api } = cluster()
+    await controllerManager.pause()
+    try {
+      await api.delete('Pod', 'web-2', bed.namespace)
+      await run.seen((event) => event.type === 'podDetail' && event.detail === 'a pod in its place')
+      await api.waitFor(
+        'the end of web-2',
+        () => api.list('Pod', bed.namespace, 'app=web'),
+        (pods) => pods.length === 2,
+      )
+      // From here on no pod changes: only the workload says that none will come.
+      await api.patch('StatefulSet', 'web', bed.namespace, { spec: { replicas: 2 } })
+      await run.seen((event) => event.type === 'podFinished' && event.result.pod === 'web-2')
+    } finally {
+      await controllerManager.resume()
+    }
+    const exit = await run.exit
+    expect(exit.code, story(exit)).toBe(0)
+    expect(outcomes(exit.result)).toEqual({ 'web-2': ['settled'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+    expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
+    await expectNoFailures(traffic)
+  })
+
   it('settles from the ledger where sluice was killed before the pod was deleted', async () => {
     const bed = await start('moved-ledger')
     const address = await addressOf(bed, 'web-2')
