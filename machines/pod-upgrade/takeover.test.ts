@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
+import type { SettleInput } from './ports.ts'
+import { createDrive } from './testing/drive.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, V1 } from './testing/world.ts'
+
+/* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
+
+const OUT = { state: 'out', inFlight: 0, detail: 'out' }
+
+function recorded(step: Journal['step'], epoch = 1, run = 'run-1'): ReadJournal {
+  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
+  const patched = step === 'drain' ? {} : { generation: 2 }
+  return { kind: 'read', journal: { run, epoch, attempt: 1, step, baseline, targets: [TARGET], ...patched } }
+}
+
+test('an earlier owner’s images patch lands while this one writes its own: the restart is judged by that one’s baseline', async () => {
+  const drive = createDrive({ stored: recorded('drain') })
+  await drive.answer(OUT)
+  await drive.pass(2_000)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+  await drive.answer({ kind: 'rejected', message: 'test failed' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: recorded('patched') } })
+  expect(drive.state()).toBe('restarting.confirming')
+  await drive.answer(OUT)
+  expect(drive.actor.getSnapshot().context.record).toMatchObject({ epoch: 2, step: 'patched', generation: 2 })
+  drive.send({ type: 'observed', pod: PODS.witness, stored: recorded('patched') })
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  expect(drive.state()).toBe('warming.steady')
+})
+
+test.each([
+  { name: 'a later epoch', stored: recorded('drain', 3) },
+  { name: 'the same epoch, another run', stored: recorded('drain', 2, 'run-9') },
+])('$name has written the journal: stopped, whatever was decided before', async ({ stored }) => {
+  const drive = createDrive({ stored: recorded('drain') })
+  drive.send({ type: 'interrupt' })
+  await drive.answer({ state: 'in', inFlight: 0, detail: 'in' })
+  expect(drive.state()).toBe('readmitting.writing')
+  await drive.answer({ kind: 'rejected', message: 'test failed' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored } })
+  expect(drive.state()).toBe('stopped')
+  expect(drive.actor.getSnapshot().context).toMatchObject({
+    outcome: 'conflict',
+    reason: 'another owner has written the journal of this pod',
+  })
+})
+
+test('deleted while its restore is in doubt: nothing is put back for it', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  drive.send({ type: 'observed', pod: { ...PODS.ready, deleting: true }, stored: recorded('restore') })
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
+})
+
+test('evicted while it restarts: settled, and not waited for', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: { ...PODS.witness, finished: true }, stored: recorded('patched') })
+  expect(drive.state()).toBe('settling.reading')
+})
+
+test('gone, and sluice has drained nothing for it: closed, and no pod in its place is waited for', async () => {
+  const drive = createDrive({ gone: true, targets: [{ ...TARGET, untouched: true }] })
+  await drive.answer(OUT)
+  expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
+  await drive.answer({ kind: 'stored' })
+  expect(drive.actor.getSnapshot().context).toMatchObject({
+    outcome: 'settled',
+    reason: 'gone, and its targets are as they were before',
+  })
+})
+
+test('somebody else patches the same images while it waits for its place: nothing to do', () => {
+  const drive = createDrive()
+  drive.send({ type: 'observed', pod: PODS.ready, stored: { kind: 'none' } })
+  expect(drive.state()).toBe('done')
+  expect(drive.actor.getSnapshot().context.outcome).toBe('skipped')
+})
