@@ -202,7 +202,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     run,
     interrupt(graceMs) {
       if (rollout) {
-        ending ??= { outcome: 'interrupted', reason: 'interrupted' }
+        ending ??= { outcome: 'interrupted', reason: 'stopped before every pod was done' }
         rollout.interrupt(graceMs)
       }
       stopping.abort(new Error('interrupted'))

@@ -15,13 +15,13 @@ import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 import type { PodStore } from './pod-store.ts'
+import { pollDelayMs } from './poll-delay.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
+import { LATE_ARRIVAL_MS } from './traffic.ts'
 
 /** Between a try and the next, where something has to be asked again. */
 const RETRY_MS = 250
-/** Between two looks at what is still in flight. */
-const POLL_MS = 100
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
 /** Between two looks at what a load balancer that forgets by itself still has out. */
@@ -105,9 +105,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     guards: { mayProceed: () => settings.onDrainDeadline === 'proceed' },
     delays: {
       retry: RETRY_MS,
-      poll: POLL_MS,
+      poll: ({ context }) => pollDelayMs(clock.now() - (members.get(context.pod.uid)?.since ?? clock.now())),
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
       quiet: (from) => grace(from) + QUIET_MARGIN_MS,
+      lateArrival: LATE_ARRIVAL_MS,
       readyFor: settings.readyForMs,
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
@@ -133,18 +134,13 @@ export function createRollout(options: RolloutOptions): Rollout {
     const state = stateOf(snapshot)
     if (state !== member.state) {
       const now = clock.now()
-      if (member.state !== null) member.phases[member.state] = (member.phases[member.state] ?? 0) + now - member.since
+      if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
       member.since = now
-      tell({
-        type: 'podState',
-        uid: member.uid,
-        pod: member.name,
-        from: member.state,
-        to: state,
-        reason: waitingFor(state, snapshot.context),
-      })
+      const reason = waitingFor(state, snapshot.context)
+      tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
       member.state = state
-      member.detail = ''
+      member.detail = reason
+      if (endsBadly(snapshot)) holdAfter(member, snapshot)
       if (state === 'settling') tellHeir(member)
       if (snapshot.status === 'done') end(member, snapshot)
       plan()
@@ -176,9 +172,12 @@ export function createRollout(options: RolloutOptions): Rollout {
       ...(proof && outcome === 'upgraded' ? { proof } : {}),
     }
     tell({ type: 'podFinished', result: member.result })
-    if ((outcome === 'failed' || outcome === 'needsOperator') && accepting) {
-      hold(`${member.name} ${outcome === 'failed' ? 'failed' : 'needs a person'}: no further pod is started`, { undo: false })
-    }
+  }
+
+  /** Decided before the pod has come to its end: one that is put back after a refusal frees its place before that. */
+  function holdAfter({ name }: Member, { context: { outcome } }: Snapshot): void {
+    if (!accepting) return
+    hold(`${name} ${outcome === 'failed' ? 'failed' : 'needs a person'}: no further pod is started`, { undo: false })
   }
 
   /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
@@ -341,6 +340,10 @@ export function createRollout(options: RolloutOptions): Rollout {
       send({ type: 'lost', reason })
     },
   }
+}
+
+function endsBadly({ context: { outcome } }: Snapshot): boolean {
+  return outcome === 'failed' || outcome === 'needsOperator'
 }
 
 /** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */

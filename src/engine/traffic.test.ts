@@ -272,6 +272,19 @@ describe('a read-back after a doubt', () => {
     await traffic.inspect('uid-0', [EDGE])
     expect(outcomes()).toEqual(['edge drain ambiguous', 'edge drain applied'])
   })
+
+  test('a call after one of unknown fate says that the earlier may still arrive; after a confirmed one it does not', async () => {
+    let fault: MemoryFault | undefined = 'request-lost'
+    const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    expect(await traffic.effect(request('drain', [EDGE]))).not.toHaveProperty('lateCall')
+    await traffic.inspect('uid-0', [EDGE])
+    fault = undefined
+    expect(await traffic.effect(request('drain', [EDGE]))).toEqual({ kind: 'applied', lateCall: true })
+    fault = 'reply-lost'
+    await traffic.effect(request('drain', [EDGE]))
+    await traffic.inspect('uid-0', [EDGE])
+    expect(await traffic.effect(request('restore', [EDGE]))).toEqual({ kind: 'applied' })
+  })
 })
 
 describe('inspect and compare', () => {

@@ -11,6 +11,8 @@ import { createScopeQueue } from './scope-queue.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
 const CALL_LIFE_MS = 10_000
+/** Until a call that was cut without an answer is taken to arrive no more. */
+export const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'containers'>
@@ -161,6 +163,8 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
+        const isDoubtful = doubtful.get(keyOf(uid, target))?.outcome === 'ambiguous'
+        const late = isDoubtful ? ({ lateCall: true } as const) : {}
         const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
         const event = {
           type: 'effect',
@@ -189,7 +193,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const detail = result.outcome === 'applied' ? result.detail : undefined
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubtful.delete(keyOf(uid, target))
-          if (result.outcome === 'applied') return { kind: 'applied' }
+          if (result.outcome === 'applied') return { kind: 'applied', ...late }
           doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
           return { kind: 'unknown', message: `job ${result.job} is under way` }
         } catch (error) {
@@ -198,7 +202,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
           tell(told)
           if (answer.kind === 'unknown') doubtful.set(keyOf(uid, target), told)
-          return answer
+          return { ...answer, ...late }
         }
       }),
     )
@@ -280,10 +284,11 @@ function isOut({ admin, routable }: TargetObservation): boolean {
   return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
 }
 
-function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight'> {
+function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight' | 'removed'> {
   const counts = readings.map(({ inFlight }) => inFlight)
   const inFlight = counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + count!, 0)
   if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown', inFlight }
+  if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', inFlight, removed: true }
   if (readings.every((reading) => isOut(reading))) return { state: 'out', inFlight }
   return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed', inFlight }
 }
@@ -317,7 +322,7 @@ const RANK = ['unknown', 'refused', 'retryable', 'applied'] as const
 function worst(answers: readonly EffectAnswer[]): EffectAnswer {
   for (const kind of RANK) {
     const found = answers.find((answer) => answer.kind === kind)
-    if (found) return found
+    if (found) return answers.some(({ lateCall }) => lateCall) ? { ...found, lateCall: true } : found
   }
   return { kind: 'applied' }
 }

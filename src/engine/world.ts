@@ -62,15 +62,19 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
           )
         : undefined
     for (const workload of named?.workloads ?? []) stops.push(() => workload.stop())
-    const store = await openPodStore({
-      ...watched,
-      selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
-      onChange: (uid) => listener.onPod(uid),
-      onGone: (uid) => listener.onGone(uid),
-    })
-    stops.push(() => store.stop())
-    const endpoints = await openEndpointStore({ ...watched, onChange: (uids) => listener.onEndpoints(uids) })
-    stops.push(() => endpoints.stop())
+    const [store, endpoints] = await startTogether(
+      openPodStore({
+        ...watched,
+        selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
+        onChange: (uid) => listener.onPod(uid),
+        onGone: (uid) => listener.onGone(uid),
+      }),
+      openEndpointStore({ ...watched, onChange: (uids) => listener.onEndpoints(uids) }),
+    )
+    stops.push(
+      () => store.stop(),
+      () => endpoints.stop(),
+    )
 
     const opened =
       named?.workloads ??
@@ -102,4 +106,16 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     await stop()
     throw error
   }
+}
+
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** Both or none: what has started is stopped where the other fails. */
+async function startTogether<A extends Stoppable, B extends Stoppable>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  const started = await Promise.allSettled([one, other])
+  if (started[0].status === 'fulfilled' && started[1].status === 'fulfilled') return [started[0].value, started[1].value]
+  await Promise.all(started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)))
+  throw (started.find(({ status }) => status === 'rejected') as PromiseRejectedResult).reason
 }

@@ -107,7 +107,7 @@ test('refuses a pod whose journal cannot be read', () => {
 
 test('refuses a pod that is in no load balancer, though not one that needs nothing', () => {
   const missing: Partial<PlanPod> = { targets: { found: false, reason: 'edge: 10.0.0.1:80 is none of the 3 servers' } }
-  const { pods, refusals } = planOf([podOf('web-1', missing), podOf('web-0', missing, V2)])
+  const { pods, refusals } = planOf([podOf('web-1', missing, { ip: '10.0.0.1' }), podOf('web-0', missing, V2)])
   expect(pods.map(({ name, action }) => [name, action])).toEqual([
     ['web-0', 'skip'],
     ['web-1', 'refuse'],
@@ -117,6 +117,17 @@ test('refuses a pod that is in no load balancer, though not one that needs nothi
       code: 'not-in-load-balancer',
       message: 'pod/web-1: it cannot be drained: edge: 10.0.0.1:80 is none of the 3 servers',
       hint: 'Add it to the load balancer, mend the config, or say --allow-unbalanced to upgrade it without a drain.',
+    },
+  ])
+})
+
+test('says wait where a pod has no address yet', () => {
+  const missing: Partial<PlanPod> = { targets: { found: false, reason: 'web-1 has no address yet' } }
+  expect(planOf([podOf('web-1', missing)]).refusals).toEqual([
+    {
+      code: 'no-address',
+      message: 'pod/web-1: it cannot be drained: web-1 has no address yet',
+      hint: 'Wait until it has started, or see why it does not.',
     },
   ])
 })

@@ -98,7 +98,7 @@ function words(event: RunEvent, colors: Colors): string | undefined {
     case 'podState':
       // The line of the finished pod says this, and more.
       if (['done', 'failed', 'needsOperator'].includes(event.to)) return undefined
-      return `${inert(event.pod)} ${event.to}: ${inert(event.reason)}`
+      return `${inert(event.pod)} ${event.to}${event.reason === '' ? '' : `: ${inert(event.reason)}`}`
     case 'podDetail':
       return `${inert(event.pod)} ${event.state}: ${inert(event.detail)}`
     case 'effect':
