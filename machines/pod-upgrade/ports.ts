@@ -54,8 +54,11 @@ export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } 
 /**
  * A drain or restore over all targets of the pod: the worst of them.
  * `unknown`: bytes may have left; `retryable`: proven not applied; `refused`: trying again cannot help.
+ * `lateCall`: an earlier call got no answer and was not seen to be done: it may still arrive.
  */
-export type EffectAnswer = { kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown
+export type EffectAnswer = ({ kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown) & {
+  lateCall?: true
+}
 /** Are the targets again exactly as they were before the drain? */
 export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string } | Unknown
 /**

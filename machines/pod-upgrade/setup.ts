@@ -39,8 +39,15 @@ function ending({ outcome, reason, deadline }: Ending, context: PodContext): Par
 }
 
 /** What a finished port call answered. */
-function outputOf(event: PodEvent): { kind?: string; message?: string; seen?: Observation } {
-  return (event as unknown as { output: { kind?: string; message?: string; seen?: Observation } }).output
+function outputOf(event: PodEvent): Output {
+  return (event as unknown as { output: Output }).output
+}
+
+interface Output {
+  kind?: string
+  message?: string
+  seen?: Observation
+  lateCall?: true
 }
 
 const answers =
@@ -60,6 +67,7 @@ export const podSetup = setup({
     retry: 0,
     poll: 0,
     settle: 0,
+    lateArrival: 0,
     quiet: 0,
     readyFor: 0,
     drainDeadline: 0,
@@ -112,6 +120,7 @@ export const podSetup = setup({
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
     hasDiffered: ({ context }) => context.tries > 0,
     /** The engine says whether a drain deadline may be passed over. */
+    hasLateCall: ({ context }) => context.lateCall,
     mayProceed: () => false,
     // what the last port call answered
     isAbsent: answers('absent'),
@@ -140,6 +149,7 @@ export const podSetup = setup({
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
     forgetRecord: assign({ record: undefined }),
+    forgetLateCall: assign({ lateCall: false }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
     expireDrain: assign({ expired: 'drain' }),
@@ -159,13 +169,14 @@ export const podSetup = setup({
     })),
 
     takeAnswer: assign(({ context, event }) => {
-      const { kind, message, seen } = outputOf(event)
+      const { kind, message, seen, lateCall = context.lateCall } = outputOf(event)
       return {
         answer: kind,
         trouble: message ?? context.trouble,
         tries: context.tries + (kind === 'rejected' || kind === 'different' ? 1 : 0),
         gone: context.gone || kind === 'gone',
         ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
+        lateCall,
       }
     }),
     takeReading: assign(({ event }) => ({ traffic: (event as unknown as { output: TrafficReading }).output, answer: 'read' })),

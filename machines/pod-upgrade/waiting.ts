@@ -18,6 +18,8 @@ export function waitingFor(state: string, context: PodContext): string {
       return notReadyReason(context) ?? 'ready, for readyFor'
     case 'readmitting':
       return pod.ready ? held : 'not ready to be put back'
+    case 'closing':
+      return context.lateCall ? 'whether a call that nobody answered still arrives' : held
     case 'settling':
       return heir === undefined || heir === null
         ? 'a pod in its place'

@@ -1,12 +1,44 @@
 import { and } from 'xstate'
+import { targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
-import { writing } from '../writing.ts'
+import { BUG, writing } from '../writing.ts'
 
-/** Home. Its journal is closed off the critical path: it takes no place in the window any more. */
+/**
+ * Home. Its journal is closed off the critical path: it takes no place in the window any more. Where a call that nobody
+ * answered may still arrive, a drain after the restore, the intent stays open until that time is over and the pod is
+ * seen to be in.
+ */
 export const closing = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'writing',
+  initial: 'choosing',
+  after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
+    choosing: { always: [{ guard: 'hasLateCall', target: 'waitingOut' }, { target: 'writing' }] },
+    waitingOut: { after: { lateArrival: 'auditing' } },
+    auditing: {
+      invoke: {
+        id: 'inspect',
+        src: 'inspect',
+        input: targetsInput,
+        onDone: { target: 'audited', actions: 'takeReading' },
+        onError: BUG,
+      },
+    },
+    audited: {
+      always: [
+        { guard: 'isIn', target: 'writing', actions: 'forgetLateCall' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        {
+          guard: and(['isUnread', 'isExpired']),
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
+        },
+        { guard: 'isUnread', target: 'auditingAgain' },
+        // It did arrive. The intent of this restore is still open.
+        { target: '#pod.restoring.calling', actions: 'forgetLateCall' },
+      ],
+    },
+    auditingAgain: { after: { retry: 'auditing' } },
     ...writing('recordClosed', 'closed'),
     deciding: {
       always: [

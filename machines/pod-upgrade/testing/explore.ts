@@ -82,7 +82,13 @@ function answersOf(id: string, { record, stored, pod, restart, epoch }: PodConte
       ]
     case 'drain':
     case 'restore':
-      return [{ kind: 'applied' }, { kind: 'retryable', message: 'throttled' }, { kind: 'refused', message: 'no' }, unknown]
+      return [
+        { kind: 'applied' },
+        { kind: 'applied', lateCall: true },
+        { kind: 'retryable', message: 'throttled' },
+        { kind: 'refused', message: 'no' },
+        unknown,
+      ]
     case 'inspect':
       return [
         { state: 'in', inFlight: 1, detail: 'in' },
@@ -140,7 +146,7 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
 
 /** Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state. */
 export function placeOf(snapshot: Snapshot): string {
-  const { record, traffic, heir, pod, gone, interrupted, expired } = snapshot.context
+  const { record, traffic, heir, pod, gone, interrupted, lateCall, expired } = snapshot.context
   const path = pathOf(snapshot)
   return JSON.stringify([
     path,
@@ -148,6 +154,7 @@ export function placeOf(snapshot: Snapshot): string {
     nameOf(pod),
     gone,
     interrupted,
+    lateCall,
     expired !== undefined,
     /^settling|^closing/.test(path) ? [heir && [heir.sameAddress, heir.pod.ready], traffic?.state] : null,
   ])

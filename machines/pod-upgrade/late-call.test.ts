@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { createActor, waitFor } from 'xstate'
+import type { Journal, TrafficReading } from '../../src/pods/glossary.ts'
+import { podUpgradeMachine } from './index.ts'
+import type { EffectAnswer, PodPorts } from './ports.ts'
+import { missingPorts, portActors } from './ports.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, WANTED } from './testing/world.ts'
+
+/*
+ * A drain that nobody answered was sent again, and the first arrives after the restore. Setting a state cannot be safe
+ * from that: it has to be seen, and repaired, while the restore intent is still open.
+ */
+
+const journal: Journal = {
+  run: 'run-1',
+  epoch: 1,
+  attempt: 1,
+  step: 'restore',
+  generation: 2,
+  baseline: [],
+  targets: [TARGET],
+}
+
+/** Begins at an open restore intent; plays back these answers and readings, and tells what was called. */
+async function play(answers: EffectAnswer[], readings: TrafficReading['state'][]): Promise<{ calls: string[]; value: unknown }> {
+  const calls: string[] = []
+  const next = <T>(name: string, list: T[]): T => {
+    calls.push(name)
+    if (list.length === 0) throw new Error(`one ${name} too many`)
+    return list.shift()!
+  }
+  const ports: PodPorts = {
+    ...missingPorts,
+    effect: async ({ effect }) => next(effect, answers),
+    inspect: async () => ({ state: next('inspect', readings), inFlight: 0, detail: '' }),
+    compare: async () => ({ kind: 'equal' }),
+    store: async ({ record, pod }) => {
+      calls.push(`store ${record.step}`)
+      return { kind: 'stored', seen: { pod, stored: { kind: 'read', journal: record } } }
+    },
+  }
+  const actor = createActor(podUpgradeMachine.provide({ actors: portActors(ports), delays: { restoreDeadline: 60_000 } }), {
+    input: {
+      pod: PODS.ready,
+      stored: { kind: 'read', journal },
+      run: 'run-1',
+      epoch: 1,
+      wanted: WANTED,
+      rehearsed: false,
+      address: '10.0.0.1',
+      gone: false,
+    },
+  })
+  actor.start()
+  const { value } = await waitFor(actor, ({ status }) => status === 'done')
+  return { calls, value }
+}
+
+test('without a doubt the journal is closed at once', async () => {
+  const { calls, value } = await play([{ kind: 'applied' }], ['out'])
+  expect([calls, value]).toEqual([['inspect', 'restore', 'store closed'], 'done'])
+})
+
+test('where a call may still arrive, it is closed once the pod is seen to be in after that time', async () => {
+  const { calls, value } = await play([{ kind: 'applied', lateCall: true }], ['out', 'in'])
+  expect([calls, value]).toEqual([['inspect', 'restore', 'inspect', 'store closed'], 'done'])
+})
+
+test('where it did arrive, the pod is put back under the same intent', async () => {
+  const { calls, value } = await play([{ kind: 'applied', lateCall: true }, { kind: 'applied' }], ['out', 'out'])
+  expect([calls, value]).toEqual([['inspect', 'restore', 'inspect', 'restore', 'store closed'], 'done'])
+})
+
+test('a reading that fails is read again, never taken for either', async () => {
+  const { calls, value } = await play([{ kind: 'applied', lateCall: true }], ['out', 'unknown', 'unknown', 'in'])
+  expect(calls).toEqual(['inspect', 'restore', 'inspect', 'inspect', 'inspect', 'store closed'])
+  expect(value).toBe('done')
+})

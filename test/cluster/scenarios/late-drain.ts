@@ -1,0 +1,38 @@
+import { judge } from './judge.ts'
+import type { Scenario } from './scenario.ts'
+import { exitProblems } from './scenario.ts'
+import { openWebBed, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
+
+/** Later than sluice waits for an answer, and so late that the pod is back in rotation already. */
+const LATE_MS = 16_000
+
+/**
+ * A drain that nobody answers and that is sent again, and that gets to HAProxy after all when the pod is back in
+ * rotation: no set of a state can be safe from that, so sluice has to see it and put the pod back once more.
+ */
+export const lateDrain: Scenario = {
+  name: 'late-drain',
+  runs: 5,
+  runsPerBed: 5,
+  open: (cluster, namespace) => openWebBed(cluster, namespace),
+  async run(bed, random) {
+    const pod = random.pick(WEB_PODS)
+    const { recorder } = bed.haproxy
+    let delayed = false
+    await recorder.setFaults({
+      delayMs(line) {
+        if (delayed || !line.includes(`/${pod} state drain`)) return 0
+        delayed = true
+        return LATE_MS
+      },
+    })
+    const upgrade = await watchWebUpgrade(bed)
+    const exit = await bed.start(upgrade.command).exit
+    await recorder.setFaults({})
+    const { history } = await upgrade.end()
+    return {
+      note: `drain of ${pod} ${LATE_MS} ms late`,
+      problems: [...exitProblems(exit, 0), ...judge(history, { rounds: { [pod]: 2 }, window: 2 })],
+    }
+  },
+}
