@@ -49,7 +49,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
   for (;;) {
     signal.throwIfAborted()
-    const found = await read()
+    const found = await readPatiently()
     if (found !== undefined && found.holder !== '' && found.holder !== holder) {
       if (watched !== undefined && watched.record.resourceVersion !== found.resourceVersion) {
         throw new RunError(
@@ -70,6 +70,21 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     if (taken) return hold(taken, sentAt)
     // Somebody was faster; look again, from the start.
     watched = undefined
+  }
+
+  /** An API server that is away for a moment says nothing about the Lease. */
+  async function readPatiently(): Promise<LeaseRecord | undefined> {
+    const since = clock.now()
+    for (;;) {
+      try {
+        return await read()
+      } catch (error) {
+        const refused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
+        if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
+        options.onTrouble(error as Error)
+        await wait(clock, LOOK_EVERY_MS, signal)
+      }
+    }
   }
 
   async function read(): Promise<LeaseRecord | undefined> {

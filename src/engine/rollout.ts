@@ -6,7 +6,7 @@ import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { WindowPod } from '../plan/window.ts'
@@ -124,7 +124,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     members.set(uid, member)
     actor.subscribe({
       next: (snapshot) => onTransition(member, snapshot),
-      error: (error) => tell({ type: 'warning', pod: name, message: `a bug in sluice: ${String(error)}` }),
+      error: (error) => breakOff(member, error),
     })
     actor.start()
     actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
@@ -149,6 +149,18 @@ export function createRollout(options: RolloutOptions): Rollout {
     detail(member, waitingFor(state, snapshot.context))
   }
 
+  /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
+  function breakOff(member: Member, error: unknown): void {
+    if (member.result !== undefined) return
+    const { uid, name, phases } = member
+    const reason = `a bug in sluice: ${String(error)}`
+    member.state = 'needsOperator'
+    member.result = { uid, pod: name, outcome: 'needsOperator', reason, out: isOpen(store.get(uid)?.stored), phases }
+    tell({ type: 'podFinished', result: member.result })
+    if (accepting) hold(`${name} needs a person: no further pod is started`, { undo: false })
+    plan()
+  }
+
   function detail(member: Member, text: string): void {
     if (text === member.detail || member.state === null) return
     member.detail = text
@@ -159,7 +171,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const { outcome, reason, deadline, restart } = context
     const open = store.get(member.uid)?.stored ?? context.stored
     const proof = restart && restartProof(restart)
-    const out = value !== 'done' && (context.gone || (open.kind === 'read' && open.journal.step !== 'closed'))
+    const out = value !== 'done' && (context.gone || isOpen(open))
     member.result = {
       uid: member.uid,
       pod: member.name,
@@ -214,9 +226,10 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
   function takeIn(): void {
-    const pods = Array.from(store.all(), ({ pod }) => pod).sort(byUpgradeOrder)
-    for (const pod of pods) {
-      if (members.has(pod.uid) || pod.deleting || pod.finished || !options.includes(pod)) continue
+    for (const { pod, stored } of [...store.all()].sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
+      if (members.has(pod.uid) || !options.includes(pod)) continue
+      // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
+      if ((pod.deleting || pod.finished) && !isOpen(stored)) continue
       // Its address is still being settled for the pod before it.
       if ([...members.values()].some((member) => member.state === 'settling' && isHeir(contextOf(member).pod, pod))) continue
       const input = options.inputFor(pod)
@@ -340,6 +353,10 @@ export function createRollout(options: RolloutOptions): Rollout {
       send({ type: 'lost', reason })
     },
   }
+}
+
+function isOpen(stored: ReadJournal | undefined): boolean {
+  return stored?.kind === 'read' && stored.journal.step !== 'closed'
 }
 
 function endsBadly({ context: { outcome } }: Snapshot): boolean {

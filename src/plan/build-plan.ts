@@ -33,7 +33,9 @@ const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
 
 /** Decides what would be done with each pod, and why. */
 export function buildPlan(input: PlanInput): Plan {
-  const considered = input.pods.filter(({ pod }) => !pod.finished).toSorted((a, b) => byUpgradeOrder(a.pod, b.pod))
+  const considered = input.pods
+    .filter(({ pod, stored }) => !pod.finished || isOpen(stored))
+    .toSorted((a, b) => byUpgradeOrder(a.pod, b.pod))
   const refusals = [...input.refusals]
   if (considered.length === 0 && refusals.length === 0) {
     refusals.push({ code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' })
@@ -105,4 +107,8 @@ function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefin
 
 function rank({ action }: PodPlan): number {
   return action === 'adopt' ? 0 : action === 'upgrade' ? 1 : 2
+}
+
+function isOpen(stored: ReadJournal): boolean {
+  return stored.kind === 'read' && stored.journal.step !== 'closed'
 }
