@@ -31,6 +31,8 @@ export type Resolution = { found: true; targets: Target[] } | { found: false; re
 export interface TargetObservation {
   /** `draining`: no new traffic, old may go on; `out`: nothing at all; `unknown`: it could not be read. */
   admin: 'in' | 'draining' | 'out' | 'absent' | 'unknown'
+  /** With `absent`: there is such an entry, but with another address by now. */
+  moved?: boolean
   /** New requests can reach it. */
   routable: boolean
   weight?: number

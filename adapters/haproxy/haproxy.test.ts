@@ -153,7 +153,15 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     const results = await adapter.restore([{ target, prior: { state: 'ready' } }], call)
     expect(results.get(target.id)).toMatchObject({ error: { kind: 'not-found' } })
     expect(await adminState(process, 'w0')).toBe('8')
-    expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', routable: false, inFlight: null })
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', moved: true, routable: false })
+  })
+
+  test('a server that is there no more has not moved', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.adminSocket })
+    const { id, scope } = await targetOf(adapter, endpoint(0))
+    const removed = { id: id.replace('w0', 'w9'), scope }
+    expect(await observe(adapter, removed)).toMatchObject({ admin: 'absent', moved: false, inFlight: null })
   })
 
   test('a server that is disabled in the config, and one that tracks another, are read as they are', async () => {

@@ -115,10 +115,12 @@ export function createInstance({ component, scope, socket, master, backend }: In
         const inFlight = await readInFlight(session, present, servers.length)
         // The old workers after the new one: a worker that is replaced in between is counted once at least.
         const old = master === undefined ? undefined : await readOldInFlight({ component, socket: master }, backend, call, open)
-        const observe = (server: ServerState | AdapterError): TargetObservation => {
+        const names = new Set(servers.map(({ name }) => name))
+        const observe = (id: string, server: ServerState | AdapterError): TargetObservation => {
           if (server instanceof AdapterError) {
-            const admin = server.kind === 'not-found' ? 'absent' : 'unknown'
-            return { admin, routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
+            const lacking = { routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
+            if (server.kind !== 'not-found') return { ...lacking, admin: 'unknown' }
+            return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(scope, id)?.name ?? '') }
           }
           const count = inFlight.get(server.name)
           return {
@@ -130,7 +132,7 @@ export function createInstance({ component, scope, socket, master, backend }: In
             detail: describeServer(server),
           }
         }
-        return new Map(found.map(([id, server]) => [id, observe(server)]))
+        return new Map(found.map(([id, server]) => [id, observe(id, server)]))
       }),
 
     change: (ids, call, commands) =>

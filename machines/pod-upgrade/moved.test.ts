@@ -10,6 +10,7 @@ import { TARGET, V1 } from './testing/world.ts'
 
 const OUT = { state: 'out', inFlight: 0, detail: 'out' }
 const IN = { state: 'in', inFlight: 0, detail: 'in' }
+const REMOVED = { ...OUT, removed: true }
 const ELSEWHERE = { kind: 'elsewhere', message: 'at its new address 10.0.0.9 it is in no load balancer' }
 const NOW: JournalTarget = { ...TARGET, target: 'web-0@10.0.0.9' }
 const FOLLOWED = { kind: 'same', address: '10.0.0.9', targets: [NOW] }
@@ -52,11 +53,30 @@ describe('the same pod, whose sandbox died', () => {
   test('is left out where no load balancer has it at its new address', async () => {
     const drive = start()
     await drive.answer(ELSEWHERE)
+    await drive.answer(OUT)
     expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [TARGET] })
     await drive.answer({ kind: 'stored' })
     expect(end(drive)).toMatchObject({ value: 'needsOperator', outcome: 'needsOperator' })
     expect(end(drive).reason).toContain('edge/web-0')
     expect(end(drive).reason).toContain('10.0.0.9')
+  })
+
+  test('has nothing to put back where its entry was removed', async () => {
+    const drive = start()
+    await drive.answer(ELSEWHERE)
+    await drive.answer(REMOVED)
+    expect(drive.state()).toBe('restarting.confirming')
+    expect((drive.input() as TargetsInput).targets).toEqual([])
+  })
+
+  test('that was not patched yet is closed, and begins anew with what it is in now', async () => {
+    const journal: Journal = { ...(patched as { journal: Journal }).journal, step: 'drain' }
+    delete journal.generation
+    const drive = createDrive({ pod: PODS.moved, stored: { kind: 'read', journal }, address: '10.0.0.1' })
+    await drive.answer(ELSEWHERE)
+    await drive.answer(REMOVED)
+    expect(drive.state()).toBe('readmitting.writing')
+    expect(drive.input()).toMatchObject({ record: { step: 'restore', targets: [] } })
   })
 
   test('is asked for again where that could not be known', async () => {
@@ -96,6 +116,18 @@ describe('a pod that is gone, with another in its place at another address', () 
     await drive.answer(IN)
     await drive.answer({ kind: 'stored' })
     expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled' })
+  })
+
+  test('has nothing to put back where its entry was removed', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(REMOVED)
+    expect(drive.input() as SettleInput).toMatchObject({ settlement: 'closed' })
+    await drive.answer({ kind: 'stored' })
+    expect(end(drive)).toEqual({
+      value: 'done',
+      outcome: 'settled',
+      reason: 'gone, and its entry was removed from the load balancer',
+    })
   })
 
   test('is left out otherwise, and both are named', async () => {

@@ -40,10 +40,12 @@ export const reasons = {
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: () => 'back in rotation on its new images',
   readmitted: () => 'back in rotation on its old images',
-  settled: ({ heir }) =>
-    heir
-      ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
-      : 'gone, and its targets are as they were before',
+  settled: ({ heir, traffic }) =>
+    traffic?.removed
+      ? 'gone, and its entry was removed from the load balancer'
+      : heir
+        ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
+        : 'gone, and its targets are as they were before',
   left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation`,
   heirLate: (c) =>
     `${targetsOf(c)} was drained for ${c.pod.name}, and no ready pod of the same controller has come to its address in time`,

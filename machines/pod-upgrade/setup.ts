@@ -108,6 +108,7 @@ export const podSetup = setup({
     // its traffic
     isOut: ({ context }) => context.traffic?.state === 'out',
     isIn: ({ context }) => context.traffic?.state === 'in',
+    isRemoved: ({ context }) => context.traffic?.removed ?? false,
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
@@ -119,8 +120,8 @@ export const podSetup = setup({
     isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
     hasDiffered: ({ context }) => context.tries > 0,
-    /** The engine says whether a drain deadline may be passed over. */
     hasLateCall: ({ context }) => context.lateCall,
+    /** The engine says whether a drain deadline may be passed over. */
     mayProceed: () => false,
     // what the last port call answered
     isAbsent: answers('absent'),
@@ -148,8 +149,8 @@ export const podSetup = setup({
     begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
-    forgetRecord: assign({ record: undefined }),
     forgetLateCall: assign({ lateCall: false }),
+    forgetRecord: assign({ record: undefined }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
     expireDrain: assign({ expired: 'drain' }),
@@ -175,8 +176,8 @@ export const podSetup = setup({
         trouble: message ?? context.trouble,
         tries: context.tries + (kind === 'rejected' || kind === 'different' ? 1 : 0),
         gone: context.gone || kind === 'gone',
-        ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
         lateCall,
+        ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
       }
     }),
     takeReading: assign(({ event }) => ({ traffic: (event as unknown as { output: TrafficReading }).output, answer: 'read' })),
@@ -192,6 +193,7 @@ export const podSetup = setup({
       const { address, targets } = output
       return { answer: output.kind, trouble: undefined, address, record: context.record && followed(context.record, targets) }
     }),
+    dropTargets: assign({ record: ({ context: { record } }) => record && followed(record, []) }),
     takeFollowed: assign({ heir: ({ context: { heir } }) => heir && { ...heir, sameAddress: true } }),
     noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
 

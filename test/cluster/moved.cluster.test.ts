@@ -74,6 +74,25 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     })
   }
 
+  it('closes the target of a deleted pod whose entry the operator has removed', async () => {
+    const bed = await start('moved-removed')
+    const address = await addressOf(bed, 'web-2')
+    const traffic = await bed.traffic()
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'restarting')
+    await cluster().api.delete('Pod', 'web-2', bed.namespace)
+    await expectLeftOut(bed, await run.exit, address)
+    const { operator } = bed.haproxy.recorder
+    await operator('set server web/web-2 state maint')
+    await operator('del server web/web-2')
+    expect(Object.keys(await standings(bed)).sort()).toEqual(['web-0', 'web-1'])
+    const exit = await bed.upgrade('sts/web', V2)
+    expect(exit.code, story(exit)).toBe(0)
+    expect(outcomes(exit.result)).toMatchObject({ 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+    expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
+    await expectNoFailures(traffic)
+  })
+
   it('fails requests where somebody does put the old address back (negative control)', async () => {
     const bed = await start('moved-control')
     const run = bed.start(['upgrade', 'sts/web', V2])

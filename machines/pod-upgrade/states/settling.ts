@@ -1,3 +1,4 @@
+import { and } from 'xstate'
 import { followInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
@@ -85,8 +86,27 @@ export const settling = podSetup.createStateConfig({
     relocated: {
       always: [
         { guard: 'isSame', target: '#pod.deriving', actions: 'reopen' },
-        { guard: 'isElsewhere', target: 'abandoning' },
+        { guard: 'isElsewhere', target: 'missing' },
         { target: 'relocatingAgain' },
+      ],
+    },
+    // Its entries are where it was, or an operator has removed them: then there is nothing to put back. What he has made
+    // in their place is drained as any other, unless the pod is patched already.
+    missing: {
+      invoke: {
+        id: 'inspect',
+        src: 'inspect',
+        input: targetsInput,
+        onDone: { target: 'missed', actions: 'takeReading' },
+        onError: BUG,
+      },
+    },
+    missed: {
+      always: [
+        { guard: and(['isRemoved', 'hasPatched']), target: '#pod.deriving', actions: ['dropTargets', 'reopen'] },
+        { guard: 'isRemoved', target: '#pod.readmitting', actions: 'dropTargets' },
+        { guard: 'isUnread', target: 'relocatingAgain' },
+        { target: 'abandoning' },
       ],
     },
     relocatingAgain: { after: { retry: 'choosing' } },
@@ -105,6 +125,7 @@ export const settling = podSetup.createStateConfig({
         // In no load balancer, or an operator has it out: nothing was drained for it.
         { guard: 'hasNoTouchedTargets', target: 'closing' },
         { guard: 'isUnread', target: 'waiting' },
+        { guard: 'isRemoved', target: 'closing' },
         // Never drained, or put back before the pod went.
         { guard: 'isIn', target: 'closing' },
         { target: 'awaiting' },
