@@ -24,7 +24,7 @@ Once the cause is gone, run the same command again: it reads what is there, and 
 it('does not send anybody to a pod that is gone', () => {
   const text = needsOperatorInstructions({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')] })
   expect(text).not.toContain('kubectl')
-  expect(text).toContain('at the same address')
+  expect(text).toContain('Point the entries at the pod in its place')
 })
 
 it('says of a failed pod what stays out, and how it comes back', () => {
