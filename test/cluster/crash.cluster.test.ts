@@ -17,7 +17,7 @@ function describeScenario(title: string, scenario: Scenario, runs: [does: string
   describeOnCluster(title, (cluster) => {
     let bed: UpgradeBed
     beforeAll(async () => {
-      bed = await scenario.open(cluster(), scenario.name)
+      bed = await scenario.open(cluster(), `crash-${scenario.name}-${runs[0]![1]}`)
     })
     afterAll(() => bed?.stop())
 
@@ -34,6 +34,9 @@ describeScenario(`kill -9, then the same command: ${promise}`, killSluice, [
   ['killed while it drains', 1],
   ['killed while it patches', 3],
   ['killed at some moment', 4],
+])
+
+describeScenario(`kill -9, then the same command, once more: ${promise}`, killSluice, [
   ['killed while it restores', 6],
   ['killed before the first pod', 9],
 ])

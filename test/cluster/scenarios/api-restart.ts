@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { judge } from './judge.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 
 /** The API server killed and started again in the middle: all watches break, and every call may have been done or not. */
 export const apiRestart: Scenario = {
   name: 'api-restart',
   runs: 15,
-  runsPerBed: 15,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random) {
     const delayMs = random.between(0, 8_000)

@@ -5,7 +5,7 @@ import { judge } from './judge.ts'
 import { enters } from './kill-sluice.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
 const STATES: PodState[] = ['restarting', 'warming', 'emptying']
 
@@ -16,7 +16,7 @@ const STATES: PodState[] = ['restarting', 'warming', 'emptying']
 export const haproxyReload: Scenario = {
   name: 'haproxy-reload',
   runs: 12,
-  runsPerBed: 12,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace, { readyAfter: 2 }),
   async run(bed, random, index) {
     const pod = random.pick(WEB_PODS)

@@ -7,7 +7,7 @@ import type { Random } from './random.ts'
 import { printedCommand, runAsPrinted } from './resume.ts'
 import type { Scenario, ScenarioRun } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 
 /** Keep a drained pod busy for seconds, so that `emptying` lasts long enough to interrupt it. */
 const LONG_REQUESTS = { heldShare: 0.1, holdMs: 2_000 }
@@ -104,7 +104,7 @@ export const interruptions: readonly Interruption[] = [
 export const interrupt: Scenario = {
   name: 'interrupt',
   runs: 20,
-  runsPerBed: 20,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace, { readyAfter: 1 }),
   run: (bed, random, index) => runInterruption(bed, interruptions[index % interruptions.length]!, random),
 }

@@ -5,7 +5,7 @@ import { judge } from './judge.ts'
 import type { Random } from './random.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
 /** Right after an event, or so long after the run has begun. */
 export interface Moment {
@@ -50,7 +50,7 @@ export async function waitForMoment(sluice: SluiceProcess, { event, delayMs }: M
 export const killSluice: Scenario = {
   name: 'kill-sluice',
   runs: 30,
-  runsPerBed: 30,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random, index) {
     const moment = chooseMoment(random, index)

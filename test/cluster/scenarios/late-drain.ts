@@ -1,7 +1,7 @@
 import { judge } from './judge.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
 /** Later than sluice waits for an answer, and so late that the pod is back in rotation already. */
 const LATE_MS = 16_000
@@ -13,7 +13,7 @@ const LATE_MS = 16_000
 export const lateDrain: Scenario = {
   name: 'late-drain',
   runs: 5,
-  runsPerBed: 5,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random) {
     const pod = random.pick(WEB_PODS)

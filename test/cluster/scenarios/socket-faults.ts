@@ -4,7 +4,7 @@ import { judge } from './judge.ts'
 import type { Random } from './random.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade } from './web-bed.ts'
 
 export const FAULTS = ['dropReply', 'loseCommand', 'cut', 'hangReply', 'refuse'] as const
 export type Fault = (typeof FAULTS)[number]
@@ -13,7 +13,7 @@ export type Fault = (typeof FAULTS)[number]
 export const socketFaults: Scenario = {
   name: 'socket-faults',
   runs: 25,
-  runsPerBed: 25,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random, index) {
     const fault = FAULTS[index % FAULTS.length]!

@@ -4,7 +4,7 @@ import { judge } from './judge.ts'
 import { enters } from './kill-sluice.ts'
 import type { Scenario } from './scenario.ts'
 import { exitProblems } from './scenario.ts'
-import { openWebBed, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
+import { openWebBed, RUNS_PER_WEB_BED, watchWebUpgrade, WEB_PODS } from './web-bed.ts'
 
 const STATES: PodState[] = ['emptying', 'restarting', 'draining', 'restoring', 'patching', 'warming', 'verifying']
 
@@ -12,7 +12,7 @@ const STATES: PodState[] = ['emptying', 'restarting', 'draining', 'restoring', '
 export const takeover: Scenario = {
   name: 'takeover',
   runs: 14,
-  runsPerBed: 14,
+  runsPerBed: RUNS_PER_WEB_BED,
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random, index) {
     const pod = random.pick(WEB_PODS)

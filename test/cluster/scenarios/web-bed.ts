@@ -9,6 +9,8 @@ import { watchUpgrade } from './watched-upgrade.ts'
 export const WEB_PODS = ['web-2', 'web-1', 'web-0']
 const WORKLOAD = 'statefulset/web'
 const IMAGES = ['localhost/app:v1', 'localhost/app:v2', 'localhost/app:v3']
+/** An image that a container has had within ten minutes waits before it starts again (CrashLoopBackOff), ever longer. */
+export const RUNS_PER_WEB_BED = IMAGES.length
 
 export interface WebBedOptions {
   readyAfter?: number
@@ -25,7 +27,7 @@ export function openWebBed(
   return startUpgradeBed(cluster, { name, objects, app: 'web', count: WEB_PODS.length, config })
 }
 
-/** To the image after the one that it has: a bed serves any number of upgrades. */
+/** To the image after the one that it has. */
 export async function watchWebUpgrade(bed: UpgradeBed, traffic: WatchOptions['traffic'] = {}): Promise<WatchedUpgrade> {
   const { spec } = await bed.cluster.api.get('StatefulSet', 'web', bed.namespace)
   const image = IMAGES[(IMAGES.indexOf(spec.template.spec.containers[0].image) + 1) % IMAGES.length]!
