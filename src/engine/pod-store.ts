@@ -48,8 +48,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
         options.onGone(record.uid)
         return
       }
-      // An answer may have been faster than the watch: an older version would only turn the clock back.
-      if (reflector.records().get(record.uid)?.resourceVersion === record.resourceVersion) options.onChange(record.uid)
+      options.onChange(record.uid)
     },
     onError: options.onError,
   })

@@ -9,9 +9,4 @@ export interface ObjectRecord {
 export interface ReflectorEvent<R extends ObjectRecord> {
   type: 'added' | 'modified' | 'deleted'
   record: R
-  /**
-   * True where no version of this object can have been missed since the event before it;
-   * false for the first sight and after a relist. The witness rule needs to know.
-   */
-  continuous: boolean
 }

@@ -13,34 +13,24 @@ export interface Listing<R extends ObjectRecord> {
 }
 
 /**
- * The objects of one collection, by uid; pure. It keeps two versions of each object:
- *
- * - the last one that the *stream* (list or watch) delivered: it alone decides what is an event. The witness rule
- *   reads every status version in order, and the answer of a PATCH is often here before the watch has delivered the
- *   versions below it: they must still become events.
- * - the *newest known* one, from the stream or from an answer: what `records()` gives.
+ * The newest known version of each object of one collection, by uid; pure. It comes from the stream (list and watch) or
+ * from the answer of a call, whichever is faster; only the stream makes events, and never one that turns the clock back.
  */
 export interface ObjectStore<R extends ObjectRecord> {
   records(): ReadonlyMap<string, R>
   /** Takes in an answer; gives the newest known version. */
   observe(record: R): R
-  /** Takes in a list; gives the difference to what the stream delivered before, deletions first. */
+  /** Takes in a list; gives the difference to what was told before, deletions first. */
   replace(listing: Listing<R>): ReflectorEvent<R>[]
-  /** Takes in a watch event; undefined where it says nothing new (a replay after the watch was resumed). */
+  /** Takes in a watch event; undefined where it says nothing new (a replay, or a version that an answer has overtaken). */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', record: R): ReflectorEvent<R> | undefined
-  /** A version of this object could not be read: its next event is not continuous. */
-  markGap(uid: string): void
 }
 
 export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
   const newest = new Map<string, R>()
-  const streamed = new Map<string, { version: string; gap: boolean }>()
+  /** The version that the last event of each object told. */
+  const told = new Map<string, string>()
   const deletedAt = new Map<string, string>()
-
-  function keepNewest(record: R): void {
-    const known = newest.get(record.uid)
-    if (known === undefined || !isOlderVersion(record.resourceVersion, known.resourceVersion)) newest.set(record.uid, record)
-  }
 
   function rememberDeletion(uid: string, version: string): void {
     deletedAt.delete(uid)
@@ -55,7 +45,7 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
    */
   function remove(uid: string, version: string): void {
     newest.delete(uid)
-    streamed.delete(uid)
+    told.delete(uid)
     rememberDeletion(uid, version)
   }
 
@@ -64,26 +54,18 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
     return version !== undefined && !isNewerVersion(record.resourceVersion, version)
   }
 
-  function deliver(record: R, continuous: boolean): ReflectorEvent<R> {
-    const type = streamed.has(record.uid) ? 'modified' : 'added'
-    streamed.set(record.uid, { version: record.resourceVersion, gap: false })
+  function isKnownNewer({ uid, resourceVersion }: R): boolean {
+    const known = newest.get(uid)
+    return known !== undefined && isOlderVersion(resourceVersion, known.resourceVersion)
+  }
+
+  function tell(record: R): ReflectorEvent<R> | undefined {
+    const before = told.get(record.uid)
+    if (isKnownNewer(record) || (before !== undefined && !isNewerVersion(record.resourceVersion, before))) return undefined
+    newest.set(record.uid, record)
+    told.set(record.uid, record.resourceVersion)
     deletedAt.delete(record.uid)
-    keepNewest(record)
-    return { type, record, continuous }
-  }
-
-  function markGap(uid: string): void {
-    const last = streamed.get(uid)
-    if (last !== undefined) last.gap = true
-  }
-
-  function applyDeletion(record: R): ReflectorEvent<R> | undefined {
-    const last = streamed.get(record.uid)
-    // Equal is no replay: some servers give the deletion the version of the last change.
-    if (last !== undefined && isOlderVersion(record.resourceVersion, last.version)) return undefined
-    const known = newest.has(record.uid)
-    remove(record.uid, record.resourceVersion)
-    return known ? { type: 'deleted', record, continuous: last !== undefined && !last.gap } : undefined
+    return { type: before === undefined ? 'added' : 'modified', record }
   }
 
   return {
@@ -91,7 +73,7 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
 
     observe(record) {
       if (isFromBeforeDeletion(record)) return record
-      keepNewest(record)
+      if (!isKnownNewer(record)) newest.set(record.uid, record)
       return newest.get(record.uid) ?? record
     },
 
@@ -102,27 +84,25 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
       for (const [uid, record] of newest) {
         if (listed.has(uid)) continue
         // Made while the list was under way, and known from the answer that made it: the watch will bring it.
-        if (!streamed.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
+        if (!told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
         remove(uid, version)
-        events.push({ type: 'deleted', record, continuous: false })
+        events.push({ type: 'deleted', record })
       }
       for (const record of records) {
-        const last = streamed.get(record.uid)
-        // The same version as before: nothing was missed, and the next event of the watch is continuous.
-        if (last !== undefined && !isNewerVersion(record.resourceVersion, last.version)) continue
-        events.push(deliver(record, false))
+        const event = tell(record)
+        if (event !== undefined) events.push(event)
       }
-      for (const uid of unreadable) markGap(uid)
       return events
     },
 
     apply(type, record) {
-      if (type === 'DELETED') return applyDeletion(record)
-      const last = streamed.get(record.uid)
-      if (last === undefined) return isFromBeforeDeletion(record) ? undefined : deliver(record, false)
-      return isNewerVersion(record.resourceVersion, last.version) ? deliver(record, !last.gap) : undefined
+      if (type !== 'DELETED') return !told.has(record.uid) && isFromBeforeDeletion(record) ? undefined : tell(record)
+      const before = told.get(record.uid)
+      // Equal is no replay: some servers give the deletion the version of the last change.
+      if (before !== undefined && isOlderVersion(record.resourceVersion, before)) return undefined
+      const isKnown = newest.has(record.uid)
+      remove(record.uid, record.resourceVersion)
+      return isKnown ? { type: 'deleted', record } : undefined
     },
-
-    markGap,
   }
 }

@@ -36,9 +36,9 @@ function errorEvent(code: number) {
   return { type: 'ERROR', object: { kind: 'Status', code, reason: 'Some', message: 'it ended' } }
 }
 
-/** `added web-0@5`, with a tilde where versions may have been missed. */
-function show({ type, record, continuous }: ReflectorEvent<PodRecord>): string {
-  return `${continuous ? '' : '~'}${type} ${record.uid}@${record.resourceVersion}`
+/** `added web-0@5` */
+function show({ type, record }: ReflectorEvent<PodRecord>): string {
+  return `${type} ${record.uid}@${record.resourceVersion}`
 }
 
 function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void; random?: number } = {}) {
@@ -94,7 +94,7 @@ test('lists consistently in pages, then watches from the version of the list', a
   expect(taken()).toEqual([])
   second.answer(200, listOf(9, [pod('c', 3)]))
   await started
-  expect(taken()).toEqual(['~added a@1', '~added b@2', '~added c@3'])
+  expect(taken()).toEqual(['added a@1', 'added b@2', 'added c@3'])
   expect(known()).toEqual(['a@1', 'b@2', 'c@3'])
   const watch = await next('watch')
   expect(Object.fromEntries(watch.query)).toEqual({
@@ -116,7 +116,7 @@ test('an expired page makes it one list without pages', async () => {
   expect(Object.fromEntries(whole.query)).toEqual({ labelSelector: 'app=web' })
   whole.answer(200, listOf(12, [pod('a', 10), pod('b', 11)]))
   await started
-  expect(taken()).toEqual(['~added a@10', '~added b@11'])
+  expect(taken()).toEqual(['added a@10', 'added b@11'])
   await reflector.stop()
 })
 
@@ -131,7 +131,7 @@ test('the server is asked to close each watch after 240 to 480 s', async () => {
   }
 })
 
-test('changes by the watch are continuous, the first sight of an object is not', async () => {
+test('the watch tells each change, and the first sight of an object as added', async () => {
   const { startWith, taken, known, reflector } = setUp()
   const watch = await startWith(9, [pod('a', 1)])
   taken()
@@ -139,12 +139,12 @@ test('changes by the watch are continuous, the first sight of an object is not',
   watch.line({ type: 'ADDED', object: pod('b', 11) })
   watch.line({ type: 'MODIFIED', object: pod('b', 12) })
   watch.line({ type: 'DELETED', object: pod('a', 13) })
-  expect(taken()).toEqual(['modified a@10', '~added b@11', 'modified b@12', 'deleted a@13'])
+  expect(taken()).toEqual(['modified a@10', 'added b@11', 'modified b@12', 'deleted a@13'])
   expect(known()).toEqual(['b@12'])
   await reflector.stop()
 })
 
-test('a watch that ends is resumed from the last version, bookmarks included, and stays continuous', async () => {
+test('a watch that ends is resumed from the last version, bookmarks included', async () => {
   for (const [how, ended] of [
     ['in order', []],
     ['by a reset', ['ambiguous']],
@@ -167,7 +167,7 @@ test('a watch that ends is resumed from the last version, bookmarks included, an
   }
 })
 
-test('410 makes it list again: the difference is by uid and not continuous', async () => {
+test('410 makes it list again: the difference is by uid', async () => {
   for (const how of ['as status', 'in the stream'] as const) {
     const { startWith, next, taken, errors, known, reflector } = setUp()
     const watch = await startWith(9, [pod('same', 1), pod('changed', 2), pod('gone', 3), pod('web-0', 4, 'old')])
@@ -179,10 +179,9 @@ test('410 makes it list again: the difference is by uid and not continuous', asy
       listOf(30, [pod('same', 1), pod('changed', 20), pod('new', 21), pod('web-0', 22, 'reborn')]),
     )
     const second = await next('watch')
-    expect(taken()).toEqual(['~deleted gone@3', '~deleted old@4', '~modified changed@20', '~added new@21', '~added reborn@22'])
+    expect(taken()).toEqual(['deleted gone@3', 'deleted old@4', 'modified changed@20', 'added new@21', 'added reborn@22'])
     expect(known()).toEqual(['same@1', 'changed@20', 'new@21', 'reborn@22'])
     expect(errors.map(({ fatal }) => fatal)).toEqual([false])
-    // What the list showed unchanged has missed nothing.
     second.line({ type: 'MODIFIED', object: pod('same', 31) })
     second.line({ type: 'MODIFIED', object: pod('changed', 32) })
     expect(taken()).toEqual(['modified same@31', 'modified changed@32'])
@@ -196,7 +195,7 @@ test('a recreated object is another one', async () => {
   taken()
   watch.line({ type: 'DELETED', object: pod('web-0', 10, 'first') })
   watch.line({ type: 'ADDED', object: pod('web-0', 11, 'second') })
-  expect(taken()).toEqual(['deleted first@10', '~added second@11'])
+  expect(taken()).toEqual(['deleted first@10', 'added second@11'])
   await reflector.stop()
 })
 
@@ -218,7 +217,7 @@ test('what the watch replays is dropped', async () => {
   await reflector.stop()
 })
 
-test('versions below an observed answer still become events, in order and continuous', async () => {
+test('versions that an answer has overtaken are no events: the clock is never turned back', async () => {
   const { startWith, taken, known, reflector } = setUp()
   const watch = await startWith(9, [pod('a', 8)])
   taken()
@@ -226,7 +225,7 @@ test('versions below an observed answer still become events, in order and contin
   expect([taken(), known()]).toEqual([[], ['a@12']])
   watch.line({ type: 'MODIFIED', object: pod('a', 10) })
   watch.line({ type: 'MODIFIED', object: pod('a', 11) })
-  expect([taken(), known()]).toEqual([['modified a@10', 'modified a@11'], ['a@12']])
+  expect([taken(), known()]).toEqual([[], ['a@12']])
   watch.line({ type: 'MODIFIED', object: pod('a', 12) })
   watch.line({ type: 'MODIFIED', object: pod('a', 13) })
   expect([taken(), known()]).toEqual([['modified a@12', 'modified a@13'], ['a@13']])
@@ -256,9 +255,9 @@ test('an object that was made while the list was under way is not taken for dele
   reflector.observe(pod('gone', 29))
   list.answer(200, listOf(30, []))
   const second = await next('watch')
-  expect([taken(), known()]).toEqual([['~deleted gone@29'], ['made@31']])
+  expect([taken(), known()]).toEqual([['deleted gone@29'], ['made@31']])
   second.line({ type: 'ADDED', object: pod('made', 31) })
-  expect(taken()).toEqual(['~added made@31'])
+  expect(taken()).toEqual(['added made@31'])
   await reflector.stop()
 })
 
@@ -278,13 +277,13 @@ test('a line that cannot be read makes it list again, since an event may be lost
     watch.line({ type: 'MODIFIED', object: pod('a', 11) })
     ;(await next('list')).answer(200, listOf(12, [pod('a', 11)]))
     await next('watch')
-    expect(taken()).toEqual(['~modified a@11'])
+    expect(taken()).toEqual(['modified a@11'])
     expect(problems()).toEqual(['malformed'])
     await reflector.stop()
   }
 })
 
-test('an object that cannot be read loses its own continuity only', async () => {
+test('an object that cannot be read stops no other', async () => {
   const { startWith, taken, problems, known, reflector } = setUp()
   const watch = await startWith(9, [pod('a', 1), pod('b', 2), pod('c', 3)])
   taken()
@@ -293,7 +292,7 @@ test('an object that cannot be read loses its own continuity only', async () => 
   watch.line({ type: 'MODIFIED', object: pod('b', 12) })
   watch.line({ type: 'MODIFIED', object: pod('a', 13) })
   watch.line({ type: 'DELETED', object: { metadata: { uid: 'c', resourceVersion: '14' } } })
-  expect(taken()).toEqual(['~modified a@11', 'modified b@12', 'modified a@13', '~deleted c@3'])
+  expect(taken()).toEqual(['modified a@11', 'modified b@12', 'modified a@13', 'deleted c@3'])
   expect(problems()).toEqual(['malformed', 'malformed'])
   expect(known()).toEqual(['a@13', 'b@12'])
   await reflector.stop()
@@ -309,7 +308,7 @@ test('an object that cannot be read in a list is neither gone nor known', async 
   const second = await next('watch')
   expect([taken(), known(), problems()]).toEqual([[], ['a@1'], ['expired', 'malformed']])
   second.line({ type: 'MODIFIED', object: pod('a', 31) })
-  expect(taken()).toEqual(['~modified a@31'])
+  expect(taken()).toEqual(['modified a@31'])
   await reflector.stop()
 })
 
@@ -450,7 +449,7 @@ test('a handler that throws is told of and stops nothing', async () => {
   const watch = await startWith(9, [pod('a', 1), pod('b', 2)])
   watch.line({ type: 'MODIFIED', object: pod('a', 10) })
   watch.line({ type: 'MODIFIED', object: pod('b', 11) })
-  expect(taken()).toEqual(['~added a@1', '~added b@2', 'modified a@10', 'modified b@11'])
+  expect(taken()).toEqual(['added a@1', 'added b@2', 'modified a@10', 'modified b@11'])
   expect(problems()).toEqual(['handler', 'handler', 'handler', 'handler'])
   await reflector.stop()
 })
@@ -469,7 +468,7 @@ test('a handler that stops the reflector gets nothing more', async () => {
   const started = reflector.start().catch((error: unknown) => error)
   ;(await next('list')).answer(200, listOf(9, [pod('a', 1), pod('b', 2)]))
   expect(await started).toMatchObject({ problem: 'stopped' })
-  expect(taken()).toEqual(['~added a@1'])
+  expect(taken()).toEqual(['added a@1'])
 })
 
 test('stop ends a watch, a list and a pause, leaves no timer, and is no error', async () => {

@@ -40,7 +40,7 @@ export interface Reflector<R extends ObjectRecord> {
   records(): ReadonlyMap<string, R>
   /**
    * Takes in an object from elsewhere (the answer of a PATCH or a GET) unless a newer version is known;
-   * gives what is now known. It never counts as continuous by itself: versions between may come later by the watch.
+   * gives what is now known. It makes no event: the watch will tell that version, or a newer one.
    */
   observe(raw: unknown): R
   stop(): Promise<void>
@@ -189,12 +189,11 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (event !== undefined) emit(event)
     }
 
-    /** An object that never decodes must not stop the others: only its own continuity is lost. */
+    /** An object that never decodes must not stop the others. */
     function skipUnreadable({ type, uid, version }: { type: string } & Partial<Identity>, cause: Error): void {
       const error = problem('malformed', `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`, cause)
       if (uid === undefined || version === undefined) return end({ from: undefined, error })
       report(error, false)
-      store.markGap(uid)
       advance(version)
       const known = store.records().get(uid)
       const event = type === 'DELETED' && known !== undefined ? store.apply('DELETED', known) : undefined
