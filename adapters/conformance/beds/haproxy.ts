@@ -40,7 +40,19 @@ export async function makeHaproxyBed({ servers }: { servers: number }): Promise<
     const row = rows.find((line) => line.startsWith(`web,${nameOf(endpoint)},`))
     return row?.split(',')[column] ?? 'absent'
   }
-  await waitUntil(async () => (await status(endpoints[2]!)).startsWith('UP'), 'the first health checks have passed')
+  async function close(): Promise<void> {
+    await Promise.all(adapters.map((adapter) => adapter.close()))
+    wire.close()
+    pods.close()
+    await process.stop()
+  }
+  try {
+    await waitUntil(async () => (await status(endpoints[2]!)).startsWith('UP'), 'the first health checks have passed')
+  } catch (error) {
+    // Nobody else knows of it yet.
+    await close()
+    throw error
+  }
 
   return {
     adapter: () => create(socket),
@@ -70,11 +82,6 @@ export async function makeHaproxyBed({ servers }: { servers: number }): Promise<
     },
     powerless: () => create(process.operatorSocket),
     fencing: false,
-    async close() {
-      await Promise.all(adapters.map((adapter) => adapter.close()))
-      wire.close()
-      pods.close()
-      await process.stop()
-    },
+    close,
   }
 }
