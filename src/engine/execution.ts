@@ -190,7 +190,8 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
   }
 
   async function conclude(ledgers: RunLedgers, pods: readonly PodResult[], owners: Owners): Promise<void> {
-    if (!owners.allHeld()) return
+    // A pod may have come to its end on what was observed alone, while another had taken over.
+    if (!(await owners.confirmAll())) return
     try {
       await closeLedgers({ ledgers, pods, world, client, namespace, clock })
     } catch (error) {

@@ -14,7 +14,8 @@ export interface Owners {
   /** This process may act on the pod now. */
   isHeld(pod: PodView): boolean
   epochOf(pod: PodView): number
-  allHeld(): boolean
+  /** Asks where that has run out: after a stall another may have one of them. */
+  confirmAll(): Promise<boolean>
   /** The largest, for display. */
   readonly epoch: number
   /** Somebody else's Lease was waited out: the world may have changed meanwhile. */
@@ -72,7 +73,7 @@ export async function takeOwners({ world, ports, namespace, signal, tell, onLost
   return {
     isHeld: (pod) => of(pod)?.isHeld() ?? false,
     epochOf: (pod) => of(pod)?.epoch ?? 1,
-    allHeld: () => [...held.values()].every((ownership) => ownership.isHeld()),
+    confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     waited,
     release,

@@ -269,6 +269,37 @@ describe('holding', () => {
   })
 })
 
+describe('confirming', () => {
+  test('asks nobody while it is held', async () => {
+    const { held, server } = createBed()
+    const ownership = await held()
+    expect([await ownership.confirm(), server.calls]).toEqual([true, ['GET', 'POST']])
+  })
+
+  test('after a stall: renewed where nobody has taken it, and told where somebody has', async () => {
+    for (const taken of [false, true]) {
+      const { clock, take, server, settled, told } = createBed()
+      let stalledMs = 0
+      const result = await settled(take({ clock: { ...clock, now: () => clock.now() + stalledMs } }))
+      const ownership = (result as PromiseFulfilledResult<Ownership>).value
+      stalledMs = LEASE_DURATION_MS
+      if (taken) server.write(other(2))
+      expect(ownership.isHeld()).toBe(false)
+      expect(await settled(ownership.confirm())).toMatchObject({ value: !taken })
+      expect(told.filter((one) => one.startsWith('lost'))).toEqual(taken ? ['lost to other'] : [])
+    }
+  })
+
+  test('where nobody answers it is not held, and not lost', async () => {
+    const { clock, held, server, settled, told } = createBed()
+    const ownership = await held()
+    server.fault = () => 'lost'
+    await clock.advance(LEASE_DURATION_MS)
+    expect(await settled(ownership.confirm())).toMatchObject({ value: false })
+    expect(told.filter((one) => one.startsWith('lost'))).toEqual([])
+  })
+})
+
 describe('giving back', () => {
   test('clears the holder, keeps the epoch, and stops renewing', async () => {
     const { clock, held, server } = createBed()

@@ -10,6 +10,8 @@ const RENEW_EVERY_MS = LEASE_DURATION_MS / 3
 /** Between the end of an owner's right by its own clock and a newcomer's, so that a call that just left has arrived. */
 const PAUSE_MS = 1_000
 const LOOK_EVERY_MS = 1_000
+/** A renewal that meets a write of its own, or of a person, is asked for once more. */
+const MOST_CONFIRMATIONS = 2
 
 /** The right to change one workload's pods and their targets. */
 export interface Ownership {
@@ -18,6 +20,8 @@ export interface Ownership {
   readonly epoch: number
   /** This process may act now: its last renewal, counted from before it was sent, has not run out. */
   isHeld(): boolean
+  /** The same, asked of the API server where it has run out: after a stall another may have the Lease. Does not throw. */
+  confirm(): Promise<boolean>
   /** Gives the Lease back, so that the next owner need not wait. Does not throw. */
   release(): Promise<void>
 }
@@ -126,6 +130,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     schedule(RENEW_EVERY_MS)
 
     function schedule(delayMs: number): void {
+      clock.clearTimeout(timer)
       timer = clock.setTimeout(() => {
         renewing = renew()
       }, delayMs)
@@ -180,10 +185,17 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
+    const isHeld = (): boolean => !lost && !ended && clock.now() < heldUntil
+
     return {
       lease,
       epoch: first.transitions,
-      isHeld: () => !lost && !ended && clock.now() < heldUntil,
+      isHeld,
+      async confirm() {
+        await renewing
+        for (let tries = 0; !isHeld() && !lost && tries < MOST_CONFIRMATIONS; tries++) await (renewing = renew())
+        return isHeld()
+      },
       async release() {
         ended = true
         clock.clearTimeout(timer)

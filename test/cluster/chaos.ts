@@ -32,7 +32,7 @@ async function repeat(scenario: Scenario): Promise<void> {
   try {
     for (let index = 0; index < count; index++) {
       if (index % scenario.runsPerBed === 0) {
-        await bed?.stop()
+        await close(bed)
         bed = await scenario.open(cluster, `${scenario.name}-${index}`)
       }
       const startedAt = performance.now()
@@ -45,13 +45,18 @@ async function repeat(scenario: Scenario): Promise<void> {
       for (const problem of problems) console.log(`  ${problem.replaceAll('\n', '\n  ')}`)
       // What a failed run left behind must not be taken for the next one's fault.
       if (index + 1 < count && (index + 1) % scenario.runsPerBed !== 0) {
-        await bed!.stop()
+        await close(bed)
         bed = await scenario.open(cluster, `${scenario.name}-${index + 1}`)
       }
     }
   } finally {
-    await bed?.stop()
+    await close(bed)
   }
+}
+
+/** A bed that does not come to its end goes with the cluster; the runs after it need not. */
+async function close(bed: UpgradeBed | undefined): Promise<void> {
+  await bed?.stop().catch((error: unknown) => console.log(`clean-up: ${shorten(String(error))}`))
 }
 
 /** Each run has its own chance, so that one of them can be repeated by its number. */
