@@ -1,5 +1,6 @@
 import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
 import type { Journal, JournalTarget } from '../../src/pods/glossary.ts'
+import { openJournal } from '../../src/pods/open-journal.ts'
 import { unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 import { beginRestart, observeRestart, restartProof, restartTrouble } from '../../src/pods/witness.ts'
@@ -20,8 +21,8 @@ export function openRecord({
   gone,
   targets,
 }: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'gone' | 'targets'>): Journal | undefined {
-  if (stored.kind === 'read' && stored.journal.step !== 'closed') {
-    const { journal } = stored
+  const journal = openJournal(stored)
+  if (journal) {
     const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
     return { ...journal, run, epoch, ...(origin === undefined ? {} : { origin }) }
   }
@@ -41,10 +42,6 @@ export function reopened(
 /** Its entries in the load balancers were pointed at another address, and have other ids since. */
 export function followed(record: Journal, targets: JournalTarget[] | undefined): Journal {
   return targets === undefined ? record : { ...record, targets }
-}
-
-export function hasOpenRecord({ stored }: Pick<PodContext, 'stored'>): boolean {
-  return stored.kind === 'read' && stored.journal.step !== 'closed'
 }
 
 /** The record that the next write stores. */

@@ -1,12 +1,12 @@
 import { assign, raise, setup } from 'xstate'
 import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
+import { isOpen } from '../../src/pods/open-journal.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
 import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
 import {
   asksForOthers,
   beginRestartOf,
   followed,
-  hasOpenRecord,
   isEnding,
   isMoved,
   isReady,
@@ -81,7 +81,7 @@ export const podSetup = setup({
     isUsurped: ({ context }) => isUsurped(context),
     isRecorded: ({ context }) => isRecorded(context),
     hasNoRecord: ({ context }) => context.record === undefined,
-    hasNothingOpen: ({ context }) => !hasOpenRecord(context),
+    hasNothingOpen: ({ context }) => !isOpen(context.stored),
     hasDrainRecord: ({ context }) => context.record?.step === 'drain',
     hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
     hasNoTouchedTargets: ({ context }) => context.record?.targets.every(({ untouched }) => untouched) ?? true,

@@ -12,6 +12,7 @@ import { ledgerEntry } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
+import { isOpen } from '../pods/open-journal.ts'
 
 /** Finished ledgers of a workload that are kept. */
 const KEPT = 10
@@ -183,16 +184,15 @@ interface CloseOptions {
 /** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
 export async function closeLedgers({ ledgers, pods, world, client, namespace, clock }: CloseOptions): Promise<void> {
   const results = new Map(pods.map((result) => [result.uid, result]))
-  const isOpen = ({ uid, state }: LedgerEntry): boolean => {
+  const isUnsettled = ({ uid, state }: LedgerEntry): boolean => {
     if (state === 'closed') return false
     const result = results.get(uid)
     if (result)
       return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
-    const stored = world.store.get(uid)?.stored
-    return stored !== undefined && stored.kind === 'read' && stored.journal.step !== 'closed'
+    return isOpen(world.store.get(uid)?.stored)
   }
   for (const store of [ledgers.current, ...ledgers.superseded]) {
-    if ([...store.ledger.entries.values()].some((entry) => isOpen(entry))) continue
+    if ([...store.ledger.entries.values()].some((entry) => isUnsettled(entry))) continue
     await store.finish(new Date(clock.wallNow()).toISOString())
   }
   const removable = ledgers.finished.slice(KEPT - 1)

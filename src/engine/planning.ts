@@ -11,6 +11,7 @@ import { messageOf, RunError } from './errors.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Found, Traffic } from './traffic.ts'
+import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** One workload of a run, with what is to be done to it. */
 export interface AssessedWorkload {
@@ -103,8 +104,9 @@ async function planPods({ pods, workloadOf, traffic, loadBalancers, targets: kno
   const standing = await snapshots([...found.values()], loadBalancers)
   return pods.map(({ pod, stored }): PlanPod => {
     const base = { pod, stored, images: wanted(pod) }
-    if (stored.kind === 'read' && stored.journal.step !== 'closed') {
-      const targets = stored.journal.targets.map(({ loadBalancer, target, untouched }) => ({
+    const open = openJournal(stored)
+    if (open) {
+      const targets = open.targets.map(({ loadBalancer, target, untouched }) => ({
         loadBalancer,
         target,
         inRotation: !untouched,
@@ -145,8 +147,4 @@ async function snapshots(
     }
   }
   return standing
-}
-
-function isOpen(stored: Observation['stored']): boolean {
-  return stored.kind === 'read' && stored.journal.step !== 'closed'
 }

@@ -6,6 +6,7 @@ import type { RunEventBody } from './events.ts'
 import { rehearse } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { World } from './world.ts'
+import { isOpen } from '../pods/open-journal.ts'
 
 interface PrepareOptions {
   world: World
@@ -52,8 +53,7 @@ export async function prepareWorkloads(
         tell({ type: 'template', workload: `${workload.ref.kind.toLowerCase()}/${workload.ref.name}`, message }),
     })
     for (const { pod, stored } of world.store.all()) {
-      const isOpen = stored.kind === 'read' && stored.journal.step !== 'closed'
-      if (isOpen || pod.deleting || !workload.owns(pod) || !world.includes(pod)) continue
+      if (isOpen(stored) || pod.deleting || !workload.owns(pod) || !world.includes(pod)) continue
       if (asksFor(pod, assessment.images) && !workload.hasRevision(pod)) await label(pod, workload.podOperations(pod), options)
     }
   }

@@ -6,7 +6,7 @@ import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
-import type { PodView, ReadJournal } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { WindowPod } from '../plan/window.ts'
@@ -19,6 +19,7 @@ import { pollDelayMs } from './poll-delay.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
 import { LATE_ARRIVAL_MS } from './traffic.ts'
+import { isOpen } from '../pods/open-journal.ts'
 
 /** Between a try and the next, where something has to be asked again. */
 const RETRY_MS = 250
@@ -353,10 +354,6 @@ export function createRollout(options: RolloutOptions): Rollout {
       send({ type: 'lost', reason })
     },
   }
-}
-
-function isOpen(stored: ReadJournal | undefined): boolean {
-  return stored?.kind === 'read' && stored.journal.step !== 'closed'
 }
 
 function endsBadly({ context: { outcome } }: Snapshot): boolean {

@@ -3,11 +3,13 @@ import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
 import { operationId } from '../journal/operation.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
+import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
+import { canonical, describeTarget, isOut, together } from './traffic-reading.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
 const CALL_LIFE_MS = 10_000
@@ -127,7 +129,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     try {
       const readings = await Promise.all(targets.map((target) => queueOf(target).inspect(plain(target))))
       confirm(uid, targets, readings)
-      return { ...together(readings), detail: readings.map((reading, index) => describe(targets[index]!, reading)).join('; ') }
+      return {
+        ...together(readings),
+        detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
+      }
     } catch (error) {
       return { state: 'unknown', inFlight: null, detail: messageOf(error) }
     }
@@ -138,7 +143,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       const doubt = doubtful.get(keyOf(uid, target))
       if (!doubt || isOut(readings[index]!) !== (doubt.effect === 'drain') || readings[index]!.admin === 'unknown') return
       doubtful.delete(keyOf(uid, target))
-      tell({ ...doubt, outcome: 'confirmed', detail: describe(target, readings[index]!) })
+      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
     })
   }
 
@@ -277,52 +282,4 @@ function plain({ target, scope }: JournalTarget): Target {
 
 function keyOf(uid: string, { loadBalancer, target }: JournalTarget): string {
   return JSON.stringify([uid, loadBalancer, target])
-}
-
-/** An entry that is not there takes no requests, as a drained one. */
-function isOut({ admin, routable }: TargetObservation): boolean {
-  return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
-}
-
-function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight' | 'removed'> {
-  const counts = readings.map(({ inFlight }) => inFlight)
-  const inFlight = counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + count!, 0)
-  if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown', inFlight }
-  if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', inFlight, removed: true }
-  if (readings.every((reading) => isOut(reading))) return { state: 'out', inFlight }
-  return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed', inFlight }
-}
-
-function describe({ loadBalancer, target }: JournalTarget, { admin, inFlight, detail }: TargetObservation): string {
-  const flight = inFlight === null ? 'in flight unknown' : `${inFlight} in flight`
-  return `${loadBalancer}/${target} ${admin}, ${flight}${detail ? ` (${detail})` : ''}`
-}
-
-/** Equal states give equal text, whatever the order of their keys. */
-function canonical(value: Json | undefined): string {
-  return JSON.stringify(value, (_, part: Json) =>
-    part !== null && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  )
-}
-
-function answerOf(error: unknown): EffectAnswer {
-  const message = messageOf(error)
-  // What is no adapter error may have happened at any moment: nobody knows.
-  if (!(error instanceof AdapterError)) return { kind: 'unknown', message }
-  if (error.kind === 'ambiguous') return { kind: 'unknown', message }
-  if (error.kind === 'retryable' || error.kind === 'throttled' || error.kind === 'conflict') return { kind: 'retryable', message }
-  return { kind: 'refused', message }
-}
-
-/** A doubt about one target outweighs everything: it has to be read back first. */
-const RANK = ['unknown', 'refused', 'retryable', 'applied'] as const
-
-function worst(answers: readonly EffectAnswer[]): EffectAnswer {
-  for (const kind of RANK) {
-    const found = answers.find((answer) => answer.kind === kind)
-    if (found) return answers.some(({ lateCall }) => lateCall) ? { ...found, lateCall: true } : found
-  }
-  return { kind: 'applied' }
 }

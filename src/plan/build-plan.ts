@@ -3,6 +3,7 @@ import type { ContainerImage, JournalStep, PodView, ReadJournal } from '../pods/
 import { byUpgradeOrder } from '../pods/heir.ts'
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
 import { windowSize } from './window.ts'
+import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** Everything that a plan is made from: the request, and the world as observed. */
 export interface PlanInput {
@@ -66,8 +67,8 @@ export function buildPlan(input: PlanInput): Plan {
 function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
   const base = { uid: pod.uid, name: pod.name, images: changesFor(pod, images), targets: targets.found ? targets.targets : [] }
   if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
-  if (stored.kind === 'read' && stored.journal.step !== 'closed')
-    return { ...base, action: 'adopt', reason: ADOPTED[stored.journal.step] }
+  const open = openJournal(stored)
+  if (open) return { ...base, action: 'adopt', reason: ADOPTED[open.step as Exclude<JournalStep, 'closed'>] }
   if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
   if (asksFor(pod, images)) return { ...base, action: 'skip', reason: 'it runs these images already' }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
@@ -107,8 +108,4 @@ function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefin
 
 function rank({ action }: PodPlan): number {
   return action === 'adopt' ? 0 : action === 'upgrade' ? 1 : 2
-}
-
-function isOpen(stored: ReadJournal): boolean {
-  return stored.kind === 'read' && stored.journal.step !== 'closed'
 }
