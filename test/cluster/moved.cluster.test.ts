@@ -155,13 +155,14 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     await controllerManager.pause()
     try {
       await api.delete('Pod', 'web-2', bed.namespace)
-      await run.seen((event) => event.type === 'podDetail' && event.detail === 'a pod in its place')
+      await reached(run, 'web-2', 'settling')
       await api.waitFor(
         'the end of web-2',
         () => api.list('Pod', bed.namespace, 'app=web'),
         (pods) => pods.length === 2,
       )
-      // From here on no pod changes: only the workload says that none will come.
+      // When sluice has heard of that no pod changes any more: only the workload says that none will come.
+      await sleep(1_000)
       await api.patch('StatefulSet', 'web', bed.namespace, { spec: { replicas: 2 } })
       await run.seen((event) => event.type === 'podFinished' && event.result.pod === 'web-2')
     } finally {
