@@ -193,7 +193,11 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       isHeld,
       async confirm() {
         await renewing
-        for (let tries = 0; !isHeld() && !lost && tries < MOST_CONFIRMATIONS; tries++) await (renewing = renew())
+        for (let tries = 0; tries < MOST_CONFIRMATIONS; tries++) {
+          if (isHeld() || lost) break
+          renewing = renew()
+          await renewing
+        }
         return isHeld()
       },
       async release() {
