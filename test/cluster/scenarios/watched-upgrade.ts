@@ -71,7 +71,7 @@ function podAfter(pod: KubeObject): PodAfter {
   }
 }
 
-/** Its count follows the pods' labels: a moment later, or half a minute where the controller had lost the API server. */
+/** Its count follows the pods' labels a moment later. */
 async function ownerOf(bed: UpgradeBed, workload: string): Promise<History['owner']> {
   const [kind, name] = workload.split('/') as [string, string]
   if (kind !== 'statefulset') return undefined
@@ -82,7 +82,7 @@ async function ownerOf(bed: UpgradeBed, workload: string): Promise<History['owne
     revision: status.updateRevision,
   })
   let last = count(await read())
-  for (let look = 0; look < 400 && last.updated !== last.replicas; look++) {
+  for (let look = 0; look < 100 && last.updated !== last.replicas; look++) {
     await sleep(100)
     last = count(await read())
   }
