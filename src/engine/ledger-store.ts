@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
-import { LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
+import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
 
 const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
 
@@ -50,14 +50,7 @@ export async function createLedger(ledger: Ledger, { client, namespace }: Ledger
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
-    const name = chunkName(ledger.header.run, chunk)
-    const body = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, namespace, labels: { [LEDGER_LABEL]: ledger.header.run } },
-      data: chunks[chunk],
-    }
-    await createOnce(client, namespace, body)
+    await createPart({ run: ledger.header.run, chunk, data: chunks[chunk]! }, { client, namespace })
   }
   return ledgerStore({ header: { ...ledger.header, chunks: chunks.length }, entries: ledger.entries }, chunkOf, {
     client,
@@ -65,8 +58,16 @@ export async function createLedger(ledger: Ledger, { client, namespace }: Ledger
   })
 }
 
+interface NewPart {
+  run: string
+  chunk: number
+  data: Record<string, string>
+}
+
 /** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
-async function createOnce(client: KubeClient, namespace: string, body: unknown): Promise<void> {
+async function createPart({ run, chunk, data }: NewPart, { client, namespace }: LedgerOptions): Promise<void> {
+  const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
   try {
     await client.create(path(namespace), body)
   } catch (error) {
@@ -86,9 +87,19 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   const { run, chunks } = ledger.header
 
   async function set(chunk: number, key: string, value: string): Promise<void> {
-    const body = [{ op: 'add' as const, path: `/data/${key}`, value }]
-    const name = path(namespace, chunkName(run, chunk))
-    await client.patch(name, body)
+    try {
+      await client.patch(path(namespace, chunkName(run, chunk)), [{ op: 'add', path: `/data/${key}`, value }])
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 404) throw error
+      // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
+      await createPart({ run, chunk, data: { ...dataOf(chunk), [key]: value } }, { client, namespace })
+    }
+  }
+
+  function dataOf(chunk: number): Record<string, string> {
+    const data: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
+    for (const entry of ledger.entries.values()) if (chunkOf.get(entry.uid) === chunk) data[entry.uid] = writeEntry(entry)
+    return data
   }
 
   return {
@@ -103,7 +114,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     },
     async finish(at) {
       ledger.header = { ...ledger.header, finishedAt: at } satisfies LedgerHeader
-      await set(0, 'header', writeHeader(ledger.header))
+      await set(0, HEADER_KEY, writeHeader(ledger.header))
     },
   }
 }

@@ -72,7 +72,8 @@ const Entry = z.object({
 })
 
 const utf8 = new TextEncoder()
-const HEADER_KEY = 'header'
+/** Of the header among the data of the first ConfigMap. */
+export const HEADER_KEY = 'header'
 
 export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)

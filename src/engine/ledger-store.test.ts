@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import { applyPatch } from '../journal/testing/json-patch.ts'
+import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
+import { ENTRIES_PER_CHUNK } from '../journal/ledger.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+
+const NAMESPACE = 'shop'
+
+interface ConfigMap {
+  metadata: { name: string; labels: Record<string, string> }
+  data: Record<string, string>
+}
+
+/** An API server of ConfigMaps. */
+function server(): { client: KubeClient; configMaps: Map<string, ConfigMap> } {
+  const configMaps = new Map<string, ConfigMap>()
+  const refuse = (method: string, path: string, status: number, reason: string): never => {
+    throw new KubeError(`${status} ${reason}`, { kind: status === 409 ? 'conflict' : 'definite', method, path, status, reason })
+  }
+  const client = {
+    async get() {
+      return { metadata: { resourceVersion: '1' }, items: [...configMaps.values()] }
+    },
+    async create(path: string, body: ConfigMap) {
+      if (configMaps.has(body.metadata.name)) refuse('POST', path, 409, 'AlreadyExists')
+      configMaps.set(body.metadata.name, body)
+      return body
+    },
+    async patch(path: string, operations: Parameters<typeof applyPatch>[1]) {
+      const name = path.split('/').at(-1)!
+      const found = configMaps.get(name) ?? refuse('PATCH', path, 404, 'NotFound')
+      configMaps.set(name, applyPatch(found, operations))
+      return configMaps.get(name)
+    },
+  }
+  return { client: client as unknown as KubeClient, configMaps }
+}
+
+function entry(uid: string, state: LedgerEntry['state'] = 'open'): LedgerEntry {
+  const target = {
+    loadBalancer: 'edge',
+    target: `web/${uid}@10.0.0.1:80`,
+    scope: 'web',
+    prior: { state: 'ready' },
+    untouched: false,
+  }
+  return { uid, pod: `pod-${uid}`, targets: [target], state }
+}
+
+function ledger(count: number): Ledger {
+  const uids = Array.from({ length: count }, (_, index) => `u${index}`)
+  const header = { run: 'abc', workloads: [], images: [], startedAt: '2026-01-01T00:00:00Z', chunks: 1 }
+  return { header, entries: new Map(uids.map((uid) => [uid, entry(uid)])) }
+}
+
+async function stored(client: KubeClient): Promise<Ledger> {
+  const [found, ...more] = await listLedgers(client, NAMESPACE)
+  if (found?.kind !== 'read' || more.length > 0) throw new Error(`not one ledger that can be read: ${JSON.stringify(found)}`)
+  return found.ledger
+}
+
+describe('a ledger that somebody deletes while its run goes on', () => {
+  it.each([
+    ['the whole of a small one', 3, 'sluice-run-abc'],
+    ['the first part', ENTRIES_PER_CHUNK + 3, 'sluice-run-abc'],
+    ['the second part', ENTRIES_PER_CHUNK + 3, 'sluice-run-abc-1'],
+  ])('is written anew with the next entry: %s', async (_, count, deleted) => {
+    const { client, configMaps } = server()
+    const store = await createLedger(ledger(count), { client, namespace: NAMESPACE })
+    configMaps.delete(deleted)
+    await store.put(entry('u1', 'abandoned'))
+    await store.put(entry(`u${count - 1}`, 'closed'))
+    await store.put(entry('late'))
+
+    const { header, entries } = await stored(client)
+    expect(header.chunks).toBe(count > ENTRIES_PER_CHUNK ? 2 : 1)
+    expect(entries.size).toBe(count + 1)
+    expect(entries.get('u0')).toEqual(entry('u0'))
+    expect(entries.get('u1')?.state).toBe('abandoned')
+    expect(entries.get(`u${count - 1}`)?.state).toBe('closed')
+    expect(configMaps.get(deleted)?.metadata.labels).toEqual({ 'sluice.dev/ledger': 'abc' })
+  })
+
+  it('is finished all the same, also by the owner that goes on with it', async () => {
+    const { client, configMaps } = server()
+    await createLedger(ledger(2), { client, namespace: NAMESPACE })
+    const [found] = await listLedgers(client, NAMESPACE)
+    const store = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+    configMaps.clear()
+    await store.finish('2026-01-01T00:01:00Z')
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBe('2026-01-01T00:01:00Z')
+    expect(entries.size).toBe(2)
+  })
+})
