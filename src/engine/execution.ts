@@ -5,7 +5,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
 import type { RunLedgers } from './history.ts'
-import { closeLedgers, ghostsOf, openRunLedger } from './history.ts'
+import { closeLedgers, ghostsOf, openRunLedger, warnOfLostJournals } from './history.ts'
 import { worstOutcome } from './outcome.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
@@ -94,6 +94,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     const { run: id } = ledgers.current.ledger.header
     await prepareWorkloads({ world, client, namespace, signal, tell })
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
+    await warnOfLostJournals({ ledgers, world, tell })
     /** Pods as last seen, those that are gone among them. */
     const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
 

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { service, statefulSet } from './manifests.ts'
+import { reached, standings, story } from './moments.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+const UPGRADE = ['statefulset/web', 'app=localhost/app:v2']
+
+describeOnCluster('records that somebody deletes', (cluster) => {
+  it('names a drained pod whose journal is gone: nothing says any more who has it out', async () => {
+    const namespace = 'lost-journal'
+    const objects = [statefulSet({ name: 'web', namespace, replicas: 2, readyAfter: 1 }), service({ name: 'web', namespace })]
+    const bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
+    try {
+      const killed = bed.start(['upgrade', ...UPGRADE])
+      await reached(killed, 'web-1', 'restarting')
+      killed.child.kill('SIGKILL')
+      await killed.exit
+      const annotations = { 'sluice.dev/journal': null }
+      await cluster().api.patch('Pod', 'web-1', namespace, { metadata: { annotations } })
+
+      const next = await bed.upgrade(...UPGRADE)
+      const warnings = next.events.flatMap((event) => (event.type === 'warning' && event.pod === 'web-1' ? [event.message] : []))
+      expect(warnings, story(next)).toEqual([expect.stringMatching(/no journal.*web\/web-1@.*put it back by hand/)])
+      expect(bed.effects()).toEqual({ 'web-1': ['drain'], 'web-0': ['drain', 'ready'] })
+      expect(await standings(bed)).toMatchObject({ 'web-1': { state: 'drain' }, 'web-0': { state: 'ready' } })
+    } finally {
+      await bed.stop()
+    }
+  })
+
+  it('goes on where the ledger of the run is deleted, and still settles a pod that is gone', async () => {
+    const namespace = 'lost-ledger'
+    const objects = [statefulSet({ name: 'web', namespace, replicas: 2, readyAfter: 1 }), service({ name: 'web', namespace })]
+    const bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
+    const { api } = cluster()
+    try {
+      const run = bed.start(['upgrade', ...UPGRADE])
+      await reached(run, 'web-1', 'restarting')
+      const [ledger] = await api.list('ConfigMap', namespace, 'sluice.dev/ledger')
+      await api.delete('ConfigMap', ledger.metadata.name, namespace)
+      await api.delete('Pod', 'web-1', namespace, { gracePeriodSeconds: 0 })
+
+      const exit = await run.exit
+      expect(exit.code, story(exit)).toBe(8)
+      const [again] = await api.list('ConfigMap', namespace, 'sluice.dev/ledger')
+      expect(again.metadata.name).toBe(ledger.metadata.name)
+      expect(again.data).toMatchObject({ header: ledger.data.header })
+      expect(Object.values(again.data).join('\n')).toContain('"state":"abandoned"')
+    } finally {
+      await bed.stop()
+    }
+  })
+})
