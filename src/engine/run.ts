@@ -3,7 +3,6 @@ import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
-import type { World } from './world.ts'
 import { observeWorld } from './world.ts'
 
 export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
@@ -30,7 +29,9 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   const tell = (body: RunEventBody): void =>
     ports.onEvent({ ...body, atMs: Math.round(clock.now() - beganAt), wallAt: new Date(clock.wallNow()).toISOString() })
 
-  const world = await observeWithRights(request, ports, tell)
+  // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
+  await checkRights(ports.client, request)
+  const world = await observeWorld(request, ports, tell)
   const execution = createExecution({ request, ports, world, tell })
   tell({ type: 'planned', plan: world.plan() })
   return {
@@ -42,12 +43,4 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
     },
     close: () => world.stop(),
   }
-}
-
-/** Looks, and asks for its rights meanwhile: what it lacks there says more than the first look that is refused. */
-async function observeWithRights(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
-  const [rights, observed] = await Promise.allSettled([checkRights(ports.client, request), observeWorld(request, ports, tell)])
-  if (rights.status === 'fulfilled' && observed.status === 'fulfilled') return observed.value
-  if (observed.status === 'fulfilled') await observed.value.stop()
-  throw rights.status === 'rejected' ? rights.reason : (observed as PromiseRejectedResult).reason
 }
