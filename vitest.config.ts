@@ -1,5 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+const ALONE = ['test/cluster/**/*.alone.cluster.test.ts']
+
+const onCluster = {
+  globalSetup: ['test/cluster/global-setup.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 900_000,
+}
+
 export default defineConfig({
   test: {
     projects: [
@@ -13,14 +21,22 @@ export default defineConfig({
       },
       {
         test: {
+          ...onCluster,
           name: 'cluster',
-          globalSetup: ['test/cluster/global-setup.ts'],
           include: ['test/cluster/**/*.cluster.test.ts'],
-          // One cluster serves all files; they run one after another on it.
+          exclude: ALONE,
+          // They share one cluster, each file with a namespace and a HAProxy of its own; most of their time they wait.
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          ...onCluster,
+          name: 'cluster-alone',
+          include: ALONE,
+          // These stop the kubelet or the API server under everybody.
           fileParallelism: false,
           maxWorkers: 1,
-          testTimeout: 300_000,
-          hookTimeout: 900_000,
         },
       },
     ],

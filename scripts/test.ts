@@ -1,5 +1,5 @@
 // Runs all tests and says in one line what came of them: `N passed, N failed, N skipped`.
-// The unit tests and those on a real cluster are runs of their own: the cluster tests need the machine to themselves.
+// One run after another: tests on a real cluster need the machine to themselves, and some of them the cluster too.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ const totals = { passed: 0, failed: 0, skipped: 0 }
 let broken = false
 
 try {
-  for (const project of ['unit', 'cluster']) {
+  for (const project of ['unit', 'cluster', 'cluster-alone']) {
     const file = join(folder, `${project}.json`)
     const args = ['run', '--project', project, '--reporter', 'default', '--reporter', 'json', `--outputFile.json=${file}`]
     const code = await run('vitest', args)

@@ -16,7 +16,7 @@ export interface HaproxyOptions {
   /** Short for one backend, "web". Either this or `backends`. */
   servers?: HaproxyServer[]
   backends?: HaproxyBackend[]
-  /** Must differ between load balancers of one cluster that run at once; counted up from 8080 by default. */
+  /** Must differ between load balancers of one cluster that run at once; counted up by default. */
   port?: number
   checks?: boolean
   /** reload() and restart() keep the servers' state through a file; without it they come back as configured. */
@@ -50,12 +50,14 @@ export interface Haproxy {
   stop(): Promise<void>
 }
 
+/** Test files that run at the same time share the cluster's network. */
+const firstPort = 8080 + 200 * Number(process.env['VITEST_POOL_ID'] ?? 0)
 let started = 0
 
 /** HAProxy in the cluster's network, in master-worker mode, with a recorder before its stats socket. */
 export async function startHaproxy(cluster: Cluster, options: HaproxyOptions): Promise<Haproxy> {
   const number = started++
-  const port = options.port ?? 8080 + number
+  const port = options.port ?? firstPort + number
   const dir = join(cluster.info.dir, `haproxy-${process.pid}-${number}`)
   await mkdir(dir, { recursive: true })
   const file = (name: string) => join(dir, name)
