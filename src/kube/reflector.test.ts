@@ -373,7 +373,7 @@ test('a server error that comes back without progress makes it list again', asyn
   await reflector.stop()
 })
 
-test.each([401, 403, 404])('%i on the first list is fatal', async (status) => {
+test.each([400, 401, 403, 404, 422])('%i on the first list is fatal', async (status) => {
   const { reflector, next, errors, transport } = setUp()
   const started = reflector.start()
   const settled = started.then(

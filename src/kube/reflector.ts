@@ -242,12 +242,20 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       from = outcome.from
       const { error } = outcome
       if (error === undefined) continue
+      if (!listed && isSenseless(error)) {
+        report(error, true)
+        return error
+      }
       if (isRefusal(error)) {
         refusedSince ??= clock.now()
         if (!listed || clock.now() - refusedSince >= REFUSED_UNTIL_FATAL_MS) {
           report(error, true)
           return error
         }
+      }
+      if (!listed && isRefusedForGood(error)) {
+        report(error, true)
+        return error
       }
       report(error, false)
       failures += 1
@@ -282,8 +290,18 @@ interface Identity {
   version: string | undefined
 }
 
+/** A selector that does not parse, say: asking again gets the same answer. An expired page (410) does not. */
+function isRefusedForGood(error: unknown): boolean {
+  return error instanceof KubeError && error.kind === 'definite' && error.status !== undefined && error.status !== 410
+}
+
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
+}
+
+/** The server cannot make sense of the request, as of a selector that is none: asked again, it would say the same. */
+function isSenseless(error: unknown): boolean {
+  return error instanceof KubeError && (error.status === 400 || error.status === 422)
 }
 
 function asError(error: unknown): Error {
