@@ -12,7 +12,9 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'restarting':
       return (
         restartTroubleOf(context)?.reason ??
-        (context.restart?.seen ? 'the new container is started' : 'the kubelet has not seen the patch yet')
+        (context.restart?.seen
+          ? 'seen by the kubelet; the new container is not up yet'
+          : 'the kubelet has not seen the patch yet')
       )
     case 'warming':
       return notReadyReason(context) ?? 'ready, for readyFor'

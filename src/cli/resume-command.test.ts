@@ -28,6 +28,13 @@ test('the same command again, as it was typed', () => {
   expect(resumeCommand(invocation)).toBe(`kubectl sluice upgrade -l 'app in (a, b)' app=r:5000/app:v2 --max-unavailable 25%`)
 })
 
+test('a config that the environment named is written out', () => {
+  const env = { SLUICE_CONFIG: 'my conf.yaml' }
+  const called = (...args: string[]) => resumeCommand({ program: 'sluice', args }, env)
+  expect(called('upgrade', 'sts/web')).toBe("sluice upgrade sts/web --config 'my conf.yaml'")
+  expect(called('upgrade', 'sts/web', '--config', 'other.yaml')).toBe('sluice upgrade sts/web --config other.yaml')
+})
+
 test('a shell reads back exactly the words', () => {
   const words = array(
     oneof(string(), constantFrom("it's", '$(id)', '`id`', '*', '~', 'a b', '', '"', '\\', '!x', '#', '&&', 'a\nb')),

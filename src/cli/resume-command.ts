@@ -1,7 +1,12 @@
 import type { Invocation } from './invocation.ts'
 import { shellQuote } from './shell-quote.ts'
 
-/** The command that goes on where this one stopped: the same one, as it was typed. */
-export function resumeCommand({ program, args }: Invocation): string {
-  return `${program} ${shellQuote(args)}`
+/**
+ * The command that goes on where this one stopped: the same one, as it was typed. A config that the environment named is
+ * written out: the command may be pasted elsewhere.
+ */
+export function resumeCommand({ program, args }: Invocation, env: NodeJS.ProcessEnv = {}): string {
+  const named = args.some((arg) => arg === '--config' || arg.startsWith('--config='))
+  const config = named || !env['SLUICE_CONFIG'] ? [] : ['--config', env['SLUICE_CONFIG']]
+  return `${program} ${shellQuote([...args, ...config])}`
 }

@@ -42,7 +42,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const { flags } = order
   const logger = await createLogger(flags.verbose === true, terminal.env)
   const renderer = createRenderer(flags, terminal)
-  const resume = resumeCommand(order.invocation)
+  const resume = resumeCommand(order.invocation, terminal.env)
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),

@@ -1,6 +1,7 @@
 import { readJournal } from '../journal/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
@@ -11,6 +12,8 @@ import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
 import { listLedgers } from './ledger-store.ts'
 import { podsPath } from './pod-store.ts'
+import { resourceOf } from '../workloads/resources.ts'
+import { notFound } from '../workloads/watch.ts'
 
 export interface StatusRequest {
   namespace: string
@@ -78,7 +81,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
   ])
   const readable = ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
   const workloads = refs.length > 0 ? refs : recordedWorkloads(readable, pods)
-  return workloads.map(({ kind, name }): StatusReport => {
+  const reports = workloads.map(({ kind, name }): StatusReport => {
     const own = readable
       .filter(({ header }) => header.workloads.some((one) => one.kind === kind && one.name === name))
       .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
@@ -95,6 +98,22 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
       pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own)],
     }
   })
+  // A typo in a name must not read as "nothing is open".
+  for (const { workload, lease, runs, pods: open } of reports) {
+    if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, client)
+  }
+  return reports
+}
+
+async function assertExists(ref: WorkloadRef, client: KubeClient): Promise<void> {
+  try {
+    await client.get(resourceOf(ref.kind).object(ref.namespace, ref.name))
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error
+    if (error.status === 404) throw notFound(ref)
+    // Not allowed to look: then nobody says that it is not there.
+    if (error.status !== 403) throw error
+  }
 }
 
 async function listPods(client: KubeClient, namespace: string): Promise<PodView[]> {

@@ -43,7 +43,8 @@ export function buildPlan(input: PlanInput): Plan {
   }
   const plans = considered.map((one): PodPlan => {
     const plan = planPod(one)
-    if (plan.action === 'refuse') refusals.push(refusalOf(plan, one))
+    // Its workload has refused already what the images themselves are wrong about.
+    if (plan.action === 'refuse' && input.refusals.length === 0) refusals.push(refusalOf(plan, one))
     return plan
   })
   const window = windowSize(input.maxUnavailable, considered.length)
@@ -70,6 +71,8 @@ function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
   const open = openJournal(stored)
   if (open) return { ...base, action: 'adopt', reason: ADOPTED[open.step as Exclude<JournalStep, 'closed'>] }
   if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
+  const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
+  if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
   if (asksFor(pod, images)) return { ...base, action: 'skip', reason: 'it runs these images already' }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
   const out = targets.targets.filter(({ inRotation }) => !inRotation)

@@ -292,3 +292,30 @@ test.each([
 ])('generation after the patch: $name', ({ pod, generation }) => {
   expect(generationAfter(pod, [{ container: 'app', image: V2 }])).toBe(generation)
 })
+
+test('a back-off does not hide that the image cannot be had', () => {
+  const baseline = [{ name: 'app', image: 'registry/app:v1', containerId: 'A' }]
+  const wanted = [{ container: 'app', image: 'registry/app:bad' }]
+  const waiting = (waitingReason: string): PodView =>
+    ({
+      generation: 2,
+      observedGeneration: 2,
+      containers: [
+        {
+          name: 'app',
+          image: 'registry/app:bad',
+          containerId: 'A',
+          running: false,
+          ready: false,
+          restartCount: 0,
+          ports: [],
+          waitingReason,
+        },
+      ],
+    }) as unknown as PodView
+  const failed = observeRestart(beginRestart(2, baseline, wanted), waiting('ErrImagePull'))
+  const hidden = observeRestart(failed, waiting('CrashLoopBackOff'))
+  expect(restartTrouble(hidden, waiting('CrashLoopBackOff'))?.reason).toBe('container app ErrImagePull')
+  const crashed = observeRestart(beginRestart(2, baseline, wanted), waiting('CrashLoopBackOff'))
+  expect(restartTrouble(crashed, waiting('CrashLoopBackOff'))?.reason).toBe('container app CrashLoopBackOff')
+})

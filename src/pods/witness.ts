@@ -33,6 +33,8 @@ export interface ContainerRestart {
   /** The container at the patch, where the patch makes the kubelet replace it. */
   former: string | undefined
   current: string | undefined
+  /** Why its image could not be had, until a container of it runs: a back-off hides that within a second. */
+  pullTrouble?: string
   proof?: Proof
 }
 
@@ -83,7 +85,9 @@ export function observeRestart(restart: Restart, pod: PodView): Restart {
     const current = view?.containerId
     const witness = restart.seen ? container.witness : current
     const proof = container.proof ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
-    return { ...container, witness, current, ...(proof ? { proof } : {}) }
+    const pullTrouble = pullTroubleOf(view, container.pullTrouble)
+    const { pullTrouble: _, ...rest } = container
+    return { ...rest, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
   })
   return { ...restart, seen, containers }
 }
@@ -132,13 +136,24 @@ export function restartProof(restart: Restart): Proof | undefined {
 /** The kubelet can never start this image, whatever time it is given. */
 const HOPELESS = new Set(['InvalidImageName', 'ErrImageNeverPull'])
 
+/** The image cannot be had now; the dead container's CrashLoopBackOff takes the place of these within a second. */
+const PULL_TROUBLE = new Set(['ErrImagePull', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'RegistryUnavailable'])
+
+function pullTroubleOf(view: ContainerView | undefined, before: string | undefined): string | undefined {
+  if (view?.running) return undefined
+  return view?.waitingReason !== undefined && PULL_TROUBLE.has(view.waitingReason) ? waitingWords(view) : before
+}
+
+function waitingWords({ name, waitingReason, waitingMessage }: ContainerView): string {
+  return `container ${name} ${waitingReason}${waitingMessage ? `: ${waitingMessage}` : ''}`
+}
+
 /** What a patched container waits for, in words, and whether waiting can help. */
 export function restartTrouble(restart: Restart, pod: PodView): { reason: string; hopeless: boolean } | undefined {
-  for (const { name } of restart.containers) {
+  for (const { name, pullTrouble } of restart.containers) {
     const view = pod.containers.find((one) => one.name === name)
     if (!view?.waitingReason || view.waitingReason === 'ContainerCreating' || view.waitingReason === 'PodInitializing') continue
-    const message = view.waitingMessage ? `: ${view.waitingMessage}` : ''
-    return { reason: `container ${name} ${view.waitingReason}${message}`, hopeless: HOPELESS.has(view.waitingReason) }
+    return { reason: pullTrouble ?? waitingWords(view), hopeless: HOPELESS.has(view.waitingReason) }
   }
   return undefined
 }

@@ -24,6 +24,10 @@ export const DEPLOYMENTS = resource('/apis/apps/v1', 'deployments', 'apps')
 export const REPLICA_SETS = resource('/apis/apps/v1', 'replicasets', 'apps')
 export const CONTROLLER_REVISIONS = resource('/apis/apps/v1', 'controllerrevisions', 'apps')
 
+export function resourceOf(kind: WorkloadKind): Resource {
+  return { Pod: PODS, StatefulSet: STATEFUL_SETS, DaemonSet: DAEMON_SETS, Deployment: DEPLOYMENTS }[kind]
+}
+
 /** As a person writes it: `statefulset/web`. */
 export function displayName(ref: { kind: WorkloadKind; name: string }): string {
   return `${ref.kind.toLowerCase()}/${ref.name}`
