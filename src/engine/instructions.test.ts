@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { JournalTarget } from '../pods/glossary.ts'
 import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 
+const former = [{ name: 'app', image: 'app:v1' }]
 const pod = { name: 'web-1', namespace: 'shop' }
 const target = (name: string, untouched = false): JournalTarget => ({
   loadBalancer: 'edge',
@@ -12,7 +13,9 @@ const target = (name: string, untouched = false): JournalTarget => ({
 })
 
 it('names what to look at, how it was, and how to go on', () => {
-  expect(needsOperatorInstructions({ pod, gone: false, targets: [target('web/web-1@10.0.0.1:80'), target('spare', true)] })).toBe(
+  expect(
+    needsOperatorInstructions({ pod, gone: false, targets: [target('web/web-1@10.0.0.1:80'), target('spare', true)], former }),
+  ).toBe(
     `Look at these entries; before the drain they were as given:
   edge: web/web-1@10.0.0.1:80, was {"state":"ready","weight":30}
 Look at the pod:
@@ -22,17 +25,17 @@ Once the cause is gone, run the same command again: it reads what is there, and 
 })
 
 it('does not send anybody to a pod that is gone', () => {
-  const text = needsOperatorInstructions({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')] })
+  const text = needsOperatorInstructions({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')], former })
   expect(text).not.toContain('kubectl')
   expect(text).toContain('Point the entries at the pod in its place')
 })
 
 it('says of a failed pod what stays out, and how it comes back', () => {
-  expect(failedInstructions({ pod, gone: false, targets: [target('web/web-1@10.0.0.1:80')] })).toBe(
+  expect(failedInstructions({ pod, gone: false, targets: [target('web/web-1@10.0.0.1:80')], former })).toBe(
     `It stays out of rotation:
   edge: web/web-1@10.0.0.1:80, was {"state":"ready","weight":30}
 See why:
   kubectl -n shop describe pod web-1
-An upgrade to images that work takes it from there, and puts it back as it was.`,
+An upgrade to images that work (before this one: app=app:v1) takes it from there, and puts it back as it was.`,
   )
 })

@@ -1,4 +1,4 @@
-import type { JournalTarget, PodView } from '../pods/glossary.ts'
+import type { BaselineContainer, JournalTarget, PodView } from '../pods/glossary.ts'
 
 export interface Stranded {
   pod: Pick<PodView, 'name' | 'namespace'>
@@ -6,6 +6,8 @@ export interface Stranded {
   gone: boolean
   /** What may be out of rotation for it, as recorded before the drain. */
   targets: readonly JournalTarget[]
+  /** What ran before the patch. */
+  former: readonly Pick<BaselineContainer, 'name' | 'image'>[]
 }
 
 /**
@@ -31,7 +33,7 @@ export function failedInstructions(stranded: Stranded): string {
     ...entriesOf(stranded),
     'See why:',
     `  ${describe(stranded.pod)}`,
-    'An upgrade to images that work takes it from there, and puts it back as it was.',
+    `An upgrade to images that work (before this one: ${stranded.former.map(({ name, image }) => `${name}=${image}`).join(' ')}) takes it from there, and puts it back as it was.`,
   ].join('\n')
 }
 

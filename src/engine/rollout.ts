@@ -367,7 +367,7 @@ function stateOf({ value }: Snapshot): PodState {
 }
 
 function instructionsOf({ outcome, pod, gone, record }: Snapshot['context'], out: boolean): Pick<PodResult, 'instructions'> {
-  const stranded = { pod, gone, targets: record?.targets ?? [] }
+  const stranded = { pod, gone, targets: record?.targets ?? [], former: record?.baseline ?? [] }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }

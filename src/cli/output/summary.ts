@@ -35,7 +35,9 @@ export function summary(report: RunReport, colors: Colors): string[] {
   const troubled = report.pods.filter(
     ({ outcome }) => outcome === 'failed' || outcome === 'needsOperator' || outcome === 'conflict',
   )
-  const resume = report.resumeCommand === undefined ? [] : ['', 'To go on from here:', `  ${report.resumeCommand}`]
+  // The last line is what people copy: after a failure it is the command that has just failed.
+  const heading = report.outcome === 'failed' ? 'To try the same again, once the cause is mended:' : 'To go on from here:'
+  const resume = report.resumeCommand === undefined ? [] : ['', heading, `  ${report.resumeCommand}`]
   return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...resume]
 }
 
