@@ -253,10 +253,6 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
           return error
         }
       }
-      if (!listed && isRefusedForGood(error)) {
-        report(error, true)
-        return error
-      }
       report(error, false)
       failures += 1
       const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
@@ -288,11 +284,6 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 interface Identity {
   uid: string | undefined
   version: string | undefined
-}
-
-/** A selector that does not parse, say: asking again gets the same answer. An expired page (410) does not. */
-function isRefusedForGood(error: unknown): boolean {
-  return error instanceof KubeError && error.kind === 'definite' && error.status !== undefined && error.status !== 410
 }
 
 function isRefusal(error: unknown): boolean {

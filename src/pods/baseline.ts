@@ -28,7 +28,7 @@ export function changesFor(pod: PodView, wanted: readonly ContainerImage[]): { c
 
 /**
  * `metadata.generation` after the images patch: a changed spec raises it by one. 0 where no status will ever tell that
- * it was seen: the API server gives none (before 1.33), or the pod's kubelet, which may be older, does not report it.
+ * it was seen: the API server gives none (before 1.34), or the pod's kubelet, which may be older, does not report it.
  */
 export function generationAfter(pod: PodView, wanted: readonly ContainerImage[]): number {
   const isReported = pod.observedGeneration > 0 || pod.containers.every(({ statusIndex }) => statusIndex === undefined)

@@ -41,7 +41,7 @@ export interface PodView {
   name: string
   namespace: string
   resourceVersion: string
-  /** 0 where the API server gives none (before 1.33). */
+  /** 0 where the API server gives none (before 1.34). */
   generation: number
   observedGeneration: number
   /** Has a deletionTimestamp. */

@@ -76,7 +76,7 @@ export function beginRestart(
 
 /** Takes in one more observation of the pod; they come in the order of its versions, and may leave some out. */
 export function observeRestart(restart: Restart, pod: PodView): Restart {
-  // Without generations (before Kubernetes 1.33) no status can be told to have seen the patch: none is a witness.
+  // Without generations (before Kubernetes 1.34) no status can be told to have seen the patch: none is a witness.
   const knowsGenerations = restart.generation > 0
   const seen = restart.seen || !knowsGenerations || pod.observedGeneration >= restart.generation
   if (!seen) return restart
