@@ -38,7 +38,13 @@ export const reasons = {
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
-  upgraded: () => 'back in rotation on its new images',
+  upgraded: ({ record }) => {
+    const targets = record?.targets ?? []
+    if (targets.length === 0) return 'on its new images, in no load balancer'
+    return targets.every(({ untouched }) => untouched)
+      ? 'on its new images; an operator has it out of rotation, where it stays'
+      : 'back in rotation on its new images'
+  },
   readmitted: () => 'back in rotation on its old images',
   settled: ({ heir, traffic }) =>
     traffic?.removed

@@ -1,5 +1,5 @@
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
-import type { LedgerEntry } from '../journal/ledger.ts'
+import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -47,12 +47,18 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     else tell({ type: 'warning', message: `the ledger of run ${found.run} cannot be read, and is left alone: ${found.reason}` })
   }
   const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
-  const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(({ uid }) => uids.has(uid)))
+  // By name too: a workload that was deleted and made again has another uid, and the same Lease and targets.
+  const isOurs = ({ kind, name, uid }: LedgerHeader['workloads'][number]): boolean =>
+    uids.has(uid) || world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
+  const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
   const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
   const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
   const same = open.find(
-    ({ ledger }) => isSameRequest(ledger.header.images, world) && ledger.header.workloads.length === uids.size,
+    ({ ledger: { header } }) =>
+      isSameRequest(header.images, world) &&
+      header.workloads.length === uids.size &&
+      header.workloads.every(({ uid }) => uids.has(uid)),
   )
   const superseded = open.filter((one) => one !== same)
 
@@ -121,7 +127,7 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
       if (entry.state === 'closed' || entry.targets.length === 0 || world.store.get(entry.uid) || ghosts.has(entry.uid)) continue
       // The selector may have lost it while it lives on: then it is another request's business.
       if (await isAlive(client, namespace, entry)) continue
-      const pod = ghost(entry, namespace)
+      const pod = ghost({ ...entry, ...presentOwner(entry, world) }, namespace)
       ghosts.set(entry.uid, {
         pod,
         stored: { kind: 'none' },
@@ -174,6 +180,13 @@ async function isAlive(client: KubeClient, namespace: string, { uid, pod }: Ledg
     if (error instanceof KubeError && error.status === 404) return false
     throw error
   }
+}
+
+/** The controller of that name now: it may have been deleted and made again since, and its pods are the heirs. */
+function presentOwner({ owner }: LedgerEntry, world: World): Pick<LedgerEntry, 'owner'> {
+  if (owner === undefined) return {}
+  const now = world.workloads.find(({ workload: { ref } }) => ref.kind === owner.kind && ref.name === owner.name)
+  return { owner: { ...owner, uid: now?.workload.uid ?? owner.uid } }
 }
 
 /** What the ledger knows of a pod that is gone. */

@@ -83,5 +83,29 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
       expect(failed, JSON.stringify(byKind)).toBe(0)
       await expectReplaced(uid, pod)
     })
+
+    it(`puts its target back from the ledger where the ${kind} itself was deleted and made again`, async () => {
+      const { bed, pod, uid } = await start(`remade-${target.slice(0, 2)}`, kind)
+      const { api } = cluster()
+      const run = bed.start(['upgrade', target, V2])
+      await reached(run, pod, 'restarting')
+      run.child.kill('SIGKILL')
+      await run.exit
+      const old = await api.get(kind, 'web', bed.namespace)
+      await api.delete(kind, 'web', bed.namespace, { propagationPolicy: 'Foreground' })
+      await api.waitFor(
+        'the workload to be gone',
+        () => api.list(kind, bed.namespace),
+        (all) => all.every(({ metadata }) => metadata.uid !== old.metadata.uid),
+      )
+      const { apiVersion, spec } = old
+      await api.apply({ apiVersion, kind, metadata: { name: 'web', namespace: bed.namespace }, spec })
+      await bed.pods()
+
+      const exit = await bed.upgrade(target, V2)
+      expect(exit.code, story(exit)).toBe(0)
+      expect(outcomes(exit.result)[pod]).toContain('settled')
+      await expectReplaced(uid, pod)
+    })
   }
 })
