@@ -1,4 +1,5 @@
-import { drainInput, restoreInput, targetsInput } from './inputs.ts'
+import { drainInput, restoreInput } from './inputs.ts'
+import { inspecting } from './inspecting.ts'
 import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
@@ -26,15 +27,7 @@ export function resolving(effect: 'drain' | 'restore', targets: { applied: strin
         { target: 'waiting' },
       ],
     }),
-    reading: podSetup.createStateConfig({
-      invoke: {
-        id: 'inspect',
-        src: 'inspect',
-        input: targetsInput,
-        onDone: { target: 'judging', actions: 'takeReading' },
-        onError: BUG,
-      },
-    }),
+    reading: inspecting(),
     waiting: podSetup.createStateConfig({ after: { retry: 'reading' } }),
   }
 }

@@ -1,5 +1,6 @@
 import { and } from 'xstate'
-import { drainInput, targetsInput } from '../inputs.ts'
+import { drainInput } from '../inputs.ts'
+import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -11,15 +12,7 @@ export const emptying = podSetup.createStateConfig({
   states: {
     // Until then new requests may still arrive: what is in flight before says nothing about the patch.
     settling: { after: { settle: 'reading' } },
-    reading: {
-      invoke: {
-        id: 'inspect',
-        src: 'inspect',
-        input: targetsInput,
-        onDone: { target: 'judging', actions: 'takeReading' },
-        onError: BUG,
-      },
-    },
+    reading: inspecting(),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },

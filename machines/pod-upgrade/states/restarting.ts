@@ -1,4 +1,5 @@
-import { drainInput, targetsInput } from '../inputs.ts'
+import { drainInput } from '../inputs.ts'
+import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -29,15 +30,7 @@ export const restarting = podSetup.createStateConfig({
       after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
     },
     // After a resume, and when a load balancer has restarted or reloaded: is it still out?
-    confirming: {
-      invoke: {
-        id: 'inspect',
-        src: 'inspect',
-        input: targetsInput,
-        onDone: { target: 'judging', actions: 'takeReading' },
-        onError: BUG,
-      },
-    },
+    confirming: inspecting(),
     judging: {
       always: [
         { guard: 'isOut', target: 'watching' },

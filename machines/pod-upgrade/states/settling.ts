@@ -1,5 +1,6 @@
 import { and } from 'xstate'
 import { followInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
+import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -111,15 +112,7 @@ export const settling = podSetup.createStateConfig({
     },
     relocatingAgain: { after: { retry: 'choosing' } },
 
-    reading: {
-      invoke: {
-        id: 'inspect',
-        src: 'inspect',
-        input: targetsInput,
-        onDone: { target: 'judging', actions: 'takeReading' },
-        onError: BUG,
-      },
-    },
+    reading: inspecting(),
     judging: {
       always: [
         // In no load balancer, or an operator has it out: nothing was drained for it.
