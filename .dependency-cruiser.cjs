@@ -35,6 +35,9 @@ const table = {
     'zod',
     core,
   ],
+  '^sim/': ['^src/ports/'],
+  // The judge shares no code with what it judges.
+  '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],
 }
 const PURE = '^(src/(pods|journal|plan|ports)/|machines/)'
