@@ -1,5 +1,5 @@
 import type { PodContext } from './context.ts'
-import type { EffectInput, PodInput, RelocateInput, SettleInput, StoreInput, TargetsInput } from './ports.ts'
+import type { EffectInput, EnrollInput, PodInput, RelocateInput, SettleInput, StoreInput, TargetsInput } from './ports.ts'
 
 /* What the machine gives its ports: always from the context, so that a call is decided by record and observation. */
 
@@ -9,6 +9,10 @@ export interface From {
 
 export function podInput({ context: { uid, pod, stored, wanted } }: From): PodInput {
   return { uid, pod, stored, wanted }
+}
+
+export function enrollInput({ context }: From): EnrollInput {
+  return { ...podInput({ context }), targets: context.record!.targets }
 }
 
 export function uidInput({ context: { uid } }: From): { uid: string } {

@@ -23,6 +23,10 @@ export interface EffectInput {
   record: Journal
 }
 
+export interface EnrollInput extends PodInput {
+  targets: JournalTarget[]
+}
+
 export interface TargetsInput {
   uid: string
   targets: JournalTarget[]
@@ -73,7 +77,7 @@ export type RelocateAnswer =
 export interface PodPorts {
   snapshot(input: PodInput): Promise<SnapshotAnswer>
   rehearse(input: PodInput): Promise<RehearsalAnswer>
-  enroll(input: TargetsInput): Promise<LedgerAnswer>
+  enroll(input: EnrollInput): Promise<LedgerAnswer>
   store(input: StoreInput): Promise<StoreAnswer>
   read(input: { uid: string }): Promise<ReadAnswer>
   effect(input: EffectInput): Promise<EffectAnswer>

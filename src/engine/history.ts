@@ -1,5 +1,6 @@
-import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
-import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import { formerPod } from '../journal/former-pod.ts'
+import type { LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -12,7 +13,8 @@ import { ledgerEntry } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { isOpen, openJournal } from '../pods/open-journal.ts'
+import type { AssessedWorkload } from './planning.ts'
 
 /** Finished ledgers of a workload that are kept. */
 const KEPT = 10
@@ -64,8 +66,10 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
 
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
-  const planned = plannedPods(world).map(({ pod, targets, adopted }): LedgerEntry => {
-    const entry = ledgerEntry(pod, targets)
+  const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
+    const recorded = open.find(({ ledger }) => ledger.entries.get(pod.uid)?.before)?.ledger.entries.get(pod.uid)?.before
+    const wanted = world.workloadOf(pod)?.assessment.images ?? []
+    const entry = { ...ledgerEntry(pod, targets), before: formerPod(pod, wanted, openJournal(stored), recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }
@@ -81,7 +85,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     {
       header: {
         run: token,
-        workloads: world.workloads.map(({ workload: { ref, uid } }) => ({ kind: ref.kind, name: ref.name, uid })),
+        workloads: world.workloads.map(ledgerWorkload),
         images: world.plan().images,
         startedAt: new Date(ports.clock.wallNow()).toISOString(),
         chunks: 1,
@@ -93,13 +97,24 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   return { current, resumed: false, superseded, finished, addressOf }
 }
 
+function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: AssessedWorkload): LedgerWorkload {
+  const before = template?.change.map(({ container, from }) => ({ container, image: from }))
+  return { kind: ref.kind, name: ref.name, uid, ...(before ? { before } : {}) }
+}
+
 function isSameRequest(images: readonly { container: string; image: string }[], { plan }: World): boolean {
   const text = (list: typeof images): string => JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
   return text(images) === text(plan().images)
 }
 
+interface PlannedPod extends Observation {
+  targets: LedgerEntry['targets']
+  /** An earlier run has left it half done. */
+  adopted: boolean
+}
+
 /** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
-function plannedPods({ plan, store, targetsOf }: World): { pod: PodView; targets: LedgerEntry['targets']; adopted: boolean }[] {
+function plannedPods({ plan, store, targetsOf }: World): PlannedPod[] {
   return plan()
     .pods.filter(({ action }) => action === 'upgrade' || action === 'adopt')
     .flatMap(({ uid, action }) => {
@@ -107,7 +122,7 @@ function plannedPods({ plan, store, targetsOf }: World): { pod: PodView; targets
       if (!observation) return []
       const { pod, stored } = observation
       const targets = targetsOf(uid) ?? (stored.kind === 'read' ? stored.journal.targets : [])
-      return [{ pod, targets, adopted: action === 'adopt' }]
+      return [{ pod, stored, targets, adopted: action === 'adopt' }]
     })
 }
 

@@ -1,6 +1,7 @@
 import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
 import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from '../journal/patches.ts'
-import type { EntryState, LedgerEntry } from '../journal/ledger.ts'
+import { formerPod } from '../journal/former-pod.ts'
+import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { asksFor } from '../pods/baseline.ts'
@@ -47,9 +48,11 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     uid: string,
     targets: JournalTarget[],
     state: EntryState,
+    former?: FormerPod,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     try {
-      const entry = { ...ledgerEntry(options.podOf(uid), targets), state }
+      const before = ledger.ledger.entries.get(uid)?.before ?? former
+      const entry = { ...ledgerEntry(options.podOf(uid), targets), ...(before ? { before } : {}), state }
       await ledger.put(state === 'open' ? entry : { ...entry, ...enrolledAddress(uid) })
       return { kind: 'stored' }
     } catch (error) {
@@ -68,7 +71,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     async rehearse({ pod, wanted }) {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },
-    enroll: ({ uid, targets }) => enter(uid, targets, 'open'),
+    enroll: ({ uid, pod, wanted, targets }) => enter(uid, targets, 'open', formerPod(pod, wanted)),
     store: write,
     async read({ uid }) {
       try {

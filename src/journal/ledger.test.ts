@@ -11,6 +11,7 @@ function entryOf(index: number, overrides: Partial<LedgerEntry> = {}): LedgerEnt
     node: 'node-1',
     owner: { kind: 'StatefulSet', name: 'web', uid: 'f0e0d0c0-0b0a-4000-8000-000000000000', apiVersion: 'apps/v1' },
     targets: [testTarget({ target: `pool/web-${index}` })],
+    before: { images: [{ container: 'app', image: 'app:v1' }], revision: 'web-1' },
     state: 'open',
     ...overrides,
   }
@@ -21,7 +22,7 @@ function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
   return {
     header: {
       run: 'k3m9',
-      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
+      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w', before: [{ container: 'app', image: 'app:v1' }] }],
       images: [{ container: 'app', image: 'app:v2' }],
       startedAt: '2026-01-01T00:00:00.000Z',
       chunks: 1,

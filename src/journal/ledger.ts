@@ -30,12 +30,30 @@ export interface LedgerEntry {
   node?: string
   owner?: { kind: string; name: string; uid: string; apiVersion: string }
   targets: JournalTarget[]
+  /** Absent in records of an older sluice. */
+  before?: FormerPod
   state: EntryState
+}
+
+/** A pod as it was before the run; where the run found it half done, as it was when it was last in rotation. */
+export interface FormerPod {
+  /** Of the containers that the run changes. */
+  images: ContainerImage[]
+  /** Label `controller-revision-hash`. */
+  revision?: string
+}
+
+export interface LedgerWorkload {
+  kind: string
+  name: string
+  uid: string
+  /** What its template had before the run, of the containers that the run changes in it; absent where it changes none. */
+  before?: ContainerImage[]
 }
 
 export interface LedgerHeader {
   run: string
-  workloads: { kind: string; name: string; uid: string }[]
+  workloads: LedgerWorkload[]
   images: ContainerImage[]
   /** Wall time, ISO 8601, for display and for keeping the newest. */
   startedAt: string
@@ -50,11 +68,13 @@ export interface Ledger {
   entries: Map<string, LedgerEntry>
 }
 
+const Images = z.array(z.object({ container: z.string(), image: z.string() }))
+
 const Header = z.object({
   v: z.literal(VERSION),
   run: z.string(),
-  workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string() })),
-  images: z.array(z.object({ container: z.string(), image: z.string() })),
+  workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), before: Images.optional() })),
+  images: Images,
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
@@ -68,6 +88,7 @@ const Entry = z.object({
   targets: z.array(
     z.object({ loadBalancer: z.string(), target: z.string(), scope: z.string(), prior: z.unknown(), untouched: z.boolean() }),
   ),
+  before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
 })
 

@@ -1,5 +1,5 @@
 import { not } from 'xstate'
-import { podInput, targetsInput } from '../inputs.ts'
+import { enrollInput, podInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -66,7 +66,7 @@ export const checking = podSetup.createStateConfig({
       invoke: {
         id: 'enroll',
         src: 'enroll',
-        input: targetsInput,
+        input: enrollInput,
         onDone: { target: 'enrolled', actions: 'takeAnswer' },
         onError: BUG,
       },
