@@ -47,6 +47,8 @@ export interface PodContext extends PodUpgradeInput {
   /** False where nothing will take the place of a gone pod (scaled down, or no controller). */
   heirExpected: boolean
   interrupted: boolean
+  /** Interrupted, and brought home on the images that an earlier run has patched it to. */
+  keepsPatch: boolean
   /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */
   lateCall: boolean
   /** A deadline that fired while a call was under way; acted on at the next safe point. */

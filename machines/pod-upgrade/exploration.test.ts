@@ -111,6 +111,37 @@ describe.each([
   })
 })
 
+describe('once interrupted', () => {
+  const interrupted = active.filter(({ snapshot: { context } }) => context.interrupted)
+  const ways = interrupted.flatMap(({ snapshot, exits }) =>
+    exits.map(({ event, through: steps }) => ({ snapshot, event, steps })),
+  )
+
+  test('no pod is patched, and none is left half done', () => {
+    expect(interrupted.length).toBeGreaterThan(100)
+    // But by a write that was under way already.
+    const patched = ways.filter(
+      ({ snapshot, steps }) =>
+        pathOf(snapshot) !== 'patching.writing' && steps.some((step) => pathOf(step) === 'patching.writing'),
+    )
+    expect(patched.map(({ snapshot, event }) => `${pathOf(snapshot)}: ${event.type}`)).toEqual([])
+    const left = ways.filter(({ steps }) => steps.at(-1)?.context.outcome === 'interrupted')
+    expect(left.map(({ snapshot, event }) => `${pathOf(snapshot)}: ${event.type}`)).toEqual([])
+  })
+
+  test('every place leads home: back as it was, or on the images that it was patched to', () => {
+    const home = ended.filter(({ snapshot: { value } }) => value === 'done')
+    // By a world that goes on turning; nobody is asked to step in.
+    const leading = reaching(home, (type) => type !== 'interrupt')
+    const stranded = interrupted.filter(({ snapshot }) => !leading.has(placeOf(snapshot)))
+    // Entries that are nobody's any more are for a person, interrupted or not.
+    expect([...new Set(stranded.map(({ snapshot }) => pathOf(snapshot)))].toSorted()).toEqual([
+      'settling.abandoning',
+      'settling.abandoningAgain',
+    ])
+  })
+})
+
 test('each end says what it is and why', () => {
   const pairs = ended.map(({ snapshot: { value, context } }) => `${String(value)}: ${context.outcome}`)
   expect(ended.every(({ snapshot: { context } }) => context.reason !== '')).toBe(true)
@@ -123,7 +154,6 @@ test('each end says what it is and why', () => {
     'failed: failed',
     'needsOperator: needsOperator',
     'stopped: conflict',
-    'stopped: interrupted',
   ])
 })
 

@@ -1,5 +1,5 @@
 import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
-import type { Journal, JournalTarget } from '../../src/pods/glossary.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -37,6 +37,12 @@ export function reopened(
 ): Journal | undefined {
   const stored = openRecord(context)
   return stored && context.record ? followed(stored, context.record.targets) : (stored ?? context.record)
+}
+
+/** The images that the pod's spec has for the containers that were patched. */
+export function patchedImages(pod: PodView, record: Journal | undefined): ContainerImage[] {
+  const patched = new Set(record?.baseline.map(({ name }) => name))
+  return pod.containers.flatMap(({ name, image }) => (patched.has(name) ? [{ container: name, image }] : []))
 }
 
 /** Its entries in the load balancers were pointed at another address, and have other ids since. */

@@ -33,6 +33,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     heir: undefined,
     heirExpected: true,
     interrupted: false,
+    keepsPatch: false,
     lateCall: false,
     expired: undefined,
     answer: undefined,

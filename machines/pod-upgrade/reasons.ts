@@ -46,6 +46,7 @@ export const reasons = {
       : 'back in rotation on its new images'
   },
   readmitted: () => 'back in rotation on its old images',
+  keptPatch: () => 'back in rotation on the images that an earlier run has given it',
   settled: ({ heir, traffic }) =>
     traffic?.removed
       ? 'gone, and its entry was removed from the load balancer'

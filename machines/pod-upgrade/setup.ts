@@ -14,6 +14,7 @@ import {
   isUsurped,
   isVanished,
   nextRecord,
+  patchedImages,
   readmission,
   reopened,
   restartTroubleOf,
@@ -85,6 +86,7 @@ export const podSetup = setup({
     hasDrainRecord: ({ context }) => context.record?.step === 'drain',
     hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
     hasNoTouchedTargets: ({ context }) => context.record?.targets.every(({ untouched }) => untouched) ?? true,
+    keepsPatch: ({ context }) => context.keepsPatch,
     hasPatched: ({ context }) => context.record?.generation !== undefined,
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
     // the pod
@@ -168,6 +170,8 @@ export const podSetup = setup({
       reason: '',
       deadline: undefined,
     })),
+    /** What the pod asks for is wanted from here on. */
+    keepPatch: assign(({ context: { pod, record } }) => ({ keepsPatch: true, wanted: patchedImages(pod, record) })),
 
     takeAnswer: assign(({ context, event }) => {
       const { kind, message, seen, lateCall = context.lateCall } = outputOf(event)

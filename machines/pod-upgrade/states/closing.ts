@@ -70,6 +70,11 @@ export const closing = podSetup.createStateConfig({
           actions: { type: 'end', params: { outcome: 'failed', reason: 'notClosed' } },
         },
         {
+          guard: 'keepsPatch',
+          target: '#pod.done',
+          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'keptPatch' } },
+        },
+        {
           guard: 'hasPatched',
           target: '#pod.done',
           actions: { type: 'end', params: { outcome: 'upgraded', reason: 'upgraded' } },

@@ -78,12 +78,8 @@ export const readmitting = podSetup.createStateConfig({
         // A late images patch has landed after all: it goes on from there.
         { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
         // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
-        // Ready may be that of the container before. It stays out, for the same command to go on.
-        {
-          guard: and(['isPatchStored', 'isInterrupted']),
-          target: '#pod.stopped',
-          actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } },
-        },
+        // Ready may be that of the container before. It comes home on those: nobody stays half done.
+        { guard: and(['isPatchStored', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
         { guard: 'isPatchStored', target: '#pod.failed' },
         { guard: 'isPodReady', target: 'writing' },
         {

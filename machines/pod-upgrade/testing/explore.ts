@@ -146,7 +146,7 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
 
 /** Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state. */
 export function placeOf(snapshot: Snapshot): string {
-  const { record, traffic, heir, pod, gone, interrupted, lateCall, expired } = snapshot.context
+  const { record, traffic, heir, pod, gone, interrupted, keepsPatch, lateCall, expired } = snapshot.context
   const path = pathOf(snapshot)
   return JSON.stringify([
     path,
@@ -154,6 +154,7 @@ export function placeOf(snapshot: Snapshot): string {
     nameOf(pod),
     gone,
     interrupted,
+    keepsPatch,
     lateCall,
     expired !== undefined,
     /^settling|^closing/.test(path) ? [heir && [heir.sameAddress, heir.pod.ready], traffic?.state] : null,
