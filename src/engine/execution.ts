@@ -49,7 +49,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     let result: RunResult
     try {
       refuse()
-      owners = await takeOwners({ world, ports, namespace, signal, tell, onLost })
+      owners = await takeOwners({ world, ports, namespace, signal, tell, onLost, onOrder: () => {} })
       if (owners.waited) {
         await world.replan()
         refuse()

@@ -14,15 +14,26 @@ export interface LeaseRecord {
   /** `leaseTransitions`: grows with each new owner, and is the epoch. */
   transitions: number
   durationMs: number
+  /** As its owner wrote it last; never compared with a clock. Empty where there is none. */
+  renewTime: string
+  /** All of them: a renewal replaces the object, and must not lose what others have written there. */
+  annotations: Record<string, string>
 }
 
 const RawLease = z.object({
-  metadata: z.object({ name: z.string(), uid: z.string(), namespace: z.string(), resourceVersion: z.string() }),
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    namespace: z.string(),
+    resourceVersion: z.string(),
+    annotations: z.record(z.string(), z.string()).nullish(),
+  }),
   spec: z
     .object({
       holderIdentity: z.string().nullish(),
       leaseTransitions: z.number().nullish(),
       leaseDurationSeconds: z.number().nullish(),
+      renewTime: z.string().nullish(),
     })
     .default({}),
 })
@@ -35,6 +46,8 @@ export function leaseRecord(raw: unknown): LeaseRecord {
     holder: spec.holderIdentity ?? '',
     transitions: spec.leaseTransitions ?? 0,
     durationMs: (spec.leaseDurationSeconds ?? LEASE_DURATION_MS / 1000) * 1000,
+    renewTime: spec.renewTime ?? '',
+    annotations: metadata.annotations ?? {},
   }
 }
 
@@ -55,13 +68,22 @@ interface LeaseBody {
   /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
   renewedAt: number
   resourceVersion?: string
+  annotations?: Record<string, string>
 }
 
-export function leaseBody({ namespace, name, holder, transitions, renewedAt, resourceVersion }: LeaseBody): unknown {
+export function leaseBody({
+  namespace,
+  name,
+  holder,
+  transitions,
+  renewedAt,
+  resourceVersion,
+  annotations = {},
+}: LeaseBody): unknown {
   return {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
-    metadata: { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+    metadata: { name, namespace, annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     spec: {
       holderIdentity: holder,
       leaseTransitions: transitions,

@@ -2,6 +2,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { leaseName } from './lease.ts'
+import type { Order } from './order.ts'
 import type { Ownership } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import type { RunPorts } from './request.ts'
@@ -20,7 +21,10 @@ export interface Owners {
   readonly epoch: number
   /** Somebody else's Lease was waited out: the world may have changed meanwhile. */
   readonly waited: boolean
-  release(): Promise<void>
+  /** What stands on the Leases now. */
+  orders(): (Order | undefined)[]
+  /** The order that is done with goes from each of them. */
+  release(ending?: Parameters<Ownership['release']>[0]): Promise<void>
 }
 
 export interface OwnersOptions {
@@ -30,14 +34,16 @@ export interface OwnersOptions {
   signal: AbortSignal
   tell(event: RunEventBody): void
   onLost(reason: string): void
+  onOrder(): void
 }
 
 /** Takes one Lease per workload, in one order for all runs, so that two of them never wait for each other. */
-export async function takeOwners({ world, ports, namespace, signal, tell, onLost }: OwnersOptions): Promise<Owners> {
+export async function takeOwners({ world, ports, namespace, signal, tell, onLost, onOrder }: OwnersOptions): Promise<Owners> {
   const { client, clock } = ports
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
-  const release = async (): Promise<void> => void (await Promise.all([...held.values()].map((ownership) => ownership.release())))
+  const release: Owners['release'] = async (ending) =>
+    void (await Promise.all(Array.from(held.values(), (ownership) => ownership.release(ending))))
 
   try {
     for (const assessed of world.workloads) {
@@ -55,6 +61,7 @@ export async function takeOwners({ world, ports, namespace, signal, tell, onLost
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })
         },
         onLost: (holder) => onLost(`${holder} has taken the Lease ${lease}`),
+        onOrder,
         onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
       })
       held.set(assessed, ownership)
@@ -76,6 +83,7 @@ export async function takeOwners({ world, ports, namespace, signal, tell, onLost
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     waited,
+    orders: () => Array.from(held.values(), ({ order }) => order),
     release,
   }
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
 import { LEASE_DURATION_MS, leaseName } from './lease.ts'
+import type { Order } from './order.ts'
+import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from './order.ts'
 import type { Ownership, OwnershipOptions } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import type { LeaseServer } from './testing/lease-server.ts'
@@ -39,6 +41,7 @@ function createBed(): Bed {
         signal: stop.signal,
         onWaiting: (holder, remainingMs) => told.push(`waiting for ${holder} ${remainingMs}`),
         onLost: (holder) => told.push(`lost to ${holder}`),
+        onOrder: () => told.push('order'),
         onTrouble: (error) => told.push(`trouble ${error.message}`),
         ...options,
       }),
@@ -347,6 +350,82 @@ describe('giving back', () => {
     await ownership.release()
     expect(server.lease()!.spec).toEqual(other(2))
     expect(told.at(-1)).toMatch(/^trouble/)
+  })
+})
+
+describe('an order', () => {
+  const pause: Order = { order: 'pause', runs: ['r1'], by: 'ops' }
+  const text = writeOrder(pause)
+
+  test('is heard with the next renewal, stays on the Lease, and is no trouble', async () => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    expect(ownership.order).toBeUndefined()
+    server.annotate(ORDER_ANNOTATION, text)
+    server.annotate('team', 'web')
+    await clock.advance(LEASE_DURATION_MS / 3)
+    expect([ownership.order, told]).toEqual([pause, ['order']])
+    await clock.advance(60_000)
+    expect(ownership.isHeld()).toBe(true)
+    expect(server.lease()!.metadata.annotations).toEqual({ [ORDER_ANNOTATION]: text, team: 'web' })
+    expect(told).toEqual(['order'])
+  })
+
+  test('that is taken back is gone with the next renewal', async () => {
+    const { clock, held, server, told } = createBed()
+    const ownership = await held()
+    server.annotate(ORDER_ANNOTATION, text)
+    await clock.advance(10_000)
+    server.annotate(ORDER_ANNOTATION, undefined)
+    await clock.advance(10_000)
+    expect([ownership.order, told]).toEqual([undefined, ['order', 'order']])
+  })
+
+  test('on a dead owner’s Lease is no sign of life, and the next owner has it', async () => {
+    const { clock, held, server } = createBed()
+    server.write(other())
+    const from = clock.now()
+    clock.setTimeout(() => server.annotate(ORDER_ANNOTATION, text), 4_500)
+    const ownership = await held()
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+    expect(ownership.order).toEqual(pause)
+    expect(server.lease()!.metadata.annotations).toEqual({ [ORDER_ANNOTATION]: text })
+  })
+
+  test('does not hide that the owner lives', async () => {
+    const { clock, take, server, settled } = createBed()
+    server.write({ ...other(), renewTime: 'a' })
+    clock.setTimeout(() => server.annotate(ORDER_ANNOTATION, text), 4_500)
+    clock.setTimeout(() => server.write({ ...other(), renewTime: 'b' }), 4_700)
+    expect(await settled(take())).toMatchObject({ status: 'rejected', reason: { kind: 'conflict' } })
+  })
+
+  test.each([
+    { name: 'goes with the Lease where it is done with', isDone: true, left: { team: 'web' } },
+    { name: 'stays where it is not', isDone: false, left: { [ORDER_ANNOTATION]: text, team: 'web' } },
+  ])('$name', async ({ isDone, left }) => {
+    const { held, server, told } = createBed()
+    const ownership = await held()
+    // Given after the last renewal: found when the Lease is given back.
+    server.annotate('team', 'web')
+    server.annotate(ORDER_ANNOTATION, text)
+    await ownership.release({ isDone: () => isDone })
+    expect(server.lease()).toMatchObject({ spec: { holderIdentity: '' }, metadata: { annotations: left } })
+    expect(told).toEqual([])
+  })
+
+  test.each(['', '{"v":2,"order":"pause","runs":[],"by":""}', '{"order":"pause"}'])(
+    'that nobody understands (%s) is none',
+    (bad) => {
+      expect(readOrder({ [ORDER_ANNOTATION]: bad })).toBeUndefined()
+    },
+  )
+
+  test('means the runs that it names, and an abort more than a pause', () => {
+    const abort: Order = { ...pause, order: 'abort' }
+    expect(orderFor('r1', [undefined, pause])).toBe(pause)
+    expect(orderFor('r2', [pause])).toBeUndefined()
+    expect(orderFor('r1', [pause, abort])).toBe(abort)
   })
 })
 

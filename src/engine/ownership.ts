@@ -4,6 +4,8 @@ import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
 import type { LeaseRecord } from './lease.ts'
 import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts'
+import type { Order } from './order.ts'
+import { ORDER_ANNOTATION, readOrder } from './order.ts'
 
 /** Renewed three times in its life. */
 const RENEW_EVERY_MS = LEASE_DURATION_MS / 3
@@ -18,12 +20,14 @@ export interface Ownership {
   readonly lease: string
   /** Larger than that of every owner before. */
   readonly epoch: number
+  /** What stood on the Lease when it was last read or renewed. */
+  readonly order: Order | undefined
   /** This process may act now: its last renewal, counted from before it was sent, has not run out. */
   isHeld(): boolean
   /** The same, asked of the API server where it has run out: after a stall another may have the Lease. Does not throw. */
   confirm(): Promise<boolean>
-  /** Gives the Lease back, so that the next owner need not wait. Does not throw. */
-  release(): Promise<void>
+  /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
+  release(ending?: { isDone(order: Order): boolean }): Promise<void>
 }
 
 export interface OwnershipOptions {
@@ -39,6 +43,8 @@ export interface OwnershipOptions {
   onWaiting(holder: string, remainingMs: number): void
   /** Another owner has it: nothing may be changed any more. */
   onLost(holder: string): void
+  /** `order` is another than before. */
+  onOrder(): void
   onTrouble(error: Error): void
 }
 
@@ -55,13 +61,13 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     signal.throwIfAborted()
     const found = await readPatiently()
     if (found !== undefined && found.holder !== '' && found.holder !== holder) {
-      if (watched !== undefined && watched.record.resourceVersion !== found.resourceVersion) {
+      if (watched !== undefined && isRenewed(watched.record, found)) {
         throw new RunError(
           'conflict',
           `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it`,
         )
       }
-      watched ??= { record: found, since: clock.now() }
+      watched = { record: found, since: watched?.since ?? clock.now() }
       const remainingMs = watched.since + found.durationMs + PAUSE_MS - clock.now()
       if (remainingMs > 0) {
         options.onWaiting(found.holder, remainingMs)
@@ -108,7 +114,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       holder,
       transitions,
       renewedAt: clock.wallNow(),
-      ...(found ? { resourceVersion: found.resourceVersion } : {}),
+      ...(found ? { resourceVersion: found.resourceVersion, annotations: found.annotations } : {}),
     })
     try {
       return leaseRecord(found ? await client.replace(path, body) : await client.create(leasePath(namespace), body))
@@ -124,6 +130,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     let record = first
     let heldUntil = firstSentAt + LEASE_DURATION_MS
     let lost = false
+    let taker = ''
     let ended = false
     let timer: unknown
     let renewing: Promise<void> = Promise.resolve()
@@ -139,15 +146,24 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     async function renew(): Promise<void> {
       const sentAt = clock.now()
       try {
-        record = leaseRecord(await write(holder))
+        observe(leaseRecord(await write(holder)))
         heldUntil = sentAt + LEASE_DURATION_MS
         if (!ended) schedule(RENEW_EVERY_MS)
       } catch (error) {
-        options.onTrouble(error as Error)
+        const before = orderText(record)
         const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
-        if (conflict && !(await isStillOurs())) return
+        const gone = conflict && !(await isStillOurs())
+        // Somebody has given an order, which moves the version on: that is how it is meant to be.
+        if (orderText(record) === before) options.onTrouble(error as Error)
+        if (gone) return options.onLost(taker)
         if (!ended) schedule(LOOK_EVERY_MS)
       }
+    }
+
+    function observe(now: LeaseRecord): void {
+      const before = orderText(record)
+      record = now
+      if (orderText(now) !== before) options.onOrder()
     }
 
     /** The version moved on: by a renewal of our own whose answer was lost, by a person's edit, or by another owner. */
@@ -155,11 +171,11 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       try {
         const now = await read()
         if (now?.holder === holder) {
-          record = now
+          observe(now)
           return true
         }
         lost = true
-        options.onLost(now?.holder || 'nobody (it was deleted or cleared)')
+        taker = now?.holder || 'nobody (it was deleted or cleared)'
         return false
       } catch (error) {
         options.onTrouble(error as Error)
@@ -167,21 +183,27 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    function write(by: string): Promise<unknown> {
+    function write(by: string, annotations = record.annotations): Promise<unknown> {
       const { resourceVersion, transitions } = record
-      const body = leaseBody({ namespace, name: lease, holder: by, transitions, renewedAt: clock.wallNow(), resourceVersion })
+      const renewedAt = clock.wallNow()
+      const body = leaseBody({ namespace, name: lease, holder: by, transitions, renewedAt, resourceVersion, annotations })
       return client.replace(path, body, { deadlineMs: RENEW_EVERY_MS })
     }
 
-    async function giveBack(): Promise<void> {
+    async function giveBack(isDone: (order: Order) => boolean): Promise<void> {
+      const clear = (): Promise<unknown> => {
+        const order = readOrder(record.annotations)
+        const { [ORDER_ANNOTATION]: _, ...others } = record.annotations
+        return write('', order && isDone(order) ? others : record.annotations)
+      }
       try {
-        await write('')
+        await clear()
       } catch (error) {
         // A renewal whose answer was lost may have moved the version on.
         const now = error instanceof KubeError && error.kind === 'conflict' ? await read() : undefined
         if (now?.holder !== holder) throw error
         record = now
-        await write('')
+        await clear()
       }
     }
 
@@ -190,6 +212,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     return {
       lease,
       epoch: first.transitions,
+      get order() {
+        return readOrder(record.annotations)
+      },
       isHeld,
       async confirm() {
         await renewing
@@ -200,15 +225,25 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         }
         return isHeld()
       },
-      async release() {
+      async release({ isDone } = { isDone: () => false }) {
         ended = true
         clock.clearTimeout(timer)
         await renewing
         if (lost) return
-        await giveBack().catch((error: unknown) => options.onTrouble(error as Error))
+        await giveBack(isDone).catch((error: unknown) => options.onTrouble(error as Error))
       },
     }
   }
+}
+
+function orderText({ annotations }: LeaseRecord): string | undefined {
+  return annotations[ORDER_ANNOTATION]
+}
+
+/** Its version moves on with an order too, which anybody may write: that is no sign that its owner lives. */
+function isRenewed(before: LeaseRecord, now: LeaseRecord): boolean {
+  if (before.resourceVersion === now.resourceVersion) return false
+  return orderText(before) === orderText(now) || before.renewTime !== now.renewTime
 }
 
 function wait(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {

@@ -11,7 +11,7 @@ import type { KubeErrorKind } from '../../kube/errors.ts'
 export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | undefined
 
 export interface StoredLease {
-  metadata: { name: string; namespace: string; uid: string; resourceVersion: string }
+  metadata: { name: string; namespace: string; uid: string; resourceVersion: string; annotations?: Record<string, string> }
   spec: { holderIdentity?: string; leaseTransitions?: number; leaseDurationSeconds?: number; renewTime?: string }
 }
 
@@ -21,6 +21,8 @@ export interface LeaseServer {
   lease(): StoredLease | undefined
   /** Somebody else writes it, or deletes it. */
   write(spec: StoredLease['spec'] | undefined): void
+  /** Somebody else sets, or removes, one annotation. */
+  annotate(key: string, value: string | undefined): void
   fault: (call: { method: string; index: number }) => LeaseFault
   /** Methods, in the order of the calls. */
   calls: string[]
@@ -30,12 +32,10 @@ export function createLeaseServer(): LeaseServer {
   let lease: StoredLease | undefined
   let version = 10
 
-  function store(spec: StoredLease['spec']): StoredLease {
+  function store(spec: StoredLease['spec'], annotations = lease?.metadata.annotations ?? {}): StoredLease {
     version += 1
-    lease = {
-      metadata: { name: 'sluice-statefulset-web', namespace: 'shop', uid: 'uid-lease', resourceVersion: String(version) },
-      spec,
-    }
+    const metadata = { name: 'sluice-statefulset-web', namespace: 'shop', uid: 'uid-lease', resourceVersion: String(version) }
+    lease = { metadata: { ...metadata, annotations }, spec }
     return lease
   }
 
@@ -73,14 +73,15 @@ export function createLeaseServer(): LeaseServer {
       create: (path, body) =>
         call('POST', path, () => {
           if (lease) throw failure('POST', path, 'conflict', 409)
-          return store((body as StoredLease).spec)
+          return store((body as StoredLease).spec, (body as StoredLease).metadata.annotations ?? {})
         }),
       replace: (path, body) =>
         call('PUT', path, () => {
           const { metadata, spec } = body as StoredLease
           if (!lease) throw failure('PUT', path, 'definite', 404)
           if (metadata.resourceVersion !== lease.metadata.resourceVersion) throw failure('PUT', path, 'conflict', 409)
-          return store(spec)
+          // A PUT replaces the whole object.
+          return store(spec, metadata.annotations ?? {})
         }),
       patch: unused,
       delete: unused,
@@ -90,6 +91,10 @@ export function createLeaseServer(): LeaseServer {
     write(spec) {
       if (spec === undefined) lease = undefined
       else store(spec)
+    },
+    annotate(key, value) {
+      const { [key]: _, ...others } = lease!.metadata.annotations ?? {}
+      store(lease!.spec, value === undefined ? others : { ...others, [key]: value })
     },
     fault: () => undefined,
     calls: [],
