@@ -1,0 +1,244 @@
+/**
+ * A load balancer as pure state: everything happens at the moment that it is called, so that whoever carries the calls
+ * decides when they arrive. What it promises is its level (write.ts).
+ */
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Random } from '../../src/ports/random.ts'
+import type { Admin, Entry, ServerOptions, Setting, TargetState } from './entry.ts'
+import { change, configuredSetting, isRoutable, isSame, settingAt, stateOf } from './entry.ts'
+import type { TrafficModel } from './requests.ts'
+import { createRequests } from './requests.ts'
+import type { Level, Write, WriteEntry, WriteResult } from './write.ts'
+import { judge } from './write.ts'
+
+export interface LoadBalancerOptions {
+  name: string
+  level: Level
+  servers: readonly ServerOptions[]
+  clock: Clock
+  random: Random
+  /** Targets in one call; more are refused. */
+  batchMax?: number
+  /** A read may answer with what was so up to this many milliseconds ago. 0: always what is so now. */
+  staleMs?: number
+  /** G2: milliseconds that an operation id is remembered. */
+  memoryMs?: number
+  /** False: it does not know how many requests are under way. */
+  countsRequests?: boolean
+  /** A reload forgets what was set at run time. */
+  volatile?: boolean
+  /** Writes are jobs, done one after another, each within this many milliseconds of its arrival or of the one before. */
+  jobMs?: number
+  traffic?: TrafficModel
+  /** Refuses calls for now: milliseconds until it may take them. */
+  throttle?(): number | undefined
+  /** What goes wrong with one entry of a write; `false-success`: it says that it was done, and does nothing. */
+  fault?(write: Write, entry: WriteEntry): 'busy' | 'forbidden' | 'false-success' | undefined
+  /** Told of each write that arrived, and of each other change, after it. */
+  onChange?(change: BalancerChange): void
+}
+
+export type BalancerChange =
+  | {
+      type: 'effect'
+      by: string
+      balancer: string
+      target: string
+      effect: 'drain' | 'restore'
+      operation: string
+      fence: number
+      /** Taken; false where it was refused, or known by its operation id. */
+      accepted: boolean
+      before: TargetState
+      after: TargetState
+    }
+  | {
+      type: 'target'
+      by: 'operator' | 'reload'
+      balancer: string
+      target: string
+      /** Null where the entry was not there. */
+      before: TargetState | null
+      after: TargetState | null
+    }
+
+export interface Throttled {
+  throttledMs: number
+}
+
+/** One entry as a read shows it. */
+export interface Reading extends Setting {
+  routable: boolean
+  /** Null where it does not count them. */
+  inFlight: number | null
+  version: number
+}
+
+export interface LoadBalancer {
+  readonly name: string
+  readonly level: Level
+  readonly options: Readonly<LoadBalancerOptions>
+  /** The configured entries: what a caller finds its targets by. */
+  list(): { name: string; address: string; port: number }[] | Throttled
+  /** What it says of these entries; absent ones are left out. `epoch` counts its reloads. */
+  read(names: readonly string[]): { entries: Map<string, Reading>; epoch: number } | Throttled
+  write(write: Write): Map<string, WriteResult> | Throttled
+  /** What became of a job: `pending` while it waits. */
+  poll(job: string): Map<string, WriteResult> | Throttled
+  /** The truth, without staleness. */
+  state(name: string): TargetState | undefined
+  names(): string[]
+  /** What a person does. */
+  operator: {
+    set(name: string, to: { admin?: Admin; weight?: number; address?: string; port?: number }): void
+    add(server: ServerOptions): void
+    remove(name: string): void
+  }
+  /** A reload or restart. Requests under way are finished by the old process. */
+  reload(): void
+  /** Real requests, for a generator of traffic: routable entries in turn. */
+  route(): { name: string; end(): void } | undefined
+}
+
+export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
+  const { name: balancer, level, clock, random, staleMs = 0, memoryMs = Infinity, jobMs } = options
+  const entries = new Map<string, Entry>()
+  /** By operation id and kind: when it was done. */
+  const done = new Map<string, { at: number; result: WriteResult }>()
+  const jobs = new Map<string, Map<string, WriteResult>>()
+  let jobDueAt = 0
+  let versions = 0
+  let epoch = 0
+  let turn = 0
+
+  function add(server: ServerOptions): Entry {
+    const setting = configuredSetting(server)
+    const requests = createRequests(options.traffic, random)
+    const entry: Entry = { ...setting, name: server.name, configured: server, version: 0, fence: 0, requests, past: [] }
+    change(entry, setting, clock.now(), ++versions, staleMs)
+    entries.set(server.name, entry)
+    return entry
+  }
+  for (const server of options.servers) add(server)
+
+  function set(entry: Entry, setting: Setting): { before: TargetState; after: TargetState } {
+    const at = clock.now()
+    const before = stateOf(entry, at)
+    if (isSame(entry, setting)) return { before, after: before }
+    change(entry, setting, at, ++versions, staleMs)
+    return { before, after: stateOf(entry, at) }
+  }
+
+  function tell(by: 'operator' | 'reload', target: string, before: TargetState | null, after: TargetState | null): void {
+    options.onChange?.({ type: 'target', by, balancer, target, before, after })
+  }
+
+  function apply(write: Write, wanted: WriteEntry): WriteResult {
+    const entry = entries.get(wanted.name)
+    const { by, kind: effect, fence } = write
+    const { operation } = wanted
+    function told(result: WriteResult, accepted: boolean, setting?: Setting): WriteResult {
+      if (entry === undefined) return result
+      const states = set(entry, setting ?? entry)
+      const { name: target } = entry
+      options.onChange?.({ type: 'effect', by, balancer, target, effect, operation, fence, accepted, ...states })
+      return result
+    }
+
+    const key = `${effect} ${operation}`
+    const known = done.get(key)
+    if (known && clock.now() - known.at <= memoryMs) return told(known.result, false)
+    const fault = options.fault?.(write, wanted)
+    if (fault === 'false-success') return told({ outcome: 'applied' }, false)
+    if (fault !== undefined) return told({ outcome: 'refused', why: fault, message: `${wanted.name}: ${fault}` }, false)
+    const verdict = judge(level, write, entry, wanted)
+    if (entry === undefined || !('setting' in verdict))
+      return told({ outcome: 'refused', ...(verdict as Exclude<typeof verdict, { setting: Setting }>) }, false)
+    entry.fence = Math.max(entry.fence, fence)
+    entry.version = ++versions
+    const result: WriteResult = { outcome: 'applied' }
+    if (level === 'G2') done.set(key, { at: clock.now(), result })
+    return told(result, true, verdict.setting)
+  }
+
+  function enqueue(write: Write): Map<string, WriteResult> {
+    const job = `job-${jobs.size + 1}`
+    const pending: WriteResult = { outcome: 'pending', job }
+    jobs.set(job, new Map(write.entries.map(({ name }) => [name, pending])))
+    jobDueAt = Math.max(jobDueAt, clock.now()) + random.next() * jobMs!
+    clock.setTimeout(
+      () => jobs.set(job, new Map(write.entries.map((wanted) => [wanted.name, apply(write, wanted)]))),
+      jobDueAt - clock.now(),
+    )
+    return jobs.get(job)!
+  }
+
+  function answer<T>(reply: () => T): T | Throttled {
+    const throttledMs = options.throttle?.()
+    return throttledMs === undefined ? reply() : { throttledMs }
+  }
+
+  return {
+    name: balancer,
+    level,
+    options,
+    list: () => answer(() => [...entries.values()].map(({ name, address, port }) => ({ name, address, port }))),
+    read(names) {
+      if (level === 'G0') throw new Error(`${balancer} cannot be read`)
+      return answer(() => {
+        // One replica answers for all of them.
+        const at = staleMs === 0 ? clock.now() : clock.now() - random.next() * staleMs
+        const read = new Map<string, Reading>()
+        for (const name of names) {
+          const entry = entries.get(name)
+          if (entry === undefined) continue
+          const setting = settingAt(entry, at)
+          const inFlight = options.countsRequests === false ? null : entry.requests.inFlight(at)
+          read.set(name, { ...setting, routable: isRoutable(setting), inFlight, version: entry.version })
+        }
+        return { entries: read, epoch }
+      })
+    },
+    write: (write) =>
+      answer(() => {
+        if (write.entries.length > (options.batchMax ?? Infinity)) throw new Error(`${balancer} takes no more than its batch`)
+        return jobMs === undefined ? new Map(write.entries.map((one) => [one.name, apply(write, one)])) : enqueue(write)
+      }),
+    poll: (job) => answer(() => jobs.get(job) ?? new Map()),
+    state(name) {
+      const entry = entries.get(name)
+      return entry && stateOf(entry, clock.now())
+    },
+    names: () => [...entries.keys()],
+    operator: {
+      set(name, to) {
+        const entry = entries.get(name)
+        if (entry === undefined) return
+        const { address, port, admin, weight } = entry
+        const { before, after } = set(entry, { address, port, admin, weight, ...to })
+        if (before !== after) tell('operator', name, before, after)
+      },
+      add: (server) => tell('operator', server.name, null, stateOf(add(server), clock.now())),
+      remove(name) {
+        const entry = entries.get(name)
+        if (entry === undefined) return
+        entries.delete(name)
+        tell('operator', name, stateOf(entry, clock.now()), null)
+      },
+    },
+    reload() {
+      epoch += 1
+      if (options.volatile !== true) return
+      done.clear()
+      for (const entry of entries.values()) {
+        const { before, after } = set(entry, configuredSetting(entry.configured))
+        if (before !== after) tell('reload', entry.name, before, after)
+      }
+    },
+    route() {
+      const candidates = [...entries.values()].filter(isRoutable)
+      const entry = candidates[turn++ % candidates.length]
+      return entry && { name: entry.name, end: entry.requests.begin() }
+    },
+  }
+}
