@@ -226,6 +226,7 @@ function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: strin
     gracePeriodSeconds: 0,
     hasLabels: false,
     hasAnnotations: false,
+    journal: {},
   }
 }
 

@@ -36,8 +36,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function write({ uid, pod, record, wanted }: StoreInput): Promise<StoreAnswer> {
     if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
     try {
-      const operations = operationsFor(record, pod, wanted, options.podOperations)
-      const raw = await client.patch(podsPath(namespace, pod.name), operations, { deadlineMs: API_DEADLINE_MS })
+      const { subresource, operations } = patchFor(record, pod, wanted, options.podOperations)
+      const path = podsPath(namespace, pod.name) + subresource
+      const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
       return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
@@ -111,21 +112,21 @@ export function ledgerEntry(pod: PodView, targets: JournalTarget[]): LedgerEntry
   }
 }
 
-function operationsFor(
+function patchFor(
   record: Journal,
   pod: PodView,
   wanted: readonly ContainerImage[],
   podOperations: (pod: PodView) => PatchOperation[],
-): PatchOperation[] {
+): { subresource: '' | '/status'; operations: PatchOperation[] } {
   switch (record.step) {
     case 'drain':
-      return drainIntentPatch(pod, record)
+      return { subresource: '/status', operations: drainIntentPatch(pod, record) }
     case 'patched':
-      return imagesPatch(pod, record, wanted, podOperations(pod))
+      return { subresource: '', operations: imagesPatch(pod, record, wanted, podOperations(pod)) }
     case 'restore':
-      return restoreIntentPatch(pod, record)
+      return { subresource: '', operations: restoreIntentPatch(pod, record) }
     case 'closed':
-      return closePatch(pod, record)
+      return { subresource: '/status', operations: closePatch(pod, record) }
   }
 }
 

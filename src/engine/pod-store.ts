@@ -1,5 +1,5 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
-import { readJournal } from '../journal/journal.ts'
+import { journalOf } from '../journal/journal.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Reflector } from '../kube/reflector.ts'
 import { createReflector } from '../kube/reflector.ts'
@@ -56,7 +56,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
   function observation(pod: PodView): Observation {
     const known = read.get(pod.uid)
     if (known?.pod.resourceVersion === pod.resourceVersion) return known
-    const fresh = { pod, stored: readJournal(pod.journal) }
+    const fresh = { pod, stored: journalOf(pod) }
     read.set(pod.uid, fresh)
     return fresh
   }

@@ -31,6 +31,7 @@ export async function checkRights(
   const kinds = 'refs' in select ? new Set(select.refs.map(({ kind }) => kind)) : new Set<string>()
   const checks = [
     ...check('', 'pods', ['get', 'list', 'watch', 'patch']),
+    { verb: 'patch', resource: 'pods', subresource: 'status', namespace },
     ...check('', 'configmaps', ['list', 'create', 'patch', 'delete']),
     ...check('coordination.k8s.io', 'leases', ['get', 'create', 'update']),
     ...check('discovery.k8s.io', 'endpointslices', ['list', 'watch']),
@@ -40,7 +41,9 @@ export async function checkRights(
   ]
   const denied = await checkAccess(client, checks)
   if (denied.length === 0) return
-  const rights = denied.map(({ check: { verb, resource, group } }) => `${verb} ${resource}${group ? `.${group}` : ''}`)
+  const rights = denied.map(({ check: { verb, resource, subresource, group } }) => {
+    return `${verb} ${resource}${group ? `.${group}` : ''}${subresource ? `/${subresource}` : ''}`
+  })
   throw new RunError(
     'preflight',
     `not allowed in namespace ${namespace}: ${rights.join(', ')}; deploy/rbac.yaml lists the rights that a run needs`,

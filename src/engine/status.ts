@@ -1,4 +1,4 @@
-import { readJournal } from '../journal/journal.ts'
+import { journalOf } from '../journal/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -132,8 +132,9 @@ function recordedWorkloads(ledgers: readonly Ledger[], pods: readonly PodView[])
   const add = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { kind: kind as WorkloadKind, name })
   for (const { header } of ledgers) for (const { kind, name } of header.workloads) add(kind, name)
   const recorded = new Set(ledgers.flatMap(({ entries }) => [...entries.keys()]))
-  for (const { uid, journal, owner, name } of pods) {
-    if (journal !== undefined && !recorded.has(uid)) add(owner?.kind ?? 'Pod', owner?.name ?? name)
+  for (const pod of pods) {
+    const { uid, owner, name } = pod
+    if (journalOf(pod).kind !== 'none' && !recorded.has(uid)) add(owner?.kind ?? 'Pod', owner?.name ?? name)
   }
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref)
 }
@@ -147,17 +148,19 @@ function livePods(
     ledgers.some(({ entries }) => entries.has(pod.uid)) ||
     (pod.owner === undefined ? kind === 'Pod' && pod.name === name : pod.owner.kind === kind && pod.owner.name === name)
   return pods
-    .filter((pod) => pod.journal !== undefined && belongs(pod))
+    .filter(belongs)
     .sort(byUpgradeOrder)
-    .map((pod): PodStatus => {
-      const read = readJournal(pod.journal)
-      if (read.kind !== 'read') {
-        const reason = read.kind === 'unreadable' ? read.reason : ''
-        const needsOperator = `The annotation sluice.dev/journal of pod/${pod.name} cannot be read: ${reason}. Look at the load balancer, then at the annotation.`
-        return { uid: pod.uid, name: pod.name, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }
+    .flatMap((pod): PodStatus[] => {
+      const { uid, name: podName } = pod
+      const read = journalOf(pod)
+      if (read.kind === 'none') return []
+      if (read.kind === 'unreadable') {
+        const { reason } = read
+        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then at the journal.`
+        return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
       const { step, run, attempt, targets } = read.journal
-      return { uid: pod.uid, name: pod.name, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) }
+      return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) }]
     })
 }
 

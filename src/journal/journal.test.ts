@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Journal } from '../pods/glossary.ts'
-import { LONGEST_JOURNAL, readJournal, writeJournal } from './journal.ts'
+import { LONGEST_JOURNAL, journalOf, readJournal, writeJournal } from './journal.ts'
 import { realisticJournal, testTarget } from './testing/journals.ts'
 
 const word = fc.string({ minLength: 1, maxLength: 12 })
@@ -46,8 +46,29 @@ test('a closed one keeps what fences a stale owner, and nothing else', () => {
   })
 })
 
-test('no annotation is no journal', () => {
-  expect(readJournal(undefined)).toEqual({ kind: 'none' })
+test('neither annotation nor condition is no journal', () => {
+  expect(journalOf({ journal: {} })).toEqual({ kind: 'none' })
+})
+
+test('the annotation is the record in force, and without it the condition', () => {
+  const [annotation, message] = [writeJournal(realisticJournal), writeJournal({ ...realisticJournal, step: 'drain' })]
+  const condition = { index: 0, message }
+  expect(journalOf({ journal: { annotation, condition } })).toEqual(readJournal(annotation))
+  expect(journalOf({ journal: { annotation } })).toEqual(readJournal(annotation))
+  // Somebody has removed the annotation of a patched pod: it is open as before.
+  expect(journalOf({ journal: { condition } })).toEqual(readJournal(message))
+})
+
+test('where either cannot be read, the pod has no journal that can', () => {
+  const readable = writeJournal(realisticJournal)
+  for (const [annotation, message, reason] of [
+    ['{', readable, 'in the annotation, it is not JSON'],
+    [readable, '{', 'in the condition, it is not JSON'],
+    [readable, undefined, 'in the condition, it is not JSON'],
+  ] as const) {
+    const condition = { index: 0, ...(message === undefined ? {} : { message }) }
+    expect(journalOf({ journal: { annotation, condition } })).toEqual({ kind: 'unreadable', reason })
+  }
 })
 
 const valid = JSON.parse(writeJournal(realisticJournal)) as Record<string, unknown>

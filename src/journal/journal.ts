@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Journal, ReadJournal } from '../pods/glossary.ts'
+import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 
 /** Grows when a field changes its meaning; a newer record than this is refused, never guessed at. */
 const VERSION = 1
-/** Annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
+/** A pod's annotations share 256 KiB; a journal that grows past this is a mistake in an adapter's prior state. */
 export const LONGEST_JOURNAL = 4096
 
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
@@ -22,7 +22,16 @@ const Stored = z.object({
   lbs: z.array(Target).default([]),
 })
 
-/** Reads the annotation `sluice.dev/journal`. What cannot be read is never taken for "nothing open". */
+/** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
+export function journalOf({ journal: { annotation, condition } }: Pick<PodView, 'journal'>): ReadJournal {
+  // A condition without a message is one that somebody has emptied.
+  const [first, second] = [readJournal(annotation), readJournal(condition && (condition.message ?? ''))]
+  if (first.kind === 'unreadable') return { kind: 'unreadable', reason: `in the annotation, ${first.reason}` }
+  if (second.kind === 'unreadable') return { kind: 'unreadable', reason: `in the condition, ${second.reason}` }
+  return first.kind === 'none' ? second : first
+}
+
+/** Reads one text. What cannot be read is never taken for "nothing open". */
 export function readJournal(stored: string | undefined): ReadJournal {
   if (stored === undefined) return { kind: 'none' }
   let raw: unknown
@@ -68,7 +77,7 @@ export function readJournal(stored: string | undefined): ReadJournal {
 }
 
 /**
- * Writes a journal for the annotation. A closed one keeps only what fences a stale owner.
+ * Writes a journal for either of its places. A closed one keeps only what fences a stale owner.
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal): string {

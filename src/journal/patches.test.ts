@@ -4,8 +4,8 @@ import type { PatchOperation } from '../pods/patch-operation.ts'
 import { baselineOf } from '../pods/baseline.ts'
 import type { Raw, RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { rawPod, runningA } from '../pods/testing/raw-pod.ts'
-import { JOURNAL_ANNOTATION, podView } from '../pods/view.ts'
-import { readJournal, writeJournal } from './journal.ts'
+import { JOURNAL_KEY, podView } from '../pods/view.ts'
+import { journalOf, readJournal, writeJournal } from './journal.ts'
 import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
 import { PatchRefused, applyPatch } from './testing/json-patch.ts'
 import { testTarget } from './testing/journals.ts'
@@ -43,6 +43,12 @@ function nextFor(raw: Raw, step: Journal['step']): Journal {
 
 type Build = (raw: Raw) => PatchOperation[]
 
+const [OLDER, OLD, NEWER] = [1, 2, 4].map((epoch) => writeJournal({ ...nextFor(rawPod(OPTIONS), 'drain'), epoch })) as [
+  string,
+  string,
+  string,
+]
+
 const LABEL: PatchOperation[] = [{ op: 'add', path: '/metadata/labels/controller-revision-hash', value: 'web-2' }]
 const drain: Build = (raw) => drainIntentPatch(podView(raw), nextFor(raw, 'drain'))
 const images: Build = (raw) => imagesPatch(podView(raw), nextFor(raw, 'patched'), WANTED, LABEL)
@@ -50,19 +56,29 @@ const restore: Build = (raw) => restoreIntentPatch(podView(raw), nextFor(raw, 'r
 const close: Build = (raw) => closePatch(podView(raw), nextFor(raw, 'closed'))
 
 const PATCHES = [
-  { name: 'drain intent', build: drain, step: 'drain' as const },
-  { name: 'images', build: images, step: 'patched' as const },
-  { name: 'restore intent', build: restore, step: 'restore' as const },
-  { name: 'closed', build: close, step: 'closed' as const },
+  { name: 'drain intent', build: drain, step: 'drain' as const, place: 'condition' as const },
+  { name: 'images', build: images, step: 'patched' as const, place: 'annotation' as const },
+  { name: 'restore intent', build: restore, step: 'restore' as const, place: 'annotation' as const },
+  { name: 'closed', build: close, step: 'closed' as const, place: 'condition' as const },
 ]
 
-describe.each(PATCHES)('$name', ({ build, step }) => {
+/** The pod with a journal of before in each of the two places, where one is given. */
+function withJournals({ annotation, condition }: { annotation?: string; condition?: string }): Raw {
+  return rawPod({
+    ...OPTIONS,
+    annotations: { other: 'kept', ...(annotation === undefined ? {} : { [JOURNAL_KEY]: annotation }) },
+    ...(condition === undefined ? {} : { journalCondition: condition }),
+  })
+}
+
+describe.each(PATCHES)('$name', ({ build, step, place }) => {
   test('changes its journal, and the images where it is their patch, and nothing else', () => {
     const raw = rawPod(OPTIONS)
     const patched = applyPatch(raw, build(raw)) as Raw
-    expect(readJournal(podView(patched).journal)).toEqual(readJournal(writeJournal(nextFor(raw, step))))
+    expect(journalOf(podView(patched))).toEqual(readJournal(writeJournal(nextFor(raw, step))))
     const expected = structuredClone(raw) as Raw
-    expected.metadata.annotations[JOURNAL_ANNOTATION] = patched.metadata.annotations[JOURNAL_ANNOTATION]
+    if (place === 'annotation') expected.metadata.annotations[JOURNAL_KEY] = patched.metadata.annotations[JOURNAL_KEY]
+    else expected.status.conditions.unshift(patched.status.conditions[0])
     if (step === 'patched') {
       expected.spec.containers[0].image = 'web:v2'
       expected.spec.containers[2].image = 'app:v2'
@@ -71,25 +87,56 @@ describe.each(PATCHES)('$name', ({ build, step }) => {
     expect(patched).toEqual(expected)
   })
 
-  test('without annotations it adds the map; where another has added it meanwhile, it fails', () => {
+  // The status of a pod can be changed by its subresource alone, and its spec not by that.
+  test('changes only what the resource that it is sent to can change', () => {
+    const raw = withJournals({ annotation: OLDER, condition: OLD })
+    const changed = build(raw).flatMap(({ op, path }) => (op === 'test' ? [] : [path]))
+    for (const path of changed) expect(path).toMatch(place === 'annotation' ? /^\/(metadata|spec)\// : /^\/(metadata|status)\//)
+  })
+
+  test('without annotations; where another has added the journal meanwhile, it fails', () => {
     const raw = rawPod({ ...OPTIONS, annotations: undefined as never })
     expect(raw.metadata).not.toHaveProperty('annotations')
     const operations = build(raw)
-    expect(Object.keys((applyPatch(raw, operations) as Raw).metadata.annotations)).toEqual([JOURNAL_ANNOTATION])
-    expect(() => applyPatch(rawPod({ ...OPTIONS, annotations: { other: 'x' } }), operations)).toThrow(
-      'test failed: /metadata/annotations',
-    )
+    const patched = applyPatch(raw, operations) as Raw
+    expect(Object.keys(patched.metadata.annotations ?? {})).toEqual(place === 'annotation' ? [JOURNAL_KEY] : [])
+    const other = rawPod({ ...OPTIONS, annotations: { [JOURNAL_KEY]: OLD } })
+    expect(() => applyPatch(other, operations)).toThrow('test failed: /metadata/annotations')
   })
 
-  test('a journal of before is guarded, and overwritten', () => {
-    const before = writeJournal({ ...nextFor(rawPod(OPTIONS), 'drain'), epoch: 2 })
-    const raw = rawPod({ ...OPTIONS, annotations: { [JOURNAL_ANNOTATION]: before } })
+  test.each([{ annotation: OLD }, { condition: OLD }, { annotation: OLD, condition: OLDER }])(
+    'journals of before are guarded, and its own counts from then on: %j',
+    (before) => {
+      const raw = withJournals(before)
+      const operations = build(raw)
+      const patched = applyPatch(raw, operations) as Raw
+      expect(journalOf(podView(patched))).toEqual(readJournal(writeJournal(nextFor(raw, step))))
+      expect(patched.status.conditions.filter(({ type }: Raw) => type === JOURNAL_KEY).length).toBeLessThanOrEqual(1)
+
+      const others = [
+        { ...before, annotation: NEWER },
+        { ...before, condition: NEWER },
+        ...Object.keys(before).map((gone) => ({ ...before, [gone]: undefined })),
+      ]
+      for (const other of others) expect(isRefused(withJournals(other), operations), JSON.stringify(other)).toBe(true)
+    },
+  )
+
+  test('a condition that has moved is not taken for the one that was seen', () => {
+    const raw = withJournals({ condition: OLD })
     const operations = build(raw)
-    expect(podView(applyPatch(raw, operations)).journal).not.toBe(before)
-    for (const other of [before.replace('"epoch":2', '"epoch":4'), undefined]) {
-      const changed = rawPod({ ...OPTIONS, annotations: other === undefined ? {} : { [JOURNAL_ANNOTATION]: other } })
-      expect(() => applyPatch(changed, operations)).toThrow('test failed: /metadata/annotations/sluice.dev~1journal')
-    }
+    raw.status.conditions.unshift({ type: 'example.com/gate', status: 'True', message: OLD })
+    expect(isRefused(raw, operations)).toBe(true)
+    expect(isRefused(raw, build(raw))).toBe(false)
+  })
+
+  test('without conditions; where another has added the journal meanwhile, it fails', () => {
+    const raw = rawPod(OPTIONS)
+    delete raw.status.conditions
+    const operations = build(raw)
+    expect(journalOf(podView(applyPatch(raw, operations)))).toEqual(readJournal(writeJournal(nextFor(raw, step))))
+    raw.status.conditions = [{ type: JOURNAL_KEY, status: 'True', message: OLD }]
+    expect(isRefused(raw, operations)).toBe(true)
   })
 
   test('the same write a second time fails on its own journal', () => {
@@ -132,8 +179,13 @@ const VIOLATIONS: Violation[] = [
   },
   { name: 'statuses that are gone', change: (raw) => delete raw.status.containerStatuses, noticed: ALL_OPEN },
   {
-    name: 'a journal of another',
-    change: (raw) => (raw.metadata.annotations[JOURNAL_ANNOTATION] = '{"v":1}'),
+    name: 'a journal of another in the annotation',
+    change: (raw) => (raw.metadata.annotations[JOURNAL_KEY] = '{"v":1}'),
+    noticed: [...ALL_OPEN, 'closed'],
+  },
+  {
+    name: 'a journal of another in the condition',
+    change: (raw) => raw.status.conditions.unshift({ type: JOURNAL_KEY, status: 'True', message: '{"v":1}' }),
     noticed: [...ALL_OPEN, 'closed'],
   },
 ]
@@ -196,7 +248,7 @@ test('a failed guard behind the changes changes nothing', () => {
   const operations = images(raw)
   const position = operations.findIndex(({ path }) => path.includes('sluice.dev'))
   expect(operations.slice(0, position).some(({ op }) => op === 'replace')).toBe(true)
-  raw.metadata.annotations[JOURNAL_ANNOTATION] = '{}'
+  raw.metadata.annotations[JOURNAL_KEY] = '{}'
   const before = structuredClone(raw) as Raw
   expect(() => applyPatch(raw, operations)).toThrow('test failed')
   expect(raw).toEqual(before)

@@ -1,18 +1,25 @@
 import { changesFor } from '../pods/baseline.ts'
 import type { BaselineContainer, ContainerImage, Journal, PodView } from '../pods/glossary.ts'
 import type { PatchOperation } from '../pods/patch-operation.ts'
-import { JOURNAL_ANNOTATION } from '../pods/view.ts'
+import { JOURNAL_KEY } from '../pods/view.ts'
 import { writeJournal } from './journal.ts'
 
 /*
  * The four guarded PATCHes of one pod upgrade. Each names, by `test`, everything that its decision rests on, so that a
  * late or stale one changes nothing: resourceVersion cannot serve for that, since the kubelet's status writes bump it
  * all the time. Measured: 320 guarded PATCHes landed among 1,443 concurrent status writes, none with a broken guard.
+ *
+ * The kubelet syncs a pod whose annotations change, and a sync for the images soon after has to wait for up to a second.
+ * So what is written before the images goes into a condition, of which the kubelet takes no notice: PATCH 1 and 4 are for
+ * the subresource `status`, PATCH 2 and 3 for the pod itself, which can change no status.
  */
 
-/** PATCH 1: the pod's targets may be drained from now on. */
+const ANNOTATION = `/metadata/annotations/${JOURNAL_KEY.replace('/', '~1')}`
+const CONDITIONS = '/status/conditions'
+
+/** PATCH 1, of the status: the pod's targets may be drained from now on. */
 export function drainIntentPatch(pod: PodView, next: Journal): PatchOperation[] {
-  return [...samePod(pod), ...sameAddress(pod), ...sameBaseline(pod, next.baseline), ...journal(pod, next)]
+  return [...samePod(pod), ...sameAddress(pod), ...sameBaseline(pod, next.baseline), ...intoCondition(pod, next)]
 }
 
 /**
@@ -36,7 +43,7 @@ export function imagesPatch(
     ...sameBaseline(pod, next.baseline),
     ...extra,
     ...images,
-    ...journal(pod, next),
+    ...intoAnnotation(pod, next),
   ]
 }
 
@@ -55,13 +62,13 @@ export function restoreIntentPatch(pod: PodView, next: Journal): PatchOperation[
       ...sameImage(pod, container.name),
       ...sameContainer(pod, container.name, container.containerId),
     ]),
-    ...journal(pod, next),
+    ...intoAnnotation(pod, next),
   ]
 }
 
-/** PATCH 4: all is done. */
+/** PATCH 4, of the status: all is done. */
 export function closePatch(pod: PodView, next: Journal): PatchOperation[] {
-  return [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...journal(pod, next)]
+  return [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...intoCondition(pod, next)]
 }
 
 function samePod(pod: PodView): PatchOperation[] {
@@ -103,17 +110,57 @@ function sameContainer(pod: PodView, name: string, containerId: string | undefin
   ]
 }
 
-function journal(pod: PodView, next: Journal): PatchOperation[] {
+function intoAnnotation(pod: PodView, next: Journal): PatchOperation[] {
   const value = writeJournal(next)
-  if (!pod.hasAnnotations) {
-    return [
-      { op: 'test', path: '/metadata/annotations', value: null },
-      { op: 'add', path: '/metadata/annotations', value: { [JOURNAL_ANNOTATION]: value } },
-    ]
-  }
-  const path = `/metadata/annotations/${JOURNAL_ANNOTATION.replace('/', '~1')}`
   return [
-    { op: 'test', path, value: pod.journal ?? null },
-    { op: 'add', path, value },
+    ...sameJournal(pod),
+    pod.hasAnnotations
+      ? { op: 'add', path: ANNOTATION, value }
+      : { op: 'add', path: '/metadata/annotations', value: { [JOURNAL_KEY]: value } },
   ]
+}
+
+/** Where there is an annotation it counts, so that it goes in the same write. */
+function intoCondition(pod: PodView, next: Journal): PatchOperation[] {
+  const { annotation, condition } = pod.journal
+  const isOpen = next.step !== 'closed'
+  const value = {
+    type: JOURNAL_KEY,
+    status: isOpen ? 'True' : 'False',
+    reason: isOpen ? 'DrainIntent' : 'Closed',
+    message: writeJournal(next),
+  }
+  return [
+    ...sameJournal(pod),
+    ...(annotation === undefined ? [] : [{ op: 'remove' as const, path: ANNOTATION }]),
+    condition
+      ? { op: 'replace', path: `${CONDITIONS}/${condition.index}`, value }
+      : pod.firstCondition === undefined
+        ? { op: 'add', path: CONDITIONS, value: [value] }
+        : // First: the kubelet puts its own behind all others, and where it stands would change.
+          { op: 'add', path: `${CONDITIONS}/0`, value },
+  ]
+}
+
+/** In both places: whichever was written since, the decision was made without it. */
+function sameJournal(pod: PodView): PatchOperation[] {
+  const { annotation, condition } = pod.journal
+  return [
+    pod.hasAnnotations
+      ? { op: 'test', path: ANNOTATION, value: annotation ?? null }
+      : { op: 'test', path: '/metadata/annotations', value: null },
+    ...(condition
+      ? [
+          { op: 'test' as const, path: `${CONDITIONS}/${condition.index}/type`, value: JOURNAL_KEY },
+          { op: 'test' as const, path: `${CONDITIONS}/${condition.index}/message`, value: condition.message ?? null },
+        ]
+      : [noCondition(pod)]),
+  ]
+}
+
+/** That a list lacks something cannot be tested, but that nothing was put before its first entry, where this one goes. */
+function noCondition({ firstCondition }: PodView): PatchOperation {
+  return firstCondition === undefined
+    ? { op: 'test', path: CONDITIONS, value: null }
+    : { op: 'test', path: `${CONDITIONS}/0/type`, value: firstCondition }
 }

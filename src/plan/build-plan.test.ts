@@ -100,7 +100,7 @@ test('refuses a pod whose journal cannot be read', () => {
     {
       code: 'unreadable-journal',
       message: 'pod/web-0: its journal cannot be read: it is not JSON',
-      hint: 'Look at its annotation sluice.dev/journal, and at the load balancer.',
+      hint: 'Look at its journal (sluice.dev/journal), and at the load balancer.',
     },
   ])
 })

@@ -85,7 +85,7 @@ function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
 function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
   const message = `pod/${plan.name}: ${plan.reason}`
   if (stored.kind === 'unreadable') {
-    return { code: 'unreadable-journal', message, hint: 'Look at its annotation sluice.dev/journal, and at the load balancer.' }
+    return { code: 'unreadable-journal', message, hint: 'Look at its journal (sluice.dev/journal), and at the load balancer.' }
   }
   if (pod.ip === undefined) {
     return { code: 'no-address', message, hint: 'Wait until it has started, or see why it does not.' }

@@ -67,8 +67,22 @@ export interface PodView {
   /** `metadata.labels` exists; the path of a key in a missing map is an error in a JSON Patch. */
   hasLabels: boolean
   hasAnnotations: boolean
-  /** Annotation `sluice.dev/journal`, as stored. */
-  journal?: string
+  /** The type of the first entry of `status.conditions`; absent where there is none. */
+  firstCondition?: string
+  journal: StoredJournal
+}
+
+/**
+ * The two places of a pod's journal, both by the name `sluice.dev/journal`: an annotation, and the message of a condition.
+ * A write into the condition removes the annotation, so that where there is an annotation it was written last.
+ */
+export interface StoredJournal {
+  annotation?: string
+  condition?: {
+    /** In `status.conditions`. */
+    index: number
+    message?: string
+  }
 }
 
 export interface ContainerImage {
@@ -119,7 +133,7 @@ export interface Journal {
   targets: JournalTarget[]
 }
 
-/** What the annotation `sluice.dev/journal` of a pod says. What cannot be read is never taken for "nothing open". */
+/** What the journal of a pod says. What cannot be read is never taken for "nothing open". */
 export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } | { kind: 'unreadable'; reason: string }
 
 /** What all targets of a pod together say of its traffic, read from the load balancers. */

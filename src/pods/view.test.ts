@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { rawPod, runningA, testPod } from './testing/raw-pod.ts'
-import { JOURNAL_ANNOTATION, podView } from './view.ts'
+import { JOURNAL_KEY, podView } from './view.ts'
 
 test('keeps spec and status of a container side by side, though the statuses are sorted by name', () => {
   const pod = testPod({
@@ -61,7 +61,8 @@ test('a pod without status, labels, annotations and owner is one', () => {
   delete raw.status
   expect(podView(raw)).toMatchObject({ ready: false, hasLabels: false, hasAnnotations: false })
   expect(podView(raw)).not.toHaveProperty('owner')
-  expect(podView(raw)).not.toHaveProperty('journal')
+  expect(podView(raw)).not.toHaveProperty('firstCondition')
+  expect(podView(raw).journal).toEqual({})
 })
 
 test('ErrImagePull of a container that never ran: an entry without an ID', () => {
@@ -88,7 +89,7 @@ test.each([
 test('deletion, journal, revision and the controlling owner', () => {
   const raw = rawPod({
     deleting: true,
-    annotations: { [JOURNAL_ANNOTATION]: '{}', other: 'x' },
+    annotations: { [JOURNAL_KEY]: '{}', other: 'x' },
     labels: { 'controller-revision-hash': 'web-7f' },
     owner: { kind: 'StatefulSet', name: 'web', uid: 'uid-web' },
     graceSeconds: 5,
@@ -96,13 +97,21 @@ test('deletion, journal, revision and the controlling owner', () => {
   raw.metadata.ownerReferences.unshift({ apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'y' })
   expect(podView(raw)).toMatchObject({
     deleting: true,
-    journal: '{}',
+    journal: { annotation: '{}' },
     revision: 'web-7f',
     owner: { kind: 'StatefulSet', name: 'web', uid: 'uid-web', apiVersion: 'apps/v1' },
     gracePeriodSeconds: 5,
     hasLabels: true,
     hasAnnotations: true,
   })
+})
+
+test('a journal in a condition, wherever it stands', () => {
+  const raw = rawPod({ journalCondition: '{}' })
+  expect(podView(raw)).toMatchObject({ firstCondition: JOURNAL_KEY, journal: { condition: { index: 0, message: '{}' } } })
+  raw.status.conditions.push(raw.status.conditions.shift())
+  delete raw.status.conditions[3].message
+  expect(podView(raw)).toMatchObject({ firstCondition: 'Initialized', journal: { condition: { index: 3 } } })
 })
 
 test('a grace period of 0 is one', () => {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { ContainerView, PodView } from './glossary.ts'
+import type { ContainerView, PodView, StoredJournal } from './glossary.ts'
 
-export const JOURNAL_ANNOTATION = 'sluice.dev/journal'
+/** Key of the annotation, and type of the condition, that hold a pod's journal. */
+export const JOURNAL_KEY = 'sluice.dev/journal'
 export const REVISION_LABEL = 'controller-revision-hash'
 const DEFAULT_GRACE_SECONDS = 30
 
@@ -26,6 +27,8 @@ const ContainerStatus = z.object({
     .nullish(),
   lastState: z.object({ terminated: z.object({ containerID: z.string().optional() }).nullish() }).nullish(),
 })
+
+const Condition = z.object({ type: z.string(), status: z.string(), message: z.string().optional() })
 
 const RawPod = z.object({
   metadata: z.object({
@@ -61,7 +64,7 @@ const RawPod = z.object({
       observedGeneration: z.number().nullish(),
       phase: z.string().optional(),
       podIP: z.string().optional(),
-      conditions: z.array(z.object({ type: z.string(), status: z.string() })).nullish(),
+      conditions: z.array(Condition).nullish(),
       containerStatuses: z.array(ContainerStatus).nullish(),
     })
     .default({}),
@@ -78,7 +81,7 @@ export function podView(raw: unknown): PodView {
     status.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   const revision = metadata.labels?.[REVISION_LABEL]
-  const journal = metadata.annotations?.[JOURNAL_ANNOTATION]
+  const firstCondition = status.conditions?.[0]?.type
   return {
     uid: metadata.uid,
     name: metadata.name,
@@ -100,7 +103,17 @@ export function podView(raw: unknown): PodView {
     ...(revision === undefined ? {} : { revision }),
     hasLabels: metadata.labels != null,
     hasAnnotations: metadata.annotations != null,
-    ...(journal === undefined ? {} : { journal }),
+    ...(firstCondition === undefined ? {} : { firstCondition }),
+    journal: storedJournal(metadata.annotations?.[JOURNAL_KEY], status.conditions ?? []),
+  }
+}
+
+function storedJournal(annotation: string | undefined, conditions: readonly z.infer<typeof Condition>[]): StoredJournal {
+  const index = conditions.findIndex(({ type }) => type === JOURNAL_KEY)
+  const message = conditions[index]?.message
+  return {
+    ...(annotation === undefined ? {} : { annotation }),
+    ...(index === -1 ? {} : { condition: { index, ...(message === undefined ? {} : { message }) } }),
   }
 }
 

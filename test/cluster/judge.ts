@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { stringify } from 'yaml'
 import type { RecordedCommand, RecordedEffect } from './haproxy-recorder.ts'
+import { storedJournal } from './journal.ts'
 import type { KubeObject } from './kube-api.ts'
 import { appPort } from './manifests.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
@@ -65,7 +66,8 @@ export async function traceOf(bed: UpgradeBed): Promise<Trace> {
   }
 }
 
-function identityOf({ metadata, spec }: KubeObject): unknown {
+function identityOf(object: KubeObject): unknown {
+  const { metadata, spec } = object
   const { uid, labels, annotations } = metadata
-  return { uid, labels, annotations, spec }
+  return { uid, labels, annotations, spec, journal: storedJournal(object) }
 }

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
+import { journalStep, removeJournal, storedJournal } from './journal.ts'
 import { service, statefulSet } from './manifests.ts'
+import { onceEach } from './judge.ts'
 import { reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -16,14 +18,40 @@ describeOnCluster('records that somebody deletes', (cluster) => {
       await reached(killed, 'web-1', 'restarting')
       killed.child.kill('SIGKILL')
       await killed.exit
-      const annotations = { 'sluice.dev/journal': null }
-      await cluster().api.patch('Pod', 'web-1', namespace, { metadata: { annotations } })
+      await removeJournal(cluster().api, namespace, 'web-1')
+      const [, pod] = await bed.pods()
+      expect(storedJournal(pod)).toEqual({})
 
       const next = await bed.upgrade(...UPGRADE)
       const warnings = next.events.flatMap((event) => (event.type === 'warning' && event.pod === 'web-1' ? [event.message] : []))
       expect(warnings, story(next)).toEqual([expect.stringMatching(/no journal.*web\/web-1@.*put it back by hand/)])
       expect(bed.effects()).toEqual({ 'web-1': ['drain'], 'web-0': ['drain', 'ready'] })
       expect(await standings(bed)).toMatchObject({ 'web-1': { state: 'drain' }, 'web-0': { state: 'ready' } })
+    } finally {
+      await bed.stop()
+    }
+  })
+
+  it('goes on where the annotation alone is gone: the condition still says that the pod may be drained', async () => {
+    const namespace = 'lost-annotation'
+    const objects = [statefulSet({ name: 'web', namespace, replicas: 2, readyAfter: 1 }), service({ name: 'web', namespace })]
+    const bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
+    try {
+      const killed = bed.start(['upgrade', ...UPGRADE])
+      await reached(killed, 'web-1', 'restarting')
+      killed.child.kill('SIGKILL')
+      await killed.exit
+      const [, patched] = await bed.pods()
+      expect(journalStep(patched)).toBe('patched')
+      const annotations = { 'sluice.dev/journal': null }
+      await cluster().api.patch('Pod', 'web-1', namespace, { metadata: { annotations } })
+      const [, pod] = await bed.pods()
+      expect(journalStep(pod)).toBe('drain')
+
+      const next = await bed.upgrade(...UPGRADE)
+      expect(next.code, story(next)).toBe(0)
+      expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
+      expect((await bed.pods()).map(journalStep)).toEqual(['closed', 'closed'])
     } finally {
       await bed.stop()
     }

@@ -46,16 +46,21 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
     expect(bed.haproxy.recorder.effects()).toHaveLength(12)
 
     const audit = await bed.audit({ since })
-    const count = (verb: string, resource: string): number =>
-      audit.filter((event) => event.verb === verb && event.objectRef?.resource === resource).length
+    const count = (verb: string, resource: string, subresource = ''): number =>
+      audit.filter(({ verb: was, objectRef }) => {
+        return was === verb && objectRef?.resource === resource && (objectRef.subresource ?? '') === subresource
+      }).length
     const dryRuns = audit.filter((event) => event.requestURI.includes('dryRun=All')).length
     expect({
       patches: count('patch', 'pods') - dryRuns,
+      statusPatches: count('patch', 'pods', 'status'),
       dryRuns,
       gets: count('get', 'pods'),
       lists: count('list', 'pods'),
     }).toEqual({
-      patches: 2 * 3 * 4,
+      // Images and restore intent; drain intent and close.
+      patches: 2 * 3 * 2,
+      statusPatches: 2 * 3 * 2,
       dryRuns: 2 * 3,
       gets: 0,
       lists: 2,

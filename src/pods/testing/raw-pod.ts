@@ -1,5 +1,5 @@
 import type { PodView } from '../glossary.ts'
-import { podView } from '../view.ts'
+import { JOURNAL_KEY, podView } from '../view.ts'
 
 /* Pods as the API server gives them, with the fields that sluice reads and some that it does not. */
 
@@ -32,6 +32,8 @@ export interface RawPodOptions {
   node?: string
   labels?: Record<string, string>
   annotations?: Record<string, string>
+  /** Message of the condition `sluice.dev/journal`. */
+  journalCondition?: string
   owner?: { kind: string; name: string; uid: string }
   deleting?: boolean
   phase?: string
@@ -89,6 +91,9 @@ export function rawPod(options: RawPodOptions = {}): Raw {
       ...(options.observedGeneration === undefined ? {} : { observedGeneration: options.observedGeneration }),
       ...(options.ip === undefined ? {} : { podIP: options.ip, podIPs: [{ ip: options.ip }] }),
       conditions: [
+        ...(options.journalCondition === undefined
+          ? []
+          : [{ type: JOURNAL_KEY, status: 'True', message: options.journalCondition }]),
         condition('Initialized', true),
         condition('Ready', options.ready ?? true),
         condition('ContainersReady', options.containersReady ?? options.ready ?? true),

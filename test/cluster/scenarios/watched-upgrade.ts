@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { journalStep } from '../journal.ts'
 import type { KubeObject } from '../kube-api.ts'
 import type { TrafficOptions, TrafficTotals } from '../traffic.ts'
 import type { UpgradeBed } from '../upgrade-bed.ts'
@@ -60,14 +61,13 @@ export async function watchUpgrade(bed: UpgradeBed, options: WatchOptions): Prom
 
 function podAfter(pod: KubeObject): PodAfter {
   const { metadata, spec, status } = pod
-  const journal = metadata.annotations?.['sluice.dev/journal']
   return {
     name: metadata.name,
     image: spec.containers[0].image,
     running: status.containerStatuses?.[0]?.image,
     ready: isReady(pod),
     revision: metadata.labels['controller-revision-hash'],
-    step: journal === undefined ? undefined : JSON.parse(journal).step,
+    step: journalStep(pod),
   }
 }
 
