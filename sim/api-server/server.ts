@@ -63,9 +63,15 @@ export interface StoredWrite {
 export interface ApiServer {
   /** Any request but a watch. `by` names the writer in the history of writes. */
   handle(request: ApiRequest, by: string): ApiAnswer
-  /** Starts a watch, or answers why not (410, 403). */
-  watch(request: ApiRequest, sink: WatchSink): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
+  /** Starts a watch, or answers why not (400, 403, 404). From a version that is forgotten, the stream is one ERROR line (410). */
+  watch(
+    request: ApiRequest,
+    sink: WatchSink,
+    by: string,
+  ): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
   readonly store: Store
+  /** Who may do what, from now on; at first everybody may do everything. Goes for requests and access reviews. */
+  authorize(rights: Authorizer): void
   /** Asked before a write of an object is stored; for quotas, image policies and rewriting webhooks. */
   admit(hook: AdmissionHook): void
   /** Forgets the versions before this moment: a watch or a page that begins there gets 410. */
@@ -76,7 +82,7 @@ export interface ApiServer {
   bookmark(): void
 }
 
-/** Answers with the object to store instead, or refuses with a message, as an admission webhook does. */
+/** Answers with the object to store instead, or refuses (403) with the whole message, as an admission webhook does. */
 export type AdmissionHook = (write: {
   operation: 'CREATE' | 'UPDATE' | 'DELETE'
   object: KubeObject
@@ -84,6 +90,20 @@ export type AdmissionHook = (write: {
   dryRun: boolean
   by: string
 }) => { object: KubeObject } | { refuse: string } | undefined
+
+/** What a request wants to do, in the words of RBAC. */
+export interface AccessAttributes {
+  verb: string
+  /** Empty for the core group. */
+  group: string
+  resource: string
+  subresource: string
+  /** Empty for all namespaces, and for cluster-scoped kinds. */
+  namespace: string
+  name: string
+}
+
+export type Authorizer = (by: string, attributes: AccessAttributes) => boolean
 
 /** A kind by its plural and group: `pods`, `statefulsets.apps`, `endpointslices.discovery.k8s.io`. */
 export type Resource = string

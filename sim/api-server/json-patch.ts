@@ -1,0 +1,129 @@
+import { isSameJson } from './same-json.ts'
+
+export interface PatchOperation {
+  op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
+  path: string
+  from?: string
+  value?: unknown
+}
+
+/** An operation that cannot be done. The API server keeps the reason to itself, so it is for the reader of a test. */
+export class PatchFailure extends Error {
+  override readonly name = 'PatchFailure'
+}
+
+/**
+ * RFC 6902 as the API server reads it, which differs: a `test` against null passes for a missing key of a map that is
+ * there. What is not changed is shared with `document`, which stays as it is.
+ * @throws PatchFailure
+ */
+export function applyJsonPatch(document: unknown, operations: readonly PatchOperation[]): unknown {
+  let result = document
+  for (const operation of operations) result = apply(result, operation)
+  return result
+}
+
+function apply(document: unknown, { op, path, from, value }: PatchOperation): unknown {
+  const at = keysOf(path)
+  switch (op) {
+    case 'test':
+      if (!isSameJson(valueAt(document, at, path) ?? null, value ?? null)) throw new PatchFailure(`testing value ${path} failed`)
+      return document
+    case 'add':
+      return changed(document, at, path, (parent, key) => withAdded(parent, key, value, path))
+    case 'replace':
+      return changed(document, at, path, (parent, key) => {
+        if (childOf(parent, key, path) === undefined)
+          throw new PatchFailure(`replace operation does not apply: missing key ${path}`)
+        return withSet(parent, key, value)
+      })
+    case 'remove':
+      return changed(document, at, path, (parent, key) => {
+        if (childOf(parent, key, path) === undefined)
+          throw new PatchFailure(`remove operation does not apply: missing key ${path}`)
+        return without(parent, key)
+      })
+    case 'copy':
+      return apply(document, { op: 'add', path, value: required(document, from) })
+    case 'move': {
+      const moved = required(document, from)
+      return apply(apply(document, { op: 'remove', path: from ?? '' }), { op: 'add', path, value: moved })
+    }
+    default:
+      throw new PatchFailure(`unexpected kind: ${String(op)}`)
+  }
+}
+
+type Parent = Record<string, unknown> | readonly unknown[]
+
+function keysOf(path: string): string[] {
+  if (!path.startsWith('/')) throw new PatchFailure(`not a path below the document: ${path}`)
+  const keys = path.slice(1).split('/')
+  return path.includes('~') ? keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')) : keys
+}
+
+function valueAt(document: unknown, keys: readonly string[], path: string): unknown {
+  let at = document
+  for (const key of keys) at = childOf(asParent(at, path), key, path)
+  return at
+}
+
+function required(document: unknown, from: string | undefined): unknown {
+  const value = from === undefined ? undefined : valueAt(document, keysOf(from), from)
+  if (value === undefined) throw new PatchFailure(`missing key ${from ?? ''}`)
+  return value
+}
+
+/** A copy of the document, and of what leads to the parent; the rest is shared. */
+function changed(
+  document: unknown,
+  keys: readonly string[],
+  path: string,
+  change: (parent: Parent, key: string) => Parent,
+  depth = 0,
+): unknown {
+  const parent = asParent(document, path)
+  const key = keys[depth]!
+  if (depth === keys.length - 1) return change(parent, key)
+  return withSet(parent, key, changed(childOf(parent, key, path), keys, path, change, depth + 1))
+}
+
+function asParent(value: unknown, path: string): Parent {
+  if (typeof value !== 'object' || value === null) throw new PatchFailure(`jsonpatch path does not exist: ${path}`)
+  return value as Parent
+}
+
+function isArray(parent: Parent): parent is readonly unknown[] {
+  return Array.isArray(parent)
+}
+
+function childOf(parent: Parent, key: string, path: string): unknown {
+  if (isArray(parent)) return parent[indexIn(parent, key, parent.length - 1, path)]
+  return Object.hasOwn(parent, key) ? parent[key] : undefined
+}
+
+/** Negative ones count from the end, as in the library that the API server uses. */
+function indexIn(list: readonly unknown[], key: string, last: number, path: string): number {
+  if (!/^-?[0-9]+$/.test(key)) throw new PatchFailure(`not an index: ${key} in ${path}`)
+  const index = Number(key)
+  const fromStart = index < 0 ? index + last + 1 : index
+  if (fromStart < 0 || fromStart > last) throw new PatchFailure(`index out of bounds: ${key} in ${path} (${list.length} items)`)
+  return fromStart
+}
+
+function withAdded(parent: Parent, key: string, value: unknown, path: string): Parent {
+  if (!isArray(parent)) return { ...parent, [key]: value }
+  const index = key === '-' ? parent.length : indexIn(parent, key, parent.length, path)
+  return parent.toSpliced(index, 0, value)
+}
+
+function withSet(parent: Parent, key: string, value: unknown): Parent {
+  if (!isArray(parent)) return { ...parent, [key]: value }
+  return parent.with(Number(key), value)
+}
+
+function without(parent: Parent, key: string): Parent {
+  if (isArray(parent)) return parent.filter((_, index) => index !== (Number(key) + parent.length) % parent.length)
+  const { [key]: _, ...rest } = parent
+  return rest
+}

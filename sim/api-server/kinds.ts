@@ -1,0 +1,81 @@
+import type { KubeObject } from './server.ts'
+import { isSameJson } from './same-json.ts'
+
+/** What the API server does differently from kind to kind. */
+export interface Kind {
+  /** Plural and group, as RBAC and kubectl write it: `statefulsets.apps`. */
+  resource: string
+  plural: string
+  /** Empty for the core group. */
+  group: string
+  apiVersion: string
+  kind: string
+  namespaced: boolean
+  /** Has a `/status` of its own, which alone changes `status`. */
+  hasStatus: boolean
+  /** Starts a new generation; undefined for kinds that have no generations. */
+  isNewGeneration?: (before: KubeObject, after: KubeObject) => boolean
+  /** A deletion answers with the object instead of a Status. */
+  answersWithDeleted: boolean
+  /** A PUT may leave out the resourceVersion. */
+  unconditionalUpdate: boolean
+  /** A PUT to a name that is free creates the object. */
+  createsOnUpdate: boolean
+}
+
+const newSpec = (before: KubeObject, after: KubeObject): boolean => !isSameJson(before['spec'], after['spec'])
+
+/** The Deployment controller copies the annotations to ReplicaSets, so they count too. */
+const newSpecOrAnnotations = (before: KubeObject, after: KubeObject): boolean =>
+  newSpec(before, after) || !isSameJson(before.metadata.annotations, after.metadata.annotations)
+
+/** All of an EndpointSlice is its spec. */
+const newEndpoints = (before: KubeObject, after: KubeObject): boolean =>
+  !isSameJson({ ...before, metadata: before.metadata.labels }, { ...after, metadata: after.metadata.labels })
+
+type Row = Pick<Kind, 'plural' | 'kind'> & Partial<Kind>
+
+const table: Record<string, Row[]> = {
+  v1: [
+    { plural: 'pods', kind: 'Pod', hasStatus: true, isNewGeneration: newSpec, answersWithDeleted: true },
+    { plural: 'services', kind: 'Service', hasStatus: true, answersWithDeleted: true },
+    { plural: 'nodes', kind: 'Node', hasStatus: true, namespaced: false },
+    { plural: 'namespaces', kind: 'Namespace', hasStatus: true, namespaced: false },
+    { plural: 'configmaps', kind: 'ConfigMap' },
+    { plural: 'events', kind: 'Event', createsOnUpdate: true },
+  ],
+  'apps/v1': [
+    { plural: 'statefulsets', kind: 'StatefulSet', hasStatus: true, isNewGeneration: newSpec },
+    { plural: 'daemonsets', kind: 'DaemonSet', hasStatus: true, isNewGeneration: newSpec },
+    { plural: 'deployments', kind: 'Deployment', hasStatus: true, isNewGeneration: newSpecOrAnnotations },
+    { plural: 'replicasets', kind: 'ReplicaSet', hasStatus: true, isNewGeneration: newSpec },
+    { plural: 'controllerrevisions', kind: 'ControllerRevision' },
+  ],
+  'coordination.k8s.io/v1': [{ plural: 'leases', kind: 'Lease', unconditionalUpdate: false, createsOnUpdate: true }],
+  'discovery.k8s.io/v1': [{ plural: 'endpointslices', kind: 'EndpointSlice', isNewGeneration: newEndpoints }],
+}
+
+export const KINDS: readonly Kind[] = Object.entries(table).flatMap(([apiVersion, rows]) => {
+  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+  return rows.map((row) => ({
+    resource: group === '' ? row.plural : `${row.plural}.${group}`,
+    group,
+    apiVersion,
+    namespaced: true,
+    hasStatus: false,
+    answersWithDeleted: false,
+    unconditionalUpdate: true,
+    createsOnUpdate: false,
+    ...row,
+  }))
+})
+
+const byResource = new Map(KINDS.map((kind) => [kind.resource, kind]))
+
+/** @throws Error for a kind that the embedded API server does not have: a mistake of whoever wrote the test. */
+export function kindOf(resource: string): Kind {
+  const kind = byResource.get(resource)
+  if (kind === undefined)
+    throw new Error(`the embedded API server has no ${resource}; it has ${[...byResource.keys()].join(', ')}`)
+  return kind
+}

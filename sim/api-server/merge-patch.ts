@@ -1,0 +1,89 @@
+type JsonMap = Record<string, unknown>
+
+function isMap(value: unknown): value is JsonMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** RFC 7386: null removes, maps are merged, the rest replaces. What is not changed is shared with `target`. */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  return merge(target, patch, () => undefined)
+}
+
+/** Lists whose items are known by a key; all others are replaced as a whole. */
+const MERGE_KEYS: Record<string, string> = {
+  conditions: 'type',
+  containers: 'name',
+  initContainers: 'name',
+  ephemeralContainers: 'name',
+  volumes: 'name',
+  env: 'name',
+  volumeMounts: 'mountPath',
+  imagePullSecrets: 'name',
+  hostAliases: 'ip',
+  podIPs: 'ip',
+  addresses: 'type',
+  ownerReferences: 'uid',
+}
+
+/**
+ * A strategic merge patch as far as kubelet and kubectl need it: as a merge patch, but items of the lists above are
+ * merged by their key, `$patch: delete` removes one, `$patch: replace` in a list or map replaces all of it. Orders
+ * (`$setElementOrder`) are taken as they come, and `$retainKeys` is honoured.
+ */
+export function applyStrategicMergePatch(target: unknown, patch: unknown): unknown {
+  return merge(target, patch, mergeKeyOf)
+}
+
+type MergeKeyOf = (field: string, items: readonly unknown[]) => string | undefined
+
+function mergeKeyOf(field: string, items: readonly unknown[]): string | undefined {
+  const key = field === 'ports' ? portsKey(items) : MERGE_KEYS[field]
+  const named = key !== undefined && items.every((item) => isMap(item) && (key in item || item['$patch'] === 'replace'))
+  return named ? key : undefined
+}
+
+/** A container's ports go by `containerPort`, a Service's by `port`. */
+function portsKey(items: readonly unknown[]): string {
+  return items.some((item) => isMap(item) && 'containerPort' in item) ? 'containerPort' : 'port'
+}
+
+function merge(target: unknown, patch: unknown, keyOf: MergeKeyOf): unknown {
+  if (!isMap(patch)) return patch
+  const isStrategic = keyOf === mergeKeyOf
+  if (isStrategic && patch['$patch'] === 'replace') return withoutDirectives(patch)
+  const kept = isStrategic ? retained(target, patch['$retainKeys']) : target
+  const result: JsonMap = isMap(kept) ? { ...kept } : {}
+  for (const [field, value] of Object.entries(patch)) {
+    if (isStrategic && field.startsWith('$')) continue
+    if (value === null) delete result[field]
+    else if (Array.isArray(value)) result[field] = mergedList(field, result[field], value, keyOf)
+    else result[field] = merge(result[field], value, keyOf)
+  }
+  return result
+}
+
+function retained(target: unknown, keys: unknown): unknown {
+  if (!isMap(target) || !Array.isArray(keys)) return target
+  return Object.fromEntries(Object.entries(target).filter(([key]) => keys.includes(key)))
+}
+
+function withoutDirectives(patch: JsonMap): JsonMap {
+  return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith('$')))
+}
+
+function mergedList(field: string, target: unknown, patch: readonly unknown[], keyOf: MergeKeyOf): unknown {
+  const key = keyOf(field, patch)
+  if (key === undefined) return patch
+  const items = patch as readonly JsonMap[]
+  if (items.some((item) => item['$patch'] === 'replace')) {
+    return items.filter((item) => item['$patch'] !== 'replace').map(withoutDirectives)
+  }
+  let result: unknown[] = Array.isArray(target) ? target : []
+  for (const item of items) {
+    const index = result.findIndex((one) => isMap(one) && one[key] === item[key])
+    if (item['$patch'] === 'delete') result = result.filter((_, at) => at !== index)
+    else if (index === -1) result = [...result, merge({}, item, keyOf)]
+    else result = result.with(index, merge(result[index], item, keyOf))
+  }
+  return result
+}

@@ -1,0 +1,49 @@
+import type { Kind } from './kinds.ts'
+import { Refusal } from './refusal.ts'
+import type { AccessAttributes, Authorizer } from './server.ts'
+
+export function attributesOf(
+  verb: string,
+  {
+    kind,
+    namespace,
+    name,
+    subresource,
+  }: { kind: Kind; namespace: string | undefined; name: string | undefined; subresource: string | undefined },
+): AccessAttributes {
+  return {
+    verb,
+    group: kind.group,
+    resource: kind.plural,
+    subresource: subresource ?? '',
+    namespace: namespace ?? '',
+    name: name ?? '',
+  }
+}
+
+export function forbidden(by: string, { verb, group, resource, subresource, namespace, name }: AccessAttributes): Refusal {
+  const what = group === '' ? resource : `${resource}.${group}`
+  const path = subresource === '' ? resource : `${resource}/${subresource}`
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
+  const message = `${what}${name === '' ? '' : ` "${name}"`} is forbidden: User "${by}" cannot ${verb} resource "${path}" in API group "${group}" ${where}`
+  return new Refusal(403, 'Forbidden', message, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  })
+}
+
+/** The answer to a SelfSubjectAccessReview, as stored nowhere. */
+export function reviewed(review: Record<string, unknown>, by: string, authorize: Authorizer): Record<string, unknown> {
+  const asked = ((review['spec'] as Record<string, unknown> | undefined)?.['resourceAttributes'] ??
+    {}) as Partial<AccessAttributes>
+  const { verb = '', group = '', resource = '', subresource = '', namespace = '', name = '' } = asked
+  const allowed = authorize(by, { verb, group, resource, subresource, namespace, name })
+  return {
+    kind: 'SelfSubjectAccessReview',
+    apiVersion: 'authorization.k8s.io/v1',
+    metadata: {},
+    spec: review['spec'],
+    status: { allowed },
+  }
+}

@@ -1,0 +1,44 @@
+import { KINDS, type Kind } from './kinds.ts'
+import { noSuchResource } from './refusal.ts'
+
+/** What a request is about. */
+export interface Route {
+  kind: Kind
+  /** Undefined for a cluster-scoped kind, and for a list over all namespaces. */
+  namespace: string | undefined
+  /** Undefined for the collection. */
+  name: string | undefined
+  subresource: string | undefined
+  query: URLSearchParams
+}
+
+const kinds = new Map(KINDS.map((kind) => [`${kind.apiVersion}/${kind.plural}`, kind]))
+
+/** @throws Refusal 404 for a path that leads nowhere */
+export function route(path: string): Route {
+  const at = path.indexOf('?')
+  const query = new URLSearchParams(at === -1 ? '' : path.slice(at + 1))
+  const segments = (at === -1 ? path : path.slice(0, at)).split('/').slice(1).map(decoded)
+  const [root, ...rest] = segments
+  const apiVersion = root === 'api' ? rest.shift() : root === 'apis' ? `${rest.shift()}/${rest.shift()}` : undefined
+  // `/namespaces/NAME` and `/namespaces/NAME/status` are the Namespace itself.
+  const isInNamespace = rest[0] === 'namespaces' && rest.length >= 3 && rest[2] !== 'status'
+  const namespace = isInNamespace ? rest[1] : undefined
+  const [plural, name, subresource, ...more] = isInNamespace ? rest.slice(2) : rest
+  const kind = kinds.get(`${apiVersion}/${plural}`)
+  if (kind === undefined || more.length > 0 || name === '' || namespace === '') throw noSuchResource()
+  if (namespace !== undefined && !kind.namespaced) throw noSuchResource()
+  // Objects of a namespaced kind are reached through their namespace alone.
+  if (name !== undefined && kind.namespaced && namespace === undefined) throw noSuchResource()
+  if (subresource !== undefined && !(subresource === 'status' && kind.hasStatus)) throw noSuchResource()
+  return { kind, namespace, name, subresource, query }
+}
+
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    throw noSuchResource()
+  }
+}

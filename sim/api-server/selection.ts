@@ -1,0 +1,10 @@
+import type { Kind } from './kinds.ts'
+import { fieldSelector, labelSelector, type Selects } from './selectors.ts'
+
+/** Both selectors of a request; undefined where everything is selected. @throws Refusal 400 */
+export function selection(kind: Kind, query: URLSearchParams): Selects | undefined {
+  const byLabels = labelSelector(query.get('labelSelector') ?? '')
+  const byFields = fieldSelector(kind.resource, query.get('fieldSelector') ?? '')
+  if (byLabels === undefined || byFields === undefined) return byLabels ?? byFields
+  return (object) => byLabels(object) && byFields(object)
+}
