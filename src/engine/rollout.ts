@@ -296,7 +296,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     await Promise.all(
       exposed.map(async (member) => {
         const { record } = contextOf(member)
-        const { state } = await traffic.inspect(member.uid, record!.targets)
+        const { state } = await traffic.inspect(member.uid, record!.targets, { wasOut: record!.step === 'patched' })
         if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
       }),
     )

@@ -6,6 +6,7 @@ import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/gl
 import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { createLastAnswers } from './last-answers.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
@@ -26,7 +27,8 @@ export interface Traffic {
   /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
   find(pods: readonly Listener[]): Promise<Found[]>
   snapshot(pod: Listener): Promise<SnapshotAnswer>
-  inspect(uid: string, targets: readonly JournalTarget[]): Promise<TrafficReading>
+  /** `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. */
+  inspect(uid: string, targets: readonly JournalTarget[], known?: { wasOut: boolean }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
   effect(request: { pod: string; uid: string; effect: 'drain' | 'restore'; record: Journal }): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
@@ -51,6 +53,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
+  const lastAnswers = createLastAnswers()
   let ended = false
   /** Operations whose answer left a doubt, until a read-back says that they are done. */
   const doubtful = new Map<string, Extract<RunEventBody, { type: 'effect' }>>()
@@ -75,6 +78,16 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     const queue = queues.get(key) ?? createScopeQueue({ adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
     queues.set(key, queue)
     return queue
+  }
+
+  function isReadable({ loadBalancer }: JournalTarget): boolean {
+    return adapterOf(loadBalancer).capabilities.inspect !== 'none'
+  }
+
+  function observe(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
+    if (isReadable(target)) return queueOf(target).inspect(plain(target))
+    if (wasOut && lastAnswers.stateOf(target) === undefined) lastAnswers.note(target, 'out')
+    return Promise.resolve(lastAnswers.observe(target, byName.get(target.loadBalancer)?.inDoubt ?? 'ask'))
   }
 
   const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
@@ -110,7 +123,9 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       const targets = await Promise.all(
         found!.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
           const { prior, inRotation } = await queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
-          return { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
+          const taken = { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
+          lastAnswers.note(taken, inRotation ? 'in' : 'out')
+          return taken
         }),
       )
       return { kind: 'taken', targets, address: pod.ip ?? '' }
@@ -122,15 +137,17 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   }
 
   /** Only what sluice may touch counts: an entry that an operator has out of rotation says nothing about the pod. */
-  async function inspect(uid: string, all: readonly JournalTarget[]): Promise<TrafficReading> {
+  async function inspect(uid: string, all: readonly JournalTarget[], { wasOut } = { wasOut: false }): Promise<TrafficReading> {
     const targets = all.filter(({ untouched }) => !untouched)
     if (targets.length === 0)
       return { state: 'out', inFlight: 0, detail: all.length === 0 ? 'in no load balancer' : 'out of rotation by an operator' }
     try {
-      const readings = await Promise.all(targets.map((target) => queueOf(target).inspect(plain(target))))
+      const readings = await Promise.all(targets.map((target) => observe(target, wasOut)))
+      const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       return {
         ...together(readings),
+        ...(isHidden ? { hidden: true } : {}),
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -141,7 +158,13 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
     targets.forEach((target, index) => {
       const doubt = doubtful.get(keyOf(uid, target))
-      if (!doubt || isOut(readings[index]!) !== (doubt.effect === 'drain') || readings[index]!.admin === 'unknown') return
+      if (
+        !doubt ||
+        !isReadable(target) ||
+        isOut(readings[index]!) !== (doubt.effect === 'drain') ||
+        readings[index]!.admin === 'unknown'
+      )
+        return
       doubtful.delete(keyOf(uid, target))
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
     })
@@ -150,6 +173,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   async function compare(targets: readonly JournalTarget[]): Promise<CompareAnswer> {
     try {
       for (const target of targets.filter(({ untouched }) => !untouched)) {
+        if (!isReadable(target)) {
+          if (lastAnswers.stateOf(target) === 'in') continue
+          return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
+        }
         const { prior } = await queueOf(target).snapshot(plain(target))
         if (canonical(prior) !== canonical(target.prior as Json)) {
           return {
@@ -198,7 +225,11 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const detail = result.outcome === 'applied' ? result.detail : undefined
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubtful.delete(keyOf(uid, target))
-          if (result.outcome === 'applied') return { kind: 'applied', ...late }
+          if (result.outcome === 'applied') {
+            lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+            return { kind: 'applied', ...late }
+          }
+          lastAnswers.forget(target)
           doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
           return { kind: 'unknown', message: `job ${result.job} is under way` }
         } catch (error) {
@@ -206,7 +237,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
           const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
           tell(told)
-          if (answer.kind === 'unknown') doubtful.set(keyOf(uid, target), told)
+          if (answer.kind === 'unknown') {
+            doubtful.set(keyOf(uid, target), told)
+            lastAnswers.forget(target)
+          }
           return { ...answer, ...late }
         }
       }),
