@@ -2,6 +2,7 @@ import type { Adapter, Call, Capabilities, Json, Target, TargetObservation } fro
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
 import { operationId } from '../journal/operation.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
 import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
@@ -13,9 +14,9 @@ import { createScopeQueue } from './scope-queue.ts'
 import { canonical, describeTarget, isOut, together } from './traffic-reading.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
-const CALL_LIFE_MS = 10_000
-/** Until a call that was cut without an answer is taken to arrive no more. */
-export const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
+export const CALL_LIFE_MS = 10_000
+/** From the moment that a call was cut without an answer until it is taken to arrive no more. */
+const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'containers'>
@@ -34,13 +35,26 @@ export interface Traffic {
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
-  /** Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. */
-  quiet(): Promise<void>
+  /** Milliseconds until no effect on this pod's targets that nobody answered is under way any more. */
+  lateMs(uid: string): number
+  /**
+   * Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. False where one that
+   * nobody answered may still arrive.
+   */
+  quiet(): Promise<boolean>
   /** One of these may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
 }
 
+/** A call whose answer left a doubt. */
+interface Doubt {
+  event: Extract<RunEventBody, { type: 'effect' }>
+  /** When it is taken to arrive no more. */
+  until: number
+}
+
 export interface TrafficOptions {
+  clock: Clock
   loadBalancers: readonly LoadBalancer[]
   /** Pods in none of the load balancers are let through, with no targets. */
   allowUnbalanced: boolean
@@ -49,14 +63,16 @@ export interface TrafficOptions {
   tell(event: RunEventBody): void
 }
 
-export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
+export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
   const lastAnswers = createLastAnswers()
   let ended = false
+  /** By pod: when the last call that was neither answered nor seen to be done is taken to arrive no more. */
+  const lateUntil = new Map<string, number>()
   /** Operations whose answer left a doubt, until a read-back says that they are done. */
-  const doubtful = new Map<string, Extract<RunEventBody, { type: 'effect' }>>()
+  const doubtful = new Map<string, Doubt>()
 
   function adapterOf(name: string): Adapter {
     const loadBalancer = byName.get(name)
@@ -161,12 +177,12 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       if (
         !doubt ||
         !isReadable(target) ||
-        isOut(readings[index]!) !== (doubt.effect === 'drain') ||
+        isOut(readings[index]!) !== (doubt.event.effect === 'drain') ||
         readings[index]!.admin === 'unknown'
       )
         return
       doubtful.delete(keyOf(uid, target))
-      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
+      tell({ ...doubt.event, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
     })
   }
 
@@ -195,8 +211,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
-        const isDoubtful = doubtful.get(keyOf(uid, target))?.outcome === 'ambiguous'
-        const late = isDoubtful ? ({ lateCall: true } as const) : {}
+        const doubt = doubtful.get(keyOf(uid, target))
+        const isLate = doubt?.event.outcome === 'ambiguous'
+        if (isLate) lateUntil.set(uid, Math.max(lateUntil.get(uid) ?? 0, doubt.until))
+        const late = isLate ? ({ lateCall: true } as const) : {}
         const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
         const event = {
           type: 'effect',
@@ -230,7 +248,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)
-          doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
+          doubtful.set(keyOf(uid, target), { event: { ...event, outcome: 'pending', batch }, until: clock.now() })
           return { kind: 'unknown', message: `job ${result.job} is under way` }
         } catch (error) {
           const answer = answerOf(error)
@@ -238,7 +256,7 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
           tell(told)
           if (answer.kind === 'unknown') {
-            doubtful.set(keyOf(uid, target), told)
+            doubtful.set(keyOf(uid, target), { event: told, until: clock.now() + LATE_ARRIVAL_MS })
             lastAnswers.forget(target)
           }
           return { ...answer, ...late }
@@ -292,9 +310,12 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     effect,
     relocate,
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    lateMs: (uid) => Math.max(0, (lateUntil.get(uid) ?? 0) - clock.now()),
     async quiet() {
       ended = true
       await Promise.allSettled(underWay)
+      const ends = [...lateUntil.values(), ...Array.from(doubtful.values(), ({ until }) => until)]
+      return ends.every((until) => until <= clock.now())
     },
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
   }

@@ -4,6 +4,7 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/confor
 import { AdapterError } from '../../adapters/contract.ts'
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createTraffic } from './traffic.ts'
 
 /* A load balancer that cannot be read back (G0): its answers are all that is known of it. */
@@ -21,6 +22,7 @@ function createBed(inDoubt: 'ask' | 'resend' = 'ask') {
     },
   })
   const traffic = createTraffic({
+    clock: createVirtualClock(),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80, inDoubt }],
     allowUnbalanced: false,
     assertOwned: () => {},
