@@ -1,6 +1,10 @@
 /**
  * What really happens on the nodes, whatever the API says of it: the truth that a checker judges by.
- * `serving` is from the moment that the process answers requests rightly, which is not when Ready says so.
+ *
+ * A container answers requests rightly from `containerServing`, which is not when Ready says so, and takes no new ones
+ * from `containerStopping` or `containerExited`, whichever comes first. A preStop hook comes before `containerStopping`:
+ * the container serves while it runs. `image` is what the pod's spec asked for, `imageId` the digest that runs.
+ * Addresses are without port; a pod on its host's network has the node's.
  */
 export type NodeFact =
   | { type: 'containerStarted'; uid: string; container: string; id: string; image: string; imageId: string; address: string }

@@ -32,11 +32,6 @@ export interface TargetsInput {
   targets: JournalTarget[]
 }
 
-export interface InspectInput extends TargetsInput {
-  /** It was patched since every load balancer said that it was out: one that cannot be read is believed so much. */
-  wasOut: boolean
-}
-
 export interface RelocateInput extends TargetsInput {
   /** The pod itself, or the one that has come in its place. */
   pod: PodView
@@ -86,7 +81,7 @@ export interface PodPorts {
   store(input: StoreInput): Promise<StoreAnswer>
   read(input: { uid: string }): Promise<ReadAnswer>
   effect(input: EffectInput): Promise<EffectAnswer>
-  inspect(input: InspectInput): Promise<TrafficReading>
+  inspect(input: TargetsInput): Promise<TrafficReading>
   compare(input: TargetsInput): Promise<CompareAnswer>
   relocate(input: RelocateInput): Promise<RelocateAnswer>
   settle(input: SettleInput): Promise<LedgerAnswer>

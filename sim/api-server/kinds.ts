@@ -23,7 +23,15 @@ export interface Kind {
   createsOnUpdate: boolean
 }
 
+type Fields = { nodeName?: unknown }
+
 const newSpec = (before: KubeObject, after: KubeObject): boolean => !isSameJson(before['spec'], after['spec'])
+
+/** A binding to a node is no new generation (seen on 1.35.4). */
+const newPodSpec = (before: KubeObject, after: KubeObject): boolean => newSpec(before, after) && !isBinding(before, after)
+
+const isBinding = (before: KubeObject, after: KubeObject): boolean =>
+  (before['spec'] as Fields).nodeName === undefined && (after['spec'] as Fields).nodeName !== undefined
 
 /** The Deployment controller copies the annotations to ReplicaSets, so they count too. */
 const newSpecOrAnnotations = (before: KubeObject, after: KubeObject): boolean =>
@@ -37,7 +45,7 @@ type Row = Pick<Kind, 'plural' | 'kind'> & Partial<Kind>
 
 const table: Record<string, Row[]> = {
   v1: [
-    { plural: 'pods', kind: 'Pod', hasStatus: true, isNewGeneration: newSpec, answersWithDeleted: true },
+    { plural: 'pods', kind: 'Pod', hasStatus: true, isNewGeneration: newPodSpec, answersWithDeleted: true },
     { plural: 'services', kind: 'Service', hasStatus: true, answersWithDeleted: true },
     { plural: 'nodes', kind: 'Node', hasStatus: true, namespaced: false },
     { plural: 'namespaces', kind: 'Namespace', hasStatus: true, namespaced: false },

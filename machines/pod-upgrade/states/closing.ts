@@ -1,5 +1,5 @@
 import { and } from 'xstate'
-import { inspectInput } from '../inputs.ts'
+import { targetsInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG, writing } from '../writing.ts'
 
@@ -19,7 +19,7 @@ export const closing = podSetup.createStateConfig({
       invoke: {
         id: 'inspect',
         src: 'inspect',
-        input: inspectInput,
+        input: targetsInput,
         onDone: { target: 'audited', actions: 'takeReading' },
         onError: BUG,
       },

@@ -14,11 +14,6 @@ const judging = podSetup.createStateConfig({
   always: [
     { guard: 'isIn', target: '#pod.verifying' },
     {
-      guard: 'isHidden',
-      target: '#pod.needsOperator',
-      actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
-    },
-    {
       guard: 'isExpired',
       target: '#pod.needsOperator',
       actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },

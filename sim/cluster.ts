@@ -1,0 +1,233 @@
+import type { Clock } from '../src/ports/clock.ts'
+import type { Random } from '../src/ports/random.ts'
+import { createAddresses } from './addresses.ts'
+import type { ApiServer, KubeObject, NewObject } from './api-server/server.ts'
+import { KINDS } from './api-server/kinds.ts'
+import type { Controller } from './controllers/controller.ts'
+import { createDaemonSetController } from './controllers/daemon-set.ts'
+import { createDeploymentController } from './controllers/deployment.ts'
+import { createEndpointSliceController } from './controllers/endpoint-slices.ts'
+import { createGarbageCollector } from './controllers/garbage.ts'
+import { createNodeLifecycle } from './controllers/node-lifecycle.ts'
+import { createReplicaSetController } from './controllers/replica-set.ts'
+import { createScheduler } from './controllers/scheduler.ts'
+import { createStatefulSetController } from './controllers/stateful-set.ts'
+import type { NodeFact } from './facts.ts'
+import type { Behaviour } from './kubelet/behaviour.ts'
+import { type Delays, type Range, measuredDelays } from './kubelet/delays.ts'
+import { type ImageBehaviour, createImages } from './kubelet/images.ts'
+import { createInstants } from './kubelet/instants.ts'
+import { type Kubelet, startKubelet } from './kubelet/kubelet.ts'
+import type { Pod } from './kubelet/pod.ts'
+import { type Runtime, createRuntime } from './kubelet/runtime.ts'
+
+export interface ClusterOptions {
+  clock: Clock
+  random: Random
+  apiServer: ApiServer
+  /** How many; their names are `node-0` and so on. */
+  nodes?: number
+  /** Image reference → what it is; whatever is missing cannot be pulled. */
+  images: Record<string, ImageBehaviour>
+  behaviour?: ClusterBehaviour
+}
+
+export interface ClusterBehaviour {
+  /** Wrong kubelets, for negative controls. */
+  kubelet?: Behaviour
+  /** In place of what was measured. */
+  delays?: Partial<Delays>
+  /** From a pod's status to its endpoint, in milliseconds; 1 to 8 unless given, seconds where the controller lags. */
+  endpointLag?: Range
+  /** How long a node may be silent before its pods are not Ready; Kubernetes' own 50 s unless given. */
+  nodeMonitorGracePeriodMs?: number
+  /** A pod gets the address that another one has just had, which is rare with real ones. */
+  reuseAddresses?: boolean
+}
+
+/** Nodes with their kubelets, and the controllers, around an API server. It does nothing while nothing changes. */
+export interface SimulatedCluster {
+  readonly nodes: readonly string[]
+  /** Creates each object, or changes it as a merge patch would; namespaces are made where they are missing. */
+  apply(...objects: Manifest[]): void
+  /** As a client does. With `force` the pod leaves the API at once, and its containers end behind it. */
+  deletePod(namespace: string, name: string, options?: { force?: boolean }): void
+  /** As somebody who drains the node: the same as a deletion, where no budget is in the way. */
+  evict(namespace: string, name: string): void
+  /** The container's process dies by itself. Throws where it does not run. */
+  crashContainer(namespace: string, pod: string, container: string, code?: number): void
+  /** What holds the pod's network dies: the same UID gets new containers and a new address. */
+  killSandbox(namespace: string, pod: string): void
+  /** The container fails its readiness probe for so long, and nothing else. */
+  unready(namespace: string, pod: string, container: string, ms: number): void
+  /** The kubelet's process stands still: the node is silent, containers run on. */
+  stopKubelet(node: string): void
+  continueKubelet(node: string): void
+  restartKubelet(node: string): void
+  setImage(reference: string, behaviour: ImageBehaviour): void
+  onFact(listener: (fact: NodeFact) => void): () => void
+}
+
+export type Manifest = Omit<KubeObject, 'metadata'> & { metadata: { name: string; namespace?: string; [field: string]: unknown } }
+
+const ADMIN = 'admin'
+
+export function createCluster(options: ClusterOptions): SimulatedCluster {
+  const { clock, random, apiServer, behaviour = {} } = options
+  const { store } = apiServer
+  const ports = { clock, random, store, apiServer }
+  const instant = createInstants(clock)
+  const images = createImages(options.images)
+  const delays = { ...measuredDelays, ...behaviour.delays }
+  const listeners = new Set<(fact: NodeFact) => void>()
+  const nodes = Array.from({ length: options.nodes ?? 1 }, (_, index) => `node-${index}`)
+  const kubelets = new Map<string, Kubelet & { runtime: Runtime }>()
+  let ids = 0
+
+  const lifecycle = createNodeLifecycle({
+    ...ports,
+    instant,
+    gracePeriodMs: behaviour.nodeMonitorGracePeriodMs ?? 50_000,
+  })
+  const controllers: Controller[] = [
+    createScheduler(ports),
+    createStatefulSetController(ports),
+    createDaemonSetController(ports),
+    createReplicaSetController(ports),
+    createDeploymentController(ports),
+    createEndpointSliceController(ports, behaviour.endpointLag ?? [1, 8]),
+    createGarbageCollector(ports),
+  ]
+
+  store.subscribe((resource, write) => {
+    for (const controller of controllers) controller.onWrite(resource, write)
+    if (resource !== 'pods') return
+    const pod = (write.after ?? write.before) as Pod
+    if (pod.spec.nodeName !== undefined) kubelets.get(pod.spec.nodeName)?.onWrite(write)
+  })
+
+  for (const [index, nodeName] of nodes.entries()) {
+    const nodeAddress = `192.168.${index >> 8}.${(index & 255) + 1}`
+    const addresses = createAddresses(`10.${100 + index}`, behaviour.reuseAddresses ?? false)
+    kubelets.set(
+      nodeName,
+      startKubelet({
+        nodeName,
+        nodeAddress,
+        clock,
+        random,
+        store,
+        images,
+        delays,
+        instant,
+        behaviour: behaviour.kubelet ?? {},
+        startRuntime: ({ onChange, onAnswer }) =>
+          createRuntime({
+            clock,
+            random,
+            delays,
+            images,
+            instant,
+            nodeAddress,
+            newAddress: addresses.take,
+            freeAddress: addresses.free,
+            newId: () => `containerd://${(++ids).toString(16).padStart(12, '0')}`,
+            onFact: (fact) => {
+              for (const listener of listeners) listener(fact)
+            },
+            onChange,
+            onAnswer,
+          }),
+        onAlive: (isAlive) => lifecycle.onAlive(nodeName, isAlive),
+      }),
+    )
+    store.create('nodes', node(nodeName, nodeAddress, instant()), 'kubelet')
+  }
+
+  function apply(object: Manifest): void {
+    const found = KINDS.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind)
+    if (found === undefined) throw new Error(`sim: there is no kind ${object.apiVersion} ${object.kind}`)
+    const { resource, namespaced, plural, apiVersion } = found
+    const { name } = object.metadata
+    const namespace = namespaced ? (object.metadata.namespace ?? 'default') : ''
+    if (namespaced && store.get('namespaces', '', namespace) === undefined) {
+      store.create('namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, ADMIN)
+    }
+    const exists = store.get(resource, namespace, name) !== undefined
+    const base = `/${apiVersion.includes('/') ? 'apis' : 'api'}/${apiVersion}${namespaced ? `/namespaces/${namespace}` : ''}/${plural}`
+    const answer = apiServer.handle(
+      {
+        method: exists ? 'PATCH' : 'POST',
+        path: exists ? `${base}/${name}` : base,
+        headers: { 'content-type': exists ? 'application/merge-patch+json' : 'application/json' },
+        body: JSON.stringify(object),
+      },
+      ADMIN,
+    )
+    if (answer.status >= 300) throw new Error(`sim: ${object.kind} ${name} was not taken: ${answer.text}`)
+  }
+
+  function podOf(namespace: string, name: string): Pod {
+    const pod = store.get('pods', namespace, name) as Pod | undefined
+    if (pod === undefined) throw new Error(`sim: there is no pod ${namespace}/${name}`)
+    return pod
+  }
+
+  function runtimeOf(pod: Pod): Runtime {
+    const kubelet = kubelets.get(pod.spec.nodeName ?? '')
+    if (kubelet === undefined) throw new Error(`sim: pod ${pod.metadata.name} is on no node`)
+    return kubelet.runtime
+  }
+
+  function kubeletOf(name: string): Kubelet {
+    const kubelet = kubelets.get(name)
+    if (kubelet === undefined) throw new Error(`sim: there is no node ${name}; there are ${nodes.join(', ')}`)
+    return kubelet
+  }
+
+  function remove(namespace: string, name: string, query: string): void {
+    apiServer.handle({ method: 'DELETE', path: `/api/v1/namespaces/${namespace}/pods/${name}${query}`, headers: {} }, ADMIN)
+  }
+
+  return {
+    nodes,
+    apply: (...objects) => objects.forEach(apply),
+    deletePod: (namespace, name, { force = false } = {}) => remove(namespace, name, force ? '?gracePeriodSeconds=0' : ''),
+    evict: (namespace, name) => remove(namespace, name, ''),
+    crashContainer(namespace, name, container, code = 137) {
+      const pod = podOf(namespace, name)
+      if (!runtimeOf(pod).crash(pod.metadata.uid, container, code)) {
+        throw new Error(`sim: container ${container} of pod ${name} does not run`)
+      }
+    },
+    killSandbox(namespace, name) {
+      const pod = podOf(namespace, name)
+      runtimeOf(pod).killSandbox(pod.metadata.uid)
+    },
+    unready(namespace, name, container, ms) {
+      const pod = podOf(namespace, name)
+      runtimeOf(pod).unready(pod.metadata.uid, container, ms)
+    },
+    stopKubelet: (name) => kubeletOf(name).pause(),
+    continueKubelet: (name) => kubeletOf(name).resume(),
+    restartKubelet: (name) => kubeletOf(name).restart(),
+    setImage: images.set,
+    onFact(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function node(name: string, address: string, now: string): NewObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+    spec: {},
+    status: {
+      addresses: [{ type: 'InternalIP', address }],
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now, lastTransitionTime: now }],
+    },
+  }
+}

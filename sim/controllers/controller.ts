@@ -1,0 +1,24 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Random } from '../../src/ports/random.ts'
+import type { ApiServer, Resource, Store, StoredWrite } from '../api-server/server.ts'
+
+/** Looks at what was stored and puts right what is not as it should be. */
+export interface Controller {
+  onWrite(resource: Resource, write: StoredWrite): void
+}
+
+export interface ControllerPorts {
+  clock: Clock
+  random: Random
+  store: Store
+  apiServer: ApiServer
+}
+
+/** Deletes as a client would: with the pod's grace period. */
+export function deleteGracefully(apiServer: ApiServer, path: string, by: string): void {
+  apiServer.handle({ method: 'DELETE', path, headers: {} }, by)
+}
+
+export function podPath(namespace: string, name: string): string {
+  return `/api/v1/namespaces/${namespace}/pods/${name}`
+}

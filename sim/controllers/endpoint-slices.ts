@@ -1,0 +1,145 @@
+import type { KubeObject } from '../api-server/server.ts'
+import type { Range } from '../kubelet/delays.ts'
+import { type Pod, isFinished, isReady } from '../kubelet/pod.ts'
+import { isSameJson } from '../api-server/same-json.ts'
+import type { Controller, ControllerPorts } from './controller.ts'
+import { createQueue, keyOf, splitKey } from './queue.ts'
+import { nameSuffix, ownerReference } from './workload.ts'
+
+const BY = 'endpointslice-controller'
+const RESOURCE = 'endpointslices.discovery.k8s.io'
+const SERVICE = 'kubernetes.io/service-name'
+const PER_SLICE = 100
+
+interface Service extends KubeObject {
+  spec: {
+    selector?: Record<string, string>
+    publishNotReadyAddresses?: boolean
+    ports?: { name?: string; port: number; targetPort?: number | string; protocol?: string }[]
+  }
+}
+
+interface Endpoint {
+  addresses: string[]
+  conditions: { ready: boolean; serving: boolean; terminating: boolean }
+  nodeName?: string
+  targetRef: { kind: 'Pod'; namespace: string; name: string; uid: string }
+}
+
+interface Slice extends KubeObject {
+  endpoints: Endpoint[]
+}
+
+/** EndpointSlices of Services with a selector. `lag` is from a pod's status to its endpoint. */
+export function createEndpointSliceController(ports: ControllerPorts, lag: Range): Controller {
+  const { store, random } = ports
+  const queue = createQueue(ports, lag, sync)
+
+  function sync(key: string): void {
+    const [namespace, name] = splitKey(key)
+    const service = store.get('services', namespace, name) as Service | undefined
+    const slices = slicesOf(namespace, name)
+    if (service?.spec.selector === undefined) {
+      for (const { metadata } of slices) store.remove(RESOURCE, namespace, metadata.name, BY)
+      return
+    }
+    const missing = new Map<string, Endpoint>()
+    for (const pod of store.list('pods', namespace) as Pod[]) {
+      const endpoint = selects(service, pod) ? endpointOf(service, pod) : undefined
+      if (endpoint !== undefined) missing.set(pod.metadata.uid, endpoint)
+    }
+    for (const slice of slices) {
+      const endpoints = slice.endpoints.flatMap(({ targetRef: { uid } }) => {
+        const endpoint = missing.get(uid)
+        missing.delete(uid)
+        return endpoint === undefined ? [] : [endpoint]
+      })
+      while (endpoints.length < PER_SLICE && missing.size > 0) {
+        const [uid, endpoint] = missing.entries().next().value!
+        missing.delete(uid)
+        endpoints.push(endpoint)
+      }
+      if (!isSameJson(slice.endpoints, endpoints)) {
+        store.update(RESOURCE, namespace, slice.metadata.name, (now) => ({ ...now, endpoints }), BY)
+      }
+    }
+    const rest = [...missing.values()]
+    while (rest.length > 0 || (slices.length === 0 && rest.length === 0)) {
+      create(service, rest.splice(0, PER_SLICE))
+      if (slices.length === 0 && rest.length === 0) break
+    }
+  }
+
+  function create(service: Service, endpoints: Endpoint[]): void {
+    const { name, namespace = 'default' } = service.metadata
+    store.create(
+      RESOURCE,
+      {
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: {
+          name: `${name}-${nameSuffix(() => random.next())}`,
+          namespace,
+          labels: { [SERVICE]: name, 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+          ownerReferences: [ownerReference(service)],
+        },
+        addressType: 'IPv4',
+        endpoints,
+        ports: (service.spec.ports ?? []).map(({ name: port, targetPort, port: number, protocol }) => ({
+          name: port ?? '',
+          port: typeof targetPort === 'number' ? targetPort : number,
+          protocol: protocol ?? 'TCP',
+        })),
+      },
+      BY,
+    )
+  }
+
+  function slicesOf(namespace: string, name: string): Slice[] {
+    const all = store.list(RESOURCE, namespace) as Slice[]
+    return all.filter(({ metadata }) => metadata.labels?.[SERVICE] === name)
+  }
+
+  return {
+    onWrite(resource, { before, after }) {
+      if (resource === 'services') queue.add(keyOf((after ?? before)!))
+      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
+      const pods = [before, after].filter((pod) => pod !== undefined)
+      for (const service of store.list('services', pods[0]!.metadata.namespace) as Service[]) {
+        if (pods.some((pod) => selects(service, pod as Pod))) queue.add(keyOf(service))
+      }
+    },
+  }
+}
+
+/** Whether a write of a pod can change its endpoint. */
+function matters(before: Pod | undefined, after: Pod | undefined): boolean {
+  if (before === undefined || after === undefined) return true
+  return (
+    before.status?.podIP !== after.status?.podIP ||
+    isReady(before) !== isReady(after) ||
+    before.status?.phase !== after.status?.phase ||
+    before.spec.nodeName !== after.spec.nodeName ||
+    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+    !isSameJson(before.metadata.labels, after.metadata.labels)
+  )
+}
+
+function selects({ spec }: Service, pod: Pod): boolean {
+  const labels = pod.metadata.labels ?? {}
+  return spec.selector !== undefined && Object.entries(spec.selector).every(([name, value]) => labels[name] === value)
+}
+
+function endpointOf({ spec }: Service, pod: Pod): Endpoint | undefined {
+  const address = pod.status?.podIP
+  if (address === undefined || isFinished(pod)) return undefined
+  const terminating = pod.metadata.deletionTimestamp !== undefined
+  const serving = spec.publishNotReadyAddresses === true || isReady(pod)
+  const { name, namespace = 'default', uid } = pod.metadata
+  return {
+    addresses: [address],
+    conditions: { ready: spec.publishNotReadyAddresses === true || (serving && !terminating), serving, terminating },
+    ...(pod.spec.nodeName === undefined ? {} : { nodeName: pod.spec.nodeName }),
+    targetRef: { kind: 'Pod', namespace, name, uid },
+  }
+}

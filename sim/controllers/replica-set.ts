@@ -1,0 +1,54 @@
+import { isReady } from '../kubelet/pod.ts'
+import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
+import { createQueue, keyOf, splitKey } from './queue.ts'
+import { type WorkloadObject, controllerOf, isActive, nameSuffix, podOf, podsOf } from './workload.ts'
+import { writeStatus } from './write-status.ts'
+
+const BY = 'replicaset-controller'
+const RESOURCE = 'replicasets.apps'
+
+/** So many pods of the template; which image they run now is not its business. */
+export function createReplicaSetController(ports: ControllerPorts): Controller {
+  const { store, apiServer, random } = ports
+  const queue = createQueue(ports, [5, 40], sync)
+
+  function sync(key: string): void {
+    const [namespace, name] = splitKey(key)
+    const set = store.get(RESOURCE, namespace, name) as WorkloadObject | undefined
+    if (set === undefined || set.metadata.deletionTimestamp !== undefined) return
+    const active = podsOf(store, set).filter(isActive)
+    const replicas = set.spec.replicas ?? 1
+    for (let missing = replicas - active.length; missing > 0; missing--) {
+      store.create('pods', podOf(set, `${name}-${nameSuffix(() => random.next())}`, {}), BY)
+    }
+    // Those that are not ready go first.
+    const going = [...active]
+      .sort((a, b) => Number(isReady(a)) - Number(isReady(b)))
+      .slice(0, Math.max(active.length - replicas, 0))
+    for (const pod of going) deleteGracefully(apiServer, podPath(namespace, pod.metadata.name), BY)
+    const ready = active.filter(isReady).length
+    writeStatus(
+      store,
+      RESOURCE,
+      set,
+      {
+        replicas: active.length,
+        ...(active.length === 0 ? {} : { fullyLabeledReplicas: active.length }),
+        ...(ready === 0 ? {} : { readyReplicas: ready, availableReplicas: ready }),
+        observedGeneration: set.metadata.generation ?? 0,
+      },
+      BY,
+    )
+  }
+
+  return {
+    onWrite(resource, { before, after }) {
+      if (resource === RESOURCE) queue.add(keyOf((after ?? before)!))
+      if (resource !== 'pods') return
+      const owner = controllerOf(after ?? before)
+      if (owner?.kind === 'ReplicaSet') {
+        queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)
+      }
+    },
+  }
+}

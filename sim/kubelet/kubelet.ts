@@ -1,0 +1,190 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Random } from '../../src/ports/random.ts'
+import { isSameJson } from '../api-server/same-json.ts'
+import type { Store, StoredWrite } from '../api-server/server.ts'
+import { createBackOff } from './back-off.ts'
+import type { Behaviour } from './behaviour.ts'
+import { type Delays, draw } from './delays.ts'
+import type { Images } from './images.ts'
+import { type Pod, isFinished } from './pod.ts'
+import { type PodWorker, createPodWorker } from './pod-worker.ts'
+import { type Process, type Timer, startProcess } from './process.ts'
+import type { Runtime } from './runtime.ts'
+
+/** The kubelet of one node. It costs nothing while nothing changes: looks, probes and heartbeats are reckoned, not run. */
+export interface Kubelet {
+  /** A write of a pod of this node, as the API server stored it. */
+  onWrite(write: StoredWrite): void
+  /** Its process stands still, and is silent; containers run on. */
+  pause(): void
+  resume(): void
+  /** Its process ends, and a new one begins a moment later. */
+  restart(): void
+  /** It reports to the API server. */
+  readonly isAlive: boolean
+}
+
+export interface KubeletOptions {
+  nodeName: string
+  nodeAddress: string
+  clock: Clock
+  random: Random
+  store: Store
+  images: Images
+  delays: Delays
+  behaviour: Behaviour
+  instant: () => string
+  /** The containers of the node; calls back `onChange` and `onAnswer` of what is given here. */
+  startRuntime: (on: { onChange: (uid: string) => void; onAnswer: (uid: string, name: string) => void }) => Runtime
+  /** It began or ceased to report. */
+  onAlive: (isAlive: boolean) => void
+}
+
+const RECONCILE_MS = 10_000
+
+export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runtime } {
+  const { clock, random, store, delays, nodeName } = options
+  const runtime = options.startRuntime({
+    onChange(uid) {
+      changed.add(uid)
+      scheduleLook()
+    },
+    onAnswer: (uid, name) => workers.get(uid)?.answerChanged(name),
+  })
+  const workers = new Map<string, PodWorker>()
+  /** Pods whose containers changed since the last look, and pods whose workers wait for the next. */
+  const changed = new Set<string>()
+  const waiting = new Set<string>()
+  const deliveries = new Map<string, { key: [string, string]; spec: boolean }>()
+  const period = draw(random, delays.relistPeriod)
+  let phase = clock.now() - random.next() * period
+  let process: Process
+  let look: Timer | undefined
+  let began = clock.now()
+  let isRestarting = false
+
+  function live(): void {
+    process = startProcess(clock)
+    began = clock.now()
+    phase = clock.now() - random.next() * period
+    const crashes = createBackOff(() => clock.now())
+    const pulls = createBackOff(() => clock.now())
+    const services = {
+      ...options,
+      runtime,
+      process,
+      crashes,
+      pulls,
+      startedAt: began,
+      lookedAt,
+      lookNext(uid: string) {
+        waiting.add(uid)
+        scheduleLook()
+      },
+      untilReconcile: () => RECONCILE_MS - ((clock.now() - phase) % RECONCILE_MS) + random.next(),
+      onEnd: (uid: string) => void workers.delete(uid),
+    }
+    makeWorker = (pod) => createPodWorker(pod, services)
+  }
+  let makeWorker: (pod: Pod) => PodWorker
+  live()
+
+  /** Looks come once a second whether they are run or not: this is when the last one was. */
+  function lookedAt(): number {
+    return phase + Math.floor((clock.now() - phase) / period) * period
+  }
+
+  function scheduleLook(): void {
+    if (look !== undefined) return
+    look = process.later(lookedAt() + period - clock.now(), () => {
+      look = undefined
+      const both = new Set([...changed, ...waiting])
+      const news = new Set(changed)
+      changed.clear()
+      waiting.clear()
+      for (const uid of both) workers.get(uid)?.looked(runtime.look(uid), news.has(uid))
+    })
+  }
+
+  function deliver(uid: string): void {
+    const delivery = deliveries.get(uid)
+    deliveries.delete(uid)
+    if (delivery === undefined) return
+    const pod = store.get('pods', ...delivery.key) as Pod | undefined
+    const worker = workers.get(uid)
+    if (pod?.metadata.uid !== uid) {
+      worker?.removed()
+      return
+    }
+    if (worker === undefined) {
+      if (isFinished(pod) && pod.metadata.deletionTimestamp === undefined) return
+      const made = makeWorker(pod)
+      workers.set(uid, made)
+      made.update(pod)
+    } else if (delivery.spec) worker.update(pod)
+    else worker.statusWritten(pod)
+  }
+
+  return {
+    runtime,
+    onWrite({ before, after, by }) {
+      const uid = (after ?? before)!.metadata.uid
+      const spec = after === undefined || before === undefined || differs(before as Pod, after as Pod)
+      if (!spec && by === 'kubelet') return
+      if (isRestarting) return
+      const { namespace = 'default', name } = (after ?? before)!.metadata
+      const waits = deliveries.get(uid)
+      if (waits !== undefined) {
+        waits.spec ||= spec
+        return
+      }
+      deliveries.set(uid, { key: [namespace, name], spec })
+      process.later(draw(random, delays.deliver), () => deliver(uid))
+    },
+    pause() {
+      process.pause()
+      options.onAlive(false)
+    },
+    resume() {
+      process.resume()
+      options.onAlive(true)
+    },
+    restart() {
+      process.end()
+      isRestarting = true
+      look = undefined
+      workers.clear()
+      changed.clear()
+      waiting.clear()
+      deliveries.clear()
+      clock.setTimeout(
+        () => {
+          isRestarting = false
+          live()
+          const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)
+          for (const pod of pods) {
+            if (isFinished(pod) && pod.metadata.deletionTimestamp === undefined) continue
+            const worker = makeWorker(pod)
+            workers.set(pod.metadata.uid, worker)
+            worker.update(pod)
+          }
+        },
+        draw(random, delays.restart),
+      )
+    },
+    get isAlive() {
+      return !process.isPaused && !isRestarting
+    },
+  }
+}
+
+/** What the kubelet takes for a change of the pod: its status is not. */
+function differs(before: Pod, after: Pod): boolean {
+  return (
+    !isSameJson(before.spec, after.spec) ||
+    !isSameJson(before.metadata.labels, after.metadata.labels) ||
+    !isSameJson(before.metadata.annotations, after.metadata.annotations) ||
+    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
+    before.metadata.deletionGracePeriodSeconds !== after.metadata.deletionGracePeriodSeconds
+  )
+}

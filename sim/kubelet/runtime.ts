@@ -1,0 +1,224 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Random } from '../../src/ports/random.ts'
+import type { NodeFact } from '../facts.ts'
+import { type Delays, draw } from './delays.ts'
+import type { Images } from './images.ts'
+import { type ContainerSpec, type Pod, secondsOf } from './pod.ts'
+
+/** A container as the runtime knows it. Never changed in place: who looks keeps what was. */
+export interface RuntimeContainer {
+  readonly id: string
+  readonly name: string
+  /** As the spec asked for it: a container whose spec asks for another one is replaced. */
+  readonly image: string
+  readonly shownImage: string
+  readonly imageId: string
+  readonly attempt: number
+  readonly startedAt: string
+  readonly startedAtMs: number
+  readonly exit?: { code: number; at: string; atMs: number }
+}
+
+export interface Sandbox {
+  readonly address: string
+  readonly ready: boolean
+}
+
+/** What a look at the runtime shows of one pod. Never changed in place. */
+export interface RuntimePod {
+  readonly sandbox?: Sandbox
+  /** The newest first; of each name the last two. */
+  readonly containers: readonly RuntimeContainer[]
+}
+
+/** Containers and sandboxes of one node: they go on whatever becomes of the kubelet. */
+export interface Runtime {
+  look(uid: string): RuntimePod
+  startSandbox(pod: Pod, done: () => void): void
+  startContainer(pod: Pod, container: ContainerSpec, attempt: number, done: () => void): void
+  /** SIGTERM, and SIGKILL after the grace period. */
+  stopContainer(uid: string, id: string, graceMs: number, done: () => void): void
+  /** The sandbox and whatever runs in it. */
+  stopSandbox(uid: string): void
+  /** It dies by itself; the containers run on until somebody stops them. */
+  killSandbox(uid: string): void
+  /** A container dies by itself. False where none of the name runs. */
+  crash(uid: string, name: string, code: number): boolean
+  /** Answers its readiness probe. Whoever listens now does: a probe does not ask for an ID. */
+  answers(uid: string, name: string): boolean
+  /** A container fails its probe for so long, and nothing else. */
+  unready(uid: string, name: string, ms: number): void
+  forget(uid: string): void
+}
+
+export interface RuntimeOptions {
+  clock: Clock
+  random: Random
+  delays: Delays
+  images: Images
+  instant: () => string
+  nodeAddress: string
+  newAddress: () => string
+  freeAddress: (address: string) => void
+  newId: () => string
+  onFact: (fact: NodeFact) => void
+  /** A container or sandbox has started or ended. */
+  onChange: (uid: string) => void
+  /** What a probe of a container would find has changed. */
+  onAnswer: (uid: string, name: string) => void
+}
+
+const NOTHING: RuntimePod = { containers: [] }
+
+interface Life {
+  uid: string
+  container: string
+  serving: boolean
+  stopping: boolean
+}
+
+export function createRuntime(options: RuntimeOptions): Runtime {
+  const { clock, random, delays, images, onFact, onChange, onAnswer } = options
+  const pods = new Map<string, RuntimePod>()
+  const lives = new Map<string, Life>()
+  const failing = new Map<string, number>()
+
+  const look = (uid: string): RuntimePod => pods.get(uid) ?? NOTHING
+  const after = (range: readonly [number, number], run: () => void): void => {
+    clock.setTimeout(run, draw(random, range))
+  }
+
+  function change(uid: string, pod: RuntimePod): void {
+    pods.set(uid, pod)
+    onChange(uid)
+  }
+
+  function start(pod: Pod, container: ContainerSpec, attempt: number): void {
+    const { uid } = pod.metadata
+    const image = images.get(container.image)
+    const now = look(uid)
+    if (image === undefined || now.sandbox === undefined) return
+    const id = options.newId()
+    const started: RuntimeContainer = {
+      id,
+      name: container.name,
+      image: container.image,
+      shownImage: images.shownName(container.image),
+      imageId: image.digest,
+      attempt,
+      startedAt: options.instant(),
+      startedAtMs: clock.now(),
+    }
+    const before = now.containers.find(({ name }) => name === container.name)
+    const others = now.containers.filter((one) => one.name !== container.name || one === before)
+    lives.set(id, { uid, container: container.name, serving: false, stopping: false })
+    change(uid, { ...now, containers: [started, ...others] })
+    const { address } = now.sandbox
+    onFact({
+      type: 'containerStarted',
+      uid,
+      container: container.name,
+      id,
+      image: container.image,
+      imageId: image.digest,
+      address,
+    })
+    if (image.crashAfterMs !== undefined) {
+      clock.setTimeout(() => exit(id, 1), image.crashAfterMs)
+      return
+    }
+    const readyAfterMs = (secondsOf(container, 'READY_AFTER') ?? (image.readyAfterMs ?? 0) / 1_000) * 1_000
+    clock.setTimeout(() => serve(id), readyAfterMs + draw(random, delays.listen))
+  }
+
+  function serve(id: string): void {
+    const life = lives.get(id)
+    if (life === undefined || life.stopping) return
+    life.serving = true
+    onFact({ type: 'containerServing', uid: life.uid, container: life.container, id })
+    onAnswer(life.uid, life.container)
+  }
+
+  function exit(id: string, code: number): void {
+    const life = lives.get(id)
+    if (life === undefined) return
+    lives.delete(id)
+    const { uid, container } = life
+    onFact({ type: 'containerExited', uid, container, id, code })
+    const now = look(uid)
+    const ended = { code, at: options.instant(), atMs: clock.now() }
+    change(uid, { ...now, containers: now.containers.map((one) => (one.id === id ? { ...one, exit: ended } : one)) })
+    onAnswer(uid, container)
+  }
+
+  function sandboxDied(uid: string): void {
+    const now = look(uid)
+    if (!now.sandbox?.ready) return
+    onFact({ type: 'sandboxDied', uid, address: now.sandbox.address })
+    change(uid, { ...now, sandbox: { ...now.sandbox, ready: false } })
+  }
+
+  return {
+    look,
+    startSandbox(pod, done) {
+      const { uid } = pod.metadata
+      after(delays.sandbox, () => {
+        const address = pod.spec.hostNetwork === true ? options.nodeAddress : options.newAddress()
+        onFact({ type: 'sandboxStarted', uid, address })
+        change(uid, { ...look(uid), sandbox: { address, ready: true } })
+        done()
+      })
+    },
+    startContainer(pod, container, attempt, done) {
+      after(delays.start, () => {
+        start(pod, container, attempt)
+        done()
+      })
+    },
+    stopContainer(uid, id, graceMs, done) {
+      const life = lives.get(id)
+      if (life === undefined) {
+        after(delays.stop, done)
+        return
+      }
+      if (!life.stopping) {
+        life.stopping = true
+        onFact({ type: 'containerStopping', uid, container: life.container, id })
+      }
+      const container = look(uid).containers.find((one) => one.id === id)
+      const drainMs = images.get(container?.image ?? '')?.drainMs
+      const untilExit = Math.min(graceMs, (drainMs ?? 0) + draw(random, delays.stop))
+      const code = drainMs === undefined ? 143 : drainMs <= graceMs ? 0 : 137
+      clock.setTimeout(() => {
+        exit(id, code)
+        done()
+      }, untilExit)
+    },
+    stopSandbox(uid) {
+      const address = look(uid).sandbox?.address
+      sandboxDied(uid)
+      if (address !== undefined && address !== options.nodeAddress) options.freeAddress(address)
+    },
+    killSandbox: sandboxDied,
+    crash(uid, name, code) {
+      const running = look(uid).containers.find((one) => one.name === name && one.exit === undefined)
+      if (running === undefined) return false
+      exit(running.id, code)
+      return true
+    },
+    answers(uid, name) {
+      const running = look(uid).containers.find((one) => one.name === name && one.exit === undefined)
+      const life = running && lives.get(running.id)
+      return life !== undefined && life.serving && (failing.get(`${uid} ${name}`) ?? 0) <= clock.now()
+    },
+    unready(uid, name, ms) {
+      failing.set(`${uid} ${name}`, clock.now() + ms)
+      onAnswer(uid, name)
+      clock.setTimeout(() => onAnswer(uid, name), ms)
+    },
+    forget(uid) {
+      for (const { id } of look(uid).containers) lives.delete(id)
+      pods.delete(uid)
+    },
+  }
+}

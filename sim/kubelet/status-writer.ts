@@ -1,0 +1,100 @@
+import type { Store } from '../api-server/server.ts'
+import { type Delays, draw } from './delays.ts'
+import type { Pod, PodCondition, PodStatus } from './pod.ts'
+import type { Process } from './process.ts'
+import { isSameJson } from '../api-server/same-json.ts'
+
+/** Writes one pod's status into the API: late, one after another, and not always each of them. */
+export interface StatusWriter {
+  /** The newest status there is; what is not written yet may be skipped. */
+  put(status: PodStatus): void
+  /** The pod is over: removes it once its last status is written. */
+  finish(): void
+  /** Puts right what somebody else wrote over it. */
+  reconcile(): void
+}
+
+export interface StatusWriterOptions {
+  uid: string
+  namespace: string
+  name: string
+  store: Store
+  process: Process
+  random: () => number
+  delays: Delays
+  onRemoved: () => void
+}
+
+/** How many statuses wait behind others for so long that a newer one has replaced them: a few in a hundred. */
+const SKIPPED = 0.05
+
+const KUBELET_CONDITIONS = new Set([
+  'PodScheduled',
+  'Ready',
+  'Initialized',
+  'ContainersReady',
+  'PodReadyToStartContainers',
+  'DisruptionTarget',
+])
+
+export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
+  const { uid, namespace, name, store, process, delays } = options
+  let newest: PodStatus | undefined
+  let version = 0
+  let written = 0
+  let writing = false
+  let finished = false
+
+  function next(): void {
+    if (writing || newest === undefined || (written === version && !finished)) return
+    writing = true
+    const taken = { status: newest, version, finished }
+    const skips = options.random() < SKIPPED
+    process.later(draw({ next: options.random }, delays.publish), () => {
+      if (skips) Object.assign(taken, { status: newest, version, finished })
+      write(taken.status)
+      written = taken.version
+      writing = false
+      if (taken.finished) remove()
+      else next()
+    })
+  }
+
+  function write(status: PodStatus): void {
+    store.update('pods', namespace, name, (now) => (now.metadata.uid === uid ? merged(now as Pod, status) : undefined), 'kubelet')
+  }
+
+  function remove(): void {
+    const now = store.get('pods', namespace, name)
+    if (now?.metadata.uid === uid && now.metadata.deletionTimestamp !== undefined) {
+      store.remove('pods', namespace, name, 'kubelet')
+    }
+    options.onRemoved()
+  }
+
+  return {
+    put(status) {
+      newest = status
+      version++
+      next()
+    },
+    finish() {
+      finished = true
+      next()
+    },
+    reconcile() {
+      if (newest === undefined || writing) return
+      version++
+      next()
+    },
+  }
+}
+
+/** The kubelet's own fields; conditions of others stay. */
+function merged(now: Pod, status: PodStatus): Pod {
+  const others = (now.status?.conditions ?? []).filter((one: PodCondition) => !KUBELET_CONDITIONS.has(one.type))
+  const next = others.length === 0 ? status : { ...status, conditions: [...others, ...status.conditions] }
+  // What has come with the pod, as its QoS class, stays too.
+  const whole = { ...now.status, ...next }
+  return isSameJson(now.status, whole) ? now : { ...now, status: whole }
+}
