@@ -1,5 +1,14 @@
 import type { PodContext } from './context.ts'
-import type { EffectInput, EnrollInput, PodInput, RelocateInput, SettleInput, StoreInput, TargetsInput } from './ports.ts'
+import type {
+  EffectInput,
+  InspectInput,
+  EnrollInput,
+  PodInput,
+  RelocateInput,
+  SettleInput,
+  StoreInput,
+  TargetsInput,
+} from './ports.ts'
 
 /* What the machine gives its ports: always from the context, so that a call is decided by record and observation. */
 
@@ -25,6 +34,10 @@ export function storeInput({ context }: From): StoreInput {
 
 export function targetsInput({ context: { uid, record } }: From): TargetsInput {
   return { uid, targets: record!.targets }
+}
+
+export function inspectInput({ context }: From): InspectInput {
+  return { ...targetsInput({ context }), wasOut: context.record!.step === 'patched' }
 }
 
 export function drainInput({ context: { uid, record } }: From): EffectInput {

@@ -1,4 +1,4 @@
-import { targetsInput } from './inputs.ts'
+import { inspectInput } from './inputs.ts'
 import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
@@ -8,7 +8,7 @@ export function inspecting() {
     invoke: {
       id: 'inspect',
       src: 'inspect',
-      input: targetsInput,
+      input: inspectInput,
       onDone: { target: 'judging', actions: 'takeReading' },
       onError: BUG,
     },

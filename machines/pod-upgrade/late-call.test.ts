@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createActor, waitFor } from 'xstate'
+import { createActor, SimulatedClock, waitFor } from 'xstate'
 import type { Journal, TrafficReading } from '../../src/pods/glossary.ts'
 import { podUpgradeMachine } from './index.ts'
 import type { EffectAnswer, PodPorts } from './ports.ts'
@@ -77,3 +77,60 @@ test('a reading that fails is read again, never taken for either', async () => {
   expect(calls).toEqual(['inspect', 'restore', 'inspect', 'inspect', 'inspect', 'store closed'])
   expect(value).toBe('done')
 })
+
+test.each([{ lateCall: true as const }, {}])(
+  'a drain that may still arrive is waited out before the restore: %o',
+  async (late) => {
+    const calls: string[] = []
+    let traffic: TrafficReading['state'] = 'in'
+    const clock = new SimulatedClock()
+    const ports: PodPorts = {
+      ...missingPorts,
+      effect: async ({ effect }) => {
+        calls.push(effect)
+        traffic = effect === 'drain' ? 'out' : 'in'
+        return { kind: 'applied', ...late }
+      },
+      inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }),
+      compare: async () => ({ kind: 'equal' }),
+      store: async ({ record }) => ({ kind: 'stored', seen: { pod: PODS.ready, stored: { kind: 'read', journal: record } } }),
+    }
+    const { generation: _, ...drained } = journal
+    const machine = podUpgradeMachine.provide({
+      actors: portActors(ports),
+      delays: {
+        lateArrival: 20_000,
+        drainDeadline: 60_000,
+        restartDeadline: 60_000,
+        readyDeadline: 60_000,
+        restoreDeadline: 60_000,
+      },
+    })
+    const actor = createActor(machine, {
+      clock,
+      input: {
+        pod: PODS.before,
+        stored: { kind: 'read', journal: { ...drained, step: 'drain' } },
+        run: 'run-1',
+        epoch: 1,
+        wanted: WANTED,
+        rehearsed: false,
+        address: '10.0.0.1',
+        gone: false,
+      },
+    })
+    actor.start()
+    const settle = async (ms: number) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.increment(ms)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    for (let turn = 0; turn < 20; turn++) await settle(0)
+    expect(calls).toEqual(late.lateCall ? ['drain'] : ['drain', 'restore'])
+    await settle(19_999)
+    expect(calls).toHaveLength(late.lateCall ? 1 : 2)
+    await settle(1)
+    for (let turn = 0; turn < 20; turn++) await settle(0)
+    expect(calls).toEqual(['drain', 'restore'])
+  },
+)

@@ -32,6 +32,11 @@ export interface TargetsInput {
   targets: JournalTarget[]
 }
 
+export interface InspectInput extends TargetsInput {
+  /** It was patched since every load balancer said that it was out: one that cannot be read is believed so much. */
+  wasOut: boolean
+}
+
 export interface RelocateInput extends TargetsInput {
   /** The pod itself, or the one that has come in its place. */
   pod: PodView
@@ -81,7 +86,7 @@ export interface PodPorts {
   store(input: StoreInput): Promise<StoreAnswer>
   read(input: { uid: string }): Promise<ReadAnswer>
   effect(input: EffectInput): Promise<EffectAnswer>
-  inspect(input: TargetsInput): Promise<TrafficReading>
+  inspect(input: InspectInput): Promise<TrafficReading>
   compare(input: TargetsInput): Promise<CompareAnswer>
   relocate(input: RelocateInput): Promise<RelocateAnswer>
   settle(input: SettleInput): Promise<LedgerAnswer>

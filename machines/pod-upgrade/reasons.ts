@@ -36,6 +36,8 @@ export const reasons = {
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
+  inDoubt: (c) =>
+    `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c)}`,
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: ({ record }) => {

@@ -112,6 +112,7 @@ export const podSetup = setup({
     isIn: ({ context }) => context.traffic?.state === 'in',
     isRemoved: ({ context }) => context.traffic?.removed ?? false,
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
+    isHidden: ({ context }) => context.traffic?.hidden ?? false,
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
     // the run

@@ -1,6 +1,8 @@
 import type { PodContext } from './context.ts'
 import { notReadyReason, restartTroubleOf } from './facts.ts'
 
+const LATE_CALL = 'whether a call that nobody answered still arrives'
+
 /** What a pod waits for now, in words; empty where it waits for an answer only. */
 export function waitingFor(state: string, context: PodContext): string {
   const { traffic, trouble, heir, pod } = context
@@ -17,11 +19,11 @@ export function waitingFor(state: string, context: PodContext): string {
           : 'the kubelet has not seen the patch yet')
       )
     case 'warming':
-      return notReadyReason(context) ?? 'ready, for readyFor'
+      return notReadyReason(context) ?? (context.lateCall ? LATE_CALL : 'ready, for readyFor')
     case 'readmitting':
       return pod.ready ? held : 'not ready to be put back'
     case 'closing':
-      return context.lateCall ? 'whether a call that nobody answered still arrives' : held
+      return context.lateCall ? LATE_CALL : held
     case 'settling':
       return heir === undefined || heir === null
         ? 'a pod in its place'

@@ -15,6 +15,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Rollout } from './rollout.ts'
 import { createRollout } from './rollout.ts'
 import { token } from './token.ts'
+import { CALL_LIFE_MS } from './traffic.ts'
 import type { World } from './world.ts'
 
 export interface Execution {
@@ -58,9 +59,10 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     } catch (error) {
       result = { run: '', pods: [], ...endingOf(error) }
     } finally {
-      // The next owner may begin at once: no call of this one may still be on its way to a load balancer then.
-      await world.traffic.quiet()
-      await owners?.release()
+      // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
+      // balancer then. Where one may be, it runs out instead, and the call with it.
+      if (await world.traffic.quiet()) await owners?.release()
+      else await owners?.leave()
     }
     tell({ type: 'finished', result })
     return result
@@ -123,7 +125,9 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
 
     const isOwned = (uid: string): boolean => owners.isHeld(podOf(uid))
     world.setOwnership((uid) => {
-      if (!isOwned(uid)) throw new AdapterError('engine', 'retryable', 'the Lease is not held at this moment')
+      // For as long as the call may live: no owner after this one meets it.
+      if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))
+        throw new AdapterError('engine', 'retryable', 'the Lease is not held at this moment')
     })
     const podOperations = (pod: PodView) => world.workloadOf(pod)?.workload.podOperations(pod) ?? []
     const { store, endpoints, traffic, includes } = world

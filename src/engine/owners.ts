@@ -12,8 +12,8 @@ import type { World } from './world.ts'
 
 /** The Leases of all workloads of a run. */
 export interface Owners {
-  /** This process may act on the pod now. */
-  isHeld(pod: PodView): boolean
+  /** This process may act on the pod now, and for so many milliseconds from now. */
+  isHeld(pod: PodView, forMs?: number): boolean
   epochOf(pod: PodView): number
   /** Asks where that has run out: after a stall another may have one of them. */
   confirmAll(): Promise<boolean>
@@ -24,6 +24,8 @@ export interface Owners {
   /** What stands on the Leases now. */
   orders(): (Order | undefined)[]
   /** The order that is done with goes from each of them. */
+  /** Renews them no more: the next owner waits until they have run out. */
+  leave(): Promise<void>
   release(ending?: Parameters<Ownership['release']>[0]): Promise<void>
 }
 
@@ -78,13 +80,14 @@ export async function takeOwners({ world, ports, namespace, signal, tell, onLost
   }
 
   return {
-    isHeld: (pod) => of(pod)?.isHeld() ?? false,
+    isHeld: (pod, forMs) => of(pod)?.isHeld(forMs) ?? false,
     epochOf: (pod) => of(pod)?.epoch ?? 1,
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     waited,
     orders: () => Array.from(held.values(), ({ order }) => order),
     release,
+    leave: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.leave()))),
   }
 }
 

@@ -7,8 +7,8 @@ import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, readOrder } from './order.ts'
 
-/** Renewed three times in its life. */
-const RENEW_EVERY_MS = LEASE_DURATION_MS / 3
+/** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
+const RENEW_EVERY_MS = 4_000
 /** Between the end of an owner's right by its own clock and a newcomer's, so that a call that just left has arrived. */
 const PAUSE_MS = 1_000
 const LOOK_EVERY_MS = 1_000
@@ -22,10 +22,15 @@ export interface Ownership {
   readonly epoch: number
   /** What stood on the Lease when it was last read or renewed. */
   readonly order: Order | undefined
-  /** This process may act now: its last renewal, counted from before it was sent, has not run out. */
-  isHeld(): boolean
+  /**
+   * This process may act now: its last renewal, counted from before it was sent, will not have run out in so many
+   * milliseconds, 0 unless given.
+   */
+  isHeld(forMs?: number): boolean
   /** The same, asked of the API server where it has run out: after a stall another may have the Lease. Does not throw. */
   confirm(): Promise<boolean>
+  /** Renews it no more: the next owner waits until it has run out. Does not throw. */
+  leave(): Promise<void>
   /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
   release(ending?: { isDone(order: Order): boolean }): Promise<void>
 }
@@ -207,7 +212,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    const isHeld = (): boolean => !lost && !ended && clock.now() < heldUntil
+    const isHeld = (forMs = 0): boolean => !lost && !ended && clock.now() + forMs < heldUntil
 
     return {
       lease,
@@ -224,6 +229,11 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
           await renewing
         }
         return isHeld()
+      },
+      async leave() {
+        ended = true
+        clock.clearTimeout(timer)
+        await renewing
       },
       async release({ isDone } = { isDone: () => false }) {
         ended = true

@@ -4,7 +4,7 @@ import { changesFor } from '../pods/baseline.ts'
 import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
 import type { PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
-import { guarantees } from '../plan/guarantees.ts'
+import { AT_LEAST_ONCE, guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -63,11 +63,11 @@ export function createPlanning(options: PlanningOptions): Planning {
       maxUnavailable: request.settings.maxUnavailable,
       pods: await planPods({ pods, workloadOf, traffic, loadBalancers, targets: found }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
-      guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
+      guarantees: loadBalancers.map(({ name, adapterName, inDoubt, adapter: { capabilities } }) => ({
         loadBalancer: name,
         adapter: adapterName,
         level: capabilities.guarantee,
-        meaning: guarantees[capabilities.guarantee],
+        meaning: inDoubt === 'resend' ? AT_LEAST_ONCE : guarantees[capabilities.guarantee],
       })),
       warnings: workloads.flatMap(({ assessment }) => assessment.warnings),
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),

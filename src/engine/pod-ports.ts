@@ -86,7 +86,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       }
     },
     effect: ({ uid, effect, record: journal }) => traffic.effect({ uid, pod: options.podOf(uid).name, effect, record: journal }),
-    inspect: ({ uid, targets }) => traffic.inspect(uid, targets),
+    inspect: ({ uid, targets, wasOut }) => traffic.inspect(uid, targets, { wasOut }),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
     settle: ({ uid, targets, settlement }) => enter(uid, targets, settlement),

@@ -4,6 +4,7 @@ import type { Adapter } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { JournalTarget } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createTraffic } from './traffic.ts'
 
 /* Where the load balancers have a pod that has got another address. */
@@ -31,6 +32,7 @@ function relocate(found: string[], before = BEFORE, { named = true } = {}) {
     ...(named ? { entryOf: ({ id }) => id.split('@')[0]! } : {}),
   }
   const traffic = createTraffic({
+    clock: createVirtualClock(),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},
@@ -79,6 +81,7 @@ test('a load balancer that does not answer says nothing', async () => {
     resolve: () => Promise.reject(new AdapterError('edge', 'ambiguous', 'no answer')),
   }
   const traffic = createTraffic({
+    clock: createVirtualClock(),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},

@@ -18,7 +18,6 @@ import type { PodStore } from './pod-store.ts'
 import { pollDelayMs } from './poll-delay.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
-import { LATE_ARRIVAL_MS } from './traffic.ts'
 import { isOpen } from '../pods/open-journal.ts'
 
 /** Between a try and the next, where something has to be asked again. */
@@ -109,7 +108,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       poll: ({ context }) => pollDelayMs(clock.now() - (members.get(context.pod.uid)?.since ?? clock.now())),
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
       quiet: (from) => grace(from) + QUIET_MARGIN_MS,
-      lateArrival: LATE_ARRIVAL_MS,
+      lateArrival: ({ context }) => traffic.lateMs(context.uid),
       readyFor: settings.readyForMs,
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
@@ -296,7 +295,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     await Promise.all(
       exposed.map(async (member) => {
         const { record } = contextOf(member)
-        const { state } = await traffic.inspect(member.uid, record!.targets)
+        const { state } = await traffic.inspect(member.uid, record!.targets, { wasOut: record!.step === 'patched' })
         if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
       }),
     )

@@ -6,6 +6,7 @@ import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { RunEventBody } from './events.ts'
 import type { Traffic } from './traffic.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createTraffic } from './traffic.ts'
 
 type Told = Extract<RunEventBody, { type: 'effect' }>
@@ -32,6 +33,7 @@ function createBed(options: BedOptions = {}): Bed {
   const inner = createMemoryBalancer([server('web-0', 1, 81)], 'inner')
   const told: Told[] = []
   const traffic = createTraffic({
+    clock: createVirtualClock(),
     loadBalancers: [
       { name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(edge, options.edge), port: 80 },
       { name: 'inner', adapterName: 'memory', adapter: createMemoryAdapter(inner, options.inner), port: 'admin' },

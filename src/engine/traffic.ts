@@ -2,19 +2,21 @@ import type { Adapter, Call, Capabilities, Json, Target, TargetObservation } fro
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
 import { operationId } from '../journal/operation.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
 import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { createLastAnswers } from './last-answers.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
 import { canonical, describeTarget, isOut, together } from './traffic-reading.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
-const CALL_LIFE_MS = 10_000
-/** Until a call that was cut without an answer is taken to arrive no more. */
-export const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
+export const CALL_LIFE_MS = 10_000
+/** From the moment that a call was cut without an answer until it is taken to arrive no more. */
+const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'containers'>
@@ -26,19 +28,33 @@ export interface Traffic {
   /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
   find(pods: readonly Listener[]): Promise<Found[]>
   snapshot(pod: Listener): Promise<SnapshotAnswer>
-  inspect(uid: string, targets: readonly JournalTarget[]): Promise<TrafficReading>
+  /** `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. */
+  inspect(uid: string, targets: readonly JournalTarget[], known?: { wasOut: boolean }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
   effect(request: { pod: string; uid: string; effect: 'drain' | 'restore'; record: Journal }): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
-  /** Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. */
-  quiet(): Promise<void>
+  /** Milliseconds until no effect on this pod's targets that nobody answered is under way any more. */
+  lateMs(uid: string): number
+  /**
+   * Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. False where one that
+   * nobody answered may still arrive.
+   */
+  quiet(): Promise<boolean>
   /** One of these may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
 }
 
+/** A call whose answer left a doubt. */
+interface Doubt {
+  event: Extract<RunEventBody, { type: 'effect' }>
+  /** When it is taken to arrive no more. */
+  until: number
+}
+
 export interface TrafficOptions {
+  clock: Clock
   loadBalancers: readonly LoadBalancer[]
   /** Pods in none of the load balancers are let through, with no targets. */
   allowUnbalanced: boolean
@@ -47,13 +63,16 @@ export interface TrafficOptions {
   tell(event: RunEventBody): void
 }
 
-export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
+export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
+  const lastAnswers = createLastAnswers()
   let ended = false
+  /** By pod: when the last call that was neither answered nor seen to be done is taken to arrive no more. */
+  const lateUntil = new Map<string, number>()
   /** Operations whose answer left a doubt, until a read-back says that they are done. */
-  const doubtful = new Map<string, Extract<RunEventBody, { type: 'effect' }>>()
+  const doubtful = new Map<string, Doubt>()
 
   function adapterOf(name: string): Adapter {
     const loadBalancer = byName.get(name)
@@ -75,6 +94,16 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     const queue = queues.get(key) ?? createScopeQueue({ adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
     queues.set(key, queue)
     return queue
+  }
+
+  function isReadable({ loadBalancer }: JournalTarget): boolean {
+    return adapterOf(loadBalancer).capabilities.inspect !== 'none'
+  }
+
+  function observe(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
+    if (isReadable(target)) return queueOf(target).inspect(plain(target))
+    if (wasOut && lastAnswers.stateOf(target) === undefined) lastAnswers.note(target, 'out')
+    return Promise.resolve(lastAnswers.observe(target, byName.get(target.loadBalancer)?.inDoubt ?? 'ask'))
   }
 
   const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
@@ -110,7 +139,9 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
       const targets = await Promise.all(
         found!.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
           const { prior, inRotation } = await queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
-          return { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
+          const taken = { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
+          lastAnswers.note(taken, inRotation ? 'in' : 'out')
+          return taken
         }),
       )
       return { kind: 'taken', targets, address: pod.ip ?? '' }
@@ -122,15 +153,17 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   }
 
   /** Only what sluice may touch counts: an entry that an operator has out of rotation says nothing about the pod. */
-  async function inspect(uid: string, all: readonly JournalTarget[]): Promise<TrafficReading> {
+  async function inspect(uid: string, all: readonly JournalTarget[], { wasOut } = { wasOut: false }): Promise<TrafficReading> {
     const targets = all.filter(({ untouched }) => !untouched)
     if (targets.length === 0)
       return { state: 'out', inFlight: 0, detail: all.length === 0 ? 'in no load balancer' : 'out of rotation by an operator' }
     try {
-      const readings = await Promise.all(targets.map((target) => queueOf(target).inspect(plain(target))))
+      const readings = await Promise.all(targets.map((target) => observe(target, wasOut)))
+      const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       return {
         ...together(readings),
+        ...(isHidden ? { hidden: true } : {}),
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -141,15 +174,25 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
     targets.forEach((target, index) => {
       const doubt = doubtful.get(keyOf(uid, target))
-      if (!doubt || isOut(readings[index]!) !== (doubt.effect === 'drain') || readings[index]!.admin === 'unknown') return
+      if (
+        !doubt ||
+        !isReadable(target) ||
+        isOut(readings[index]!) !== (doubt.event.effect === 'drain') ||
+        readings[index]!.admin === 'unknown'
+      )
+        return
       doubtful.delete(keyOf(uid, target))
-      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
+      tell({ ...doubt.event, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
     })
   }
 
   async function compare(targets: readonly JournalTarget[]): Promise<CompareAnswer> {
     try {
       for (const target of targets.filter(({ untouched }) => !untouched)) {
+        if (!isReadable(target)) {
+          if (lastAnswers.stateOf(target) === 'in') continue
+          return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
+        }
         const { prior } = await queueOf(target).snapshot(plain(target))
         if (canonical(prior) !== canonical(target.prior as Json)) {
           return {
@@ -168,8 +211,10 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
-        const isDoubtful = doubtful.get(keyOf(uid, target))?.outcome === 'ambiguous'
-        const late = isDoubtful ? ({ lateCall: true } as const) : {}
+        const doubt = doubtful.get(keyOf(uid, target))
+        const isLate = doubt?.event.outcome === 'ambiguous'
+        if (isLate) lateUntil.set(uid, Math.max(lateUntil.get(uid) ?? 0, doubt.until))
+        const late = isLate ? ({ lateCall: true } as const) : {}
         const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
         const event = {
           type: 'effect',
@@ -198,15 +243,22 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
           const detail = result.outcome === 'applied' ? result.detail : undefined
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubtful.delete(keyOf(uid, target))
-          if (result.outcome === 'applied') return { kind: 'applied', ...late }
-          doubtful.set(keyOf(uid, target), { ...event, outcome: 'pending', batch })
+          if (result.outcome === 'applied') {
+            lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+            return { kind: 'applied', ...late }
+          }
+          lastAnswers.forget(target)
+          doubtful.set(keyOf(uid, target), { event: { ...event, outcome: 'pending', batch }, until: clock.now() })
           return { kind: 'unknown', message: `job ${result.job} is under way` }
         } catch (error) {
           const answer = answerOf(error)
           const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
           const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
           tell(told)
-          if (answer.kind === 'unknown') doubtful.set(keyOf(uid, target), told)
+          if (answer.kind === 'unknown') {
+            doubtful.set(keyOf(uid, target), { event: told, until: clock.now() + LATE_ARRIVAL_MS })
+            lastAnswers.forget(target)
+          }
           return { ...answer, ...late }
         }
       }),
@@ -258,9 +310,12 @@ export function createTraffic({ loadBalancers, allowUnbalanced, assertOwned, tel
     effect,
     relocate,
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    lateMs: (uid) => Math.max(0, (lateUntil.get(uid) ?? 0) - clock.now()),
     async quiet() {
       ended = true
       await Promise.allSettled(underWay)
+      const ends = [...lateUntil.values(), ...Array.from(doubtful.values(), ({ until }) => until)]
+      return ends.every((until) => until <= clock.now())
     },
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
   }

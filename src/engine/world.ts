@@ -85,6 +85,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     if (!named) for (const workload of opened) stops.push(() => workload.stop())
     const includes = (pod: PodView): boolean => (named ? named.includes(pod) : opened.some((workload) => workload.owns(pod)))
     const traffic = createTraffic({
+      clock,
       loadBalancers,
       allowUnbalanced: request.allowUnbalanced,
       assertOwned: (uid) => assertOwned(uid),

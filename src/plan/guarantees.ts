@@ -5,5 +5,9 @@ export const guarantees: Record<PlanGuarantee['level'], string> = {
   G3: 'exactly one drain and one restore per pod, in order: the load balancer itself refuses late and stale calls',
   G2: 'exactly one drain and one restore per pod, in order, while the load balancer remembers the operation; else the run stops and asks',
   G1: 'one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired',
-  G0: 'the load balancer cannot be read back: after a lost answer the run stops and asks',
+  G0: 'at most one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the run stops and asks',
 }
+
+/** The same for one that cannot be read, where a call without an answer is sent again. */
+export const AT_LEAST_ONCE =
+  'at least one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the call is sent again'

@@ -140,6 +140,8 @@ export type ReadJournal = { kind: 'none' } | { kind: 'read'; journal: Journal } 
 export interface TrafficReading {
   /** `out`: no target takes new requests; `in`: every one that sluice may touch does; `unknown`: at least one cannot be read. */
   state: 'out' | 'in' | 'mixed' | 'unknown'
+  /** `unknown` for good: one of its load balancers cannot be read, and has not answered the last call. */
+  hidden?: true
   /** `out` because none of its entries is there any more, at whatever address. */
   removed?: boolean
   /** Requests under way over all targets; null where one of them cannot know. */

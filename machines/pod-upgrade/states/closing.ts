@@ -1,5 +1,5 @@
 import { and } from 'xstate'
-import { targetsInput } from '../inputs.ts'
+import { inspectInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG, writing } from '../writing.ts'
 
@@ -19,7 +19,7 @@ export const closing = podSetup.createStateConfig({
       invoke: {
         id: 'inspect',
         src: 'inspect',
-        input: targetsInput,
+        input: inspectInput,
         onDone: { target: 'audited', actions: 'takeReading' },
         onError: BUG,
       },

@@ -56,6 +56,12 @@ export const draining = podSetup.createStateConfig({
       always: [
         { guard: 'isOut', target: '#pod.emptying' },
         { guard: 'isVanished', target: '#pod.settling' },
+        // A restore is no way out: a drain that is still under way would arrive after it, and nobody could see that.
+        {
+          guard: 'isHidden',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
+        },
         {
           guard: 'isInterrupted',
           target: '#pod.readmitting',

@@ -17,6 +17,11 @@ export const emptying = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         {
+          guard: 'isHidden',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
+        },
+        {
           guard: 'isInterrupted',
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },

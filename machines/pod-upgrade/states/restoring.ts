@@ -14,6 +14,11 @@ const judging = podSetup.createStateConfig({
   always: [
     { guard: 'isIn', target: '#pod.verifying' },
     {
+      guard: 'isHidden',
+      target: '#pod.needsOperator',
+      actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
+    },
+    {
       guard: 'isExpired',
       target: '#pod.needsOperator',
       actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },

@@ -1,5 +1,5 @@
 import { and } from 'xstate'
-import { followInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
+import { followInput, inspectInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
@@ -97,7 +97,7 @@ export const settling = podSetup.createStateConfig({
       invoke: {
         id: 'inspect',
         src: 'inspect',
-        input: targetsInput,
+        input: inspectInput,
         onDone: { target: 'missed', actions: 'takeReading' },
         onError: BUG,
       },
@@ -106,6 +106,7 @@ export const settling = podSetup.createStateConfig({
       always: [
         { guard: and(['isRemoved', 'hasPatched']), target: '#pod.deriving', actions: ['dropTargets', 'reopen'] },
         { guard: 'isRemoved', target: '#pod.readmitting', actions: 'dropTargets' },
+        { guard: 'isHidden', target: 'abandoning' },
         { guard: 'isUnread', target: 'relocatingAgain' },
         { target: 'abandoning' },
       ],
@@ -117,6 +118,11 @@ export const settling = podSetup.createStateConfig({
       always: [
         // In no load balancer, or an operator has it out: nothing was drained for it.
         { guard: 'hasNoTouchedTargets', target: 'closing' },
+        {
+          guard: 'isHidden',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
+        },
         { guard: 'isUnread', target: 'waiting' },
         { guard: 'isRemoved', target: 'closing' },
         // Never drained, or put back before the pod went.

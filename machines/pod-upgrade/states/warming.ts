@@ -14,6 +14,15 @@ export const warming = podSetup.createStateConfig({
   on: { reloaded: 'restarting.confirming' },
   states: {
     waiting: { always: { guard: 'isReady', target: 'steady' } },
-    steady: { always: { guard: 'isNotReady', target: 'waiting' }, after: { readyFor: '#pod.restoring' } },
+    steady: {
+      always: { guard: 'isNotReady', target: 'waiting' },
+      after: { readyFor: [{ guard: 'hasLateCall', target: 'waitingOut' }, { target: '#pod.restoring' }] },
+    },
+    // A drain that nobody answered may still be under way: while the pod is out it changes nothing, after the restore it
+    // would take the pod out again.
+    waitingOut: {
+      always: { guard: 'isNotReady', target: 'waiting' },
+      after: { lateArrival: { target: '#pod.restoring', actions: 'forgetLateCall' } },
+    },
   },
 })

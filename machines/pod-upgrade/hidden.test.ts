@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
+import type { StoreInput } from './ports.ts'
+import type { Drive } from './testing/drive.ts'
+import { createDrive } from './testing/drive.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, V1 } from './testing/world.ts'
+
+/* A load balancer that cannot be read, and whose answer was lost: nothing is sent again, and a person is asked. */
+
+const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: 'edge/web-0 unknown' }
+const UNKNOWN = { kind: 'unknown', message: 'no answer' }
+
+function recorded(step: Journal['step']): ReadJournal {
+  return {
+    kind: 'read',
+    journal: {
+      run: 'run-1',
+      epoch: 1,
+      attempt: 1,
+      step,
+      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
+      targets: [TARGET],
+      ...(step === 'drain' ? {} : { generation: 2 }),
+    },
+  }
+}
+
+/** Sends it on its way until the drain is called. */
+async function draining(): Promise<Drive> {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  const { record } = drive.input() as StoreInput
+  await drive.answer({ kind: 'stored', seen: { pod: PODS.before, stored: { kind: 'read', journal: record } } })
+  expect(drive.calling()).toBe('effect')
+  return drive
+}
+
+const end = ({ actor }: Drive) => {
+  const { value, context } = actor.getSnapshot()
+  return { value, outcome: context.outcome, reason: context.reason }
+}
+const asked = (effect: string, why = '') => ({
+  value: 'needsOperator',
+  outcome: 'needsOperator',
+  reason: `edge/web-0 cannot be read back, and whether the ${effect} has arrived there is not known${why}`,
+})
+
+test('a drain whose answer is lost', async () => {
+  const drive = await draining()
+  await drive.answer(UNKNOWN)
+  await drive.pass(250)
+  await drive.answer(HIDDEN)
+  expect(end(drive)).toEqual(asked('drain', ': no answer'))
+})
+
+test('also where the run was interrupted meanwhile: a restore could be overtaken by the drain', async () => {
+  const drive = await draining()
+  drive.send({ type: 'interrupt' })
+  await drive.answer(UNKNOWN)
+  await drive.pass(250)
+  await drive.answer(HIDDEN)
+  expect(end(drive).value).toBe('needsOperator')
+})
+
+test.each(['drain', 'restore'] as const)('another process finds the %s intent', async (step) => {
+  const drive = createDrive({ stored: recorded(step) })
+  expect(drive.calling()).toBe('inspect')
+  expect(drive.input()).toMatchObject({ wasOut: false })
+  await drive.answer(HIDDEN)
+  expect(end(drive)).toEqual(asked(step))
+})
+
+test('another process finds it patched: that was done on the word of the load balancer', async () => {
+  const drive = createDrive({ pod: PODS.asked, stored: recorded('patched') })
+  expect(drive.calling()).toBe('inspect')
+  expect(drive.input()).toMatchObject({ wasOut: true })
+})
+
+test('the pod is gone', async () => {
+  const drive = createDrive({ stored: recorded('drain'), gone: true })
+  await drive.answer(HIDDEN)
+  expect(end(drive)).toEqual(asked('drain'))
+})

@@ -1,0 +1,35 @@
+import type { TargetObservation } from '../../adapters/contract.ts'
+import type { JournalTarget } from '../pods/glossary.ts'
+
+type Key = Pick<JournalTarget, 'loadBalancer' | 'target'>
+
+/**
+ * What load balancers that cannot be read have last answered for: all that is known of them. An answer is believed; where
+ * one was lost, or an earlier process had it, nothing is known.
+ */
+export interface LastAnswers {
+  note(target: Key, state: 'in' | 'out'): void
+  forget(target: Key): void
+  stateOf(target: Key): 'in' | 'out' | undefined
+  /** `resend`: what is not known is neither in nor out, so that the call is made again. */
+  observe(target: Key, inDoubt: 'ask' | 'resend'): TargetObservation
+}
+
+export function createLastAnswers(): LastAnswers {
+  const states = new Map<string, 'in' | 'out'>()
+  const keyOf = ({ loadBalancer, target }: Key): string => JSON.stringify([loadBalancer, target])
+
+  return {
+    note: (target, state) => void states.set(keyOf(target), state),
+    forget: (target) => void states.delete(keyOf(target)),
+    stateOf: (target) => states.get(keyOf(target)),
+    observe(target, inDoubt) {
+      const state = states.get(keyOf(target))
+      const detail = 'it cannot be read back'
+      if (state === 'in') return { admin: 'in', routable: true, inFlight: null, detail }
+      if (state === 'out') return { admin: 'draining', routable: false, inFlight: null, detail }
+      if (inDoubt === 'resend') return { admin: 'draining', routable: true, inFlight: null, detail }
+      return { admin: 'unknown', routable: false, inFlight: null, detail }
+    },
+  }
+}
