@@ -18,7 +18,7 @@ function bed(level: Level, over: Partial<LoadBalancerOptions> = {}) {
     servers,
     clock,
     random,
-    onChange: (change) => changes.push(change),
+    onChange: (change) => change.by !== 'setup' && changes.push(change),
     ...over,
   })
   const version = () => {
@@ -29,7 +29,8 @@ function bed(level: Level, over: Partial<LoadBalancerOptions> = {}) {
   function prepare(kind: Write['kind'], operation: string, fence = 1): () => WriteResult {
     const resting = level === 'G3' ? { version: version() } : {}
     const entry = { ...servers[0]!, operation, ...(kind === 'restore' ? { prior: PRIOR } : {}), ...resting }
-    return () => (balancer.write({ by: 'one', kind, fence, entries: [entry] }) as Map<string, WriteResult>).get('a')!
+    const leftAt = clock.now()
+    return () => (balancer.write({ by: 'one', kind, fence, leftAt, entries: [entry] }) as Map<string, WriteResult>).get('a')!
   }
   const effective = () =>
     changes.flatMap((change) => (change.type === 'effect' && change.before !== change.after ? [change.effect] : []))

@@ -47,6 +47,8 @@ export type BalancerChange =
       effect: 'drain' | 'restore'
       operation: string
       fence: number
+      /** When its bytes left. */
+      leftAt: number
       /** Taken; false where it was refused, or known by its operation id. */
       accepted: boolean
       before: TargetState
@@ -54,7 +56,8 @@ export type BalancerChange =
     }
   | {
       type: 'target'
-      by: 'operator' | 'reload'
+      /** `setup`: it is there from the beginning. */
+      by: 'setup' | 'operator' | 'reload'
       balancer: string
       target: string
       /** Null where the entry was not there. */
@@ -119,7 +122,6 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     entries.set(server.name, entry)
     return entry
   }
-  for (const server of options.servers) add(server)
 
   function set(entry: Entry, setting: Setting): { before: TargetState; after: TargetState } {
     const at = clock.now()
@@ -129,19 +131,25 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     return { before, after: stateOf(entry, at) }
   }
 
-  function tell(by: 'operator' | 'reload', target: string, before: TargetState | null, after: TargetState | null): void {
+  function tell(
+    by: 'setup' | 'operator' | 'reload',
+    target: string,
+    before: TargetState | null,
+    after: TargetState | null,
+  ): void {
     options.onChange?.({ type: 'target', by, balancer, target, before, after })
   }
+  for (const server of options.servers) tell('setup', server.name, null, stateOf(add(server), clock.now()))
 
   function apply(write: Write, wanted: WriteEntry): WriteResult {
     const entry = entries.get(wanted.name)
-    const { by, kind: effect, fence } = write
+    const { by, kind: effect, fence, leftAt } = write
     const { operation } = wanted
     function told(result: WriteResult, accepted: boolean, setting?: Setting): WriteResult {
       if (entry === undefined) return result
       const states = set(entry, setting ?? entry)
       const { name: target } = entry
-      options.onChange?.({ type: 'effect', by, balancer, target, effect, operation, fence, accepted, ...states })
+      options.onChange?.({ type: 'effect', by, balancer, target, effect, operation, fence, leftAt, accepted, ...states })
       return result
     }
 

@@ -16,6 +16,8 @@ export interface Write {
   by: string
   kind: 'drain' | 'restore'
   fence: number
+  /** When its bytes left, on the balancer's clock: for the history. */
+  leftAt: number
   entries: WriteEntry[]
 }
 

@@ -64,11 +64,16 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
   }
 
   /** One call on the wire. What was not answered is in doubt only where it may have changed something. */
-  async function send<T>(name: string, call: Call, arrive: () => T | Throttled): Promise<T> {
+  async function send<T>(name: string, call: Call, arrive: (leftAt: number) => T | Throttled): Promise<T> {
     if (closed) throw new AdapterError(component, 'retryable', 'the adapter is closed')
     try {
-      const leave = () => call.assertLive()
-      const answer = await Promise.race([wire.call({ name, deadlineMs: call.deadlineMs, leave, arrive }), ended.promise])
+      let leftAt = 0
+      function leave(): void {
+        call.assertLive()
+        leftAt = options.clock.now()
+      }
+      const sent = wire.call({ name, deadlineMs: call.deadlineMs, leave, arrive: () => arrive(leftAt) })
+      const answer = await Promise.race([sent, ended.promise])
       if (!isThrottled(answer)) return answer
       throw new AdapterError(component, 'throttled', 'too many calls', { retryAfterMs: answer.throttledMs })
     } catch (error) {
@@ -122,7 +127,9 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
       }
     })
     const outgoing = known ? { ...call, deadlineMs: half.deadlineMs } : call
-    const results = await send(kind, outgoing, () => balancer.write({ by: process, kind, fence: call.fence, entries }))
+    const results = await send(kind, outgoing, (leftAt) =>
+      balancer.write({ by: process, kind, fence: call.fence, leftAt, entries }),
+    )
     return new Map(targets.map((target) => [target.id, resultOf(results.get(parse(target).name), target.id)]))
   }
 
