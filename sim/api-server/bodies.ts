@@ -1,55 +1,73 @@
 import { applyJsonPatch, PatchFailure, type PatchOperation } from './json-patch.ts'
 import { applyMergePatch, applyStrategicMergePatch } from './merge-patch.ts'
-import { badRequest, Refusal, unprocessable } from './refusal.ts'
+import { badRequest, type Refusal, refusal, unprocessable } from './refusal.ts'
 import type { ApiRequest, KubeObject } from './server.ts'
 
 const LARGEST_BODY = 3 * 1024 * 1024
 const MOST_OPERATIONS = 10_000
-const PATCHES = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json']
+const BODIES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf']
+const JSON_PATCH = 'application/json-patch+json'
+const MERGE_PATCH = 'application/merge-patch+json'
+const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json'
 
-export function contentTypeOf({ headers }: ApiRequest): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]!.trim()
+function contentTypeOf({ headers }: ApiRequest): string {
+  return (headers['content-type'] ?? 'application/json').split(';', 1)[0]!.trim()
 }
 
-function unsupported(supported: readonly string[]): Refusal {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`
-  return new Refusal(415, 'UnsupportedMediaType', message, {})
-}
-
-/** @throws Refusal 400, 413, 415 */
-export function parsedBody(request: ApiRequest): unknown {
-  const type = contentTypeOf(request)
-  if (type !== '' && type !== 'application/json') throw unsupported(['application/json'])
-  return parsed(request.body ?? '')
-}
-
-function parsed(body: string): unknown {
-  if (Buffer.byteLength(body) > LARGEST_BODY) {
-    throw new Refusal(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LARGEST_BODY}`)
+/** The object in the body of a request. `kind` is the one that it should be. @throws Refusal 400, 413, 415 */
+export function objectIn(request: ApiRequest, kind: string): Record<string, unknown> {
+  if (contentTypeOf(request) !== 'application/json') {
+    const message = `the body of the request was in an unknown format - accepted media types include: ${BODIES.join(', ')}`
+    throw refusal(415, 'UnsupportedMediaType', message)
   }
+  const refused = (why: string): Refusal =>
+    badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${why}`,
+    )
+  const body = parsed(request.body ?? '', refused)
+  if (!isMap(body)) throw refused('it is no object')
+  return body
+}
+
+function parsed(body: string, refused: (why: string) => Refusal): unknown {
+  if (Buffer.byteLength(body) > LARGEST_BODY) throw tooLarge(`limit is ${LARGEST_BODY}`)
   try {
     return JSON.parse(body)
   } catch (error) {
-    throw badRequest(`the object provided is unrecognized (must be of type JSON): ${String(error)}`)
+    throw refused(String(error))
   }
+}
+
+function tooLarge(why: string): Refusal {
+  return refusal(413, 'RequestEntityTooLarge', `Request entity too large: ${why}`)
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What the patch of a request makes of an object. @throws Refusal 400, 413, 415, 422 */
 export function patched(request: ApiRequest, before: KubeObject): KubeObject {
   const type = contentTypeOf(request)
-  if (!PATCHES.includes(type)) throw unsupported(PATCHES)
-  const patch = parsed(request.body ?? '')
-  if (type !== PATCHES[0]) {
-    if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) throw badRequest('the patch is no map')
-    return (type === PATCHES[1] ? applyMergePatch(before, patch) : applyStrategicMergePatch(before, patch)) as KubeObject
+  if (type !== JSON_PATCH && type !== MERGE_PATCH && type !== STRATEGIC_MERGE_PATCH) {
+    throw refusal(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
   }
-  if (!Array.isArray(patch)) throw badRequest('the patch is no list')
-  if (patch.length > MOST_OPERATIONS) {
-    const message = `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`
-    throw new Refusal(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
+  const undecodable = (why: string): Refusal => badRequest(`error decoding patch: ${why}`)
+  const patch = parsed(request.body ?? '', undecodable)
+  if (type === JSON_PATCH) {
+    if (!Array.isArray(patch)) throw undecodable('it is no list')
+    return withOperations(patch as PatchOperation[], before)
+  }
+  if (!isMap(patch)) throw undecodable('it is no object')
+  return (type === MERGE_PATCH ? applyMergePatch(before, patch) : applyStrategicMergePatch(before, patch)) as KubeObject
+}
+
+function withOperations(operations: readonly PatchOperation[], before: KubeObject): KubeObject {
+  if (operations.length > MOST_OPERATIONS) {
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${operations.length}`)
   }
   try {
-    return applyJsonPatch(before, patch as PatchOperation[]) as KubeObject
+    return applyJsonPatch(before, operations) as KubeObject
   } catch (error) {
     throw error instanceof PatchFailure ? unprocessable() : error
   }

@@ -14,7 +14,7 @@ export class PatchFailure extends Error {
 
 /**
  * RFC 6902 as the API server reads it, which differs: a `test` against null passes for a missing key of a map that is
- * there. What is not changed is shared with `document`, which stays as it is.
+ * there, and a `replace` of such a key adds it. What is not changed is shared with `document`, which stays as it is.
  * @throws PatchFailure
  */
 export function applyJsonPatch(document: unknown, operations: readonly PatchOperation[]): unknown {
@@ -32,17 +32,9 @@ function apply(document: unknown, { op, path, from, value }: PatchOperation): un
     case 'add':
       return changed(document, at, path, (parent, key) => withAdded(parent, key, value, path))
     case 'replace':
-      return changed(document, at, path, (parent, key) => {
-        if (childOf(parent, key, path) === undefined)
-          throw new PatchFailure(`replace operation does not apply: missing key ${path}`)
-        return withSet(parent, key, value)
-      })
+      return changed(document, at, path, (parent, key) => withReplaced(parent, key, value, path))
     case 'remove':
-      return changed(document, at, path, (parent, key) => {
-        if (childOf(parent, key, path) === undefined)
-          throw new PatchFailure(`remove operation does not apply: missing key ${path}`)
-        return without(parent, key)
-      })
+      return changed(document, at, path, (parent, key) => without(parent, key, path))
     case 'copy':
       return apply(document, { op: 'add', path, value: required(document, from) })
     case 'move': {
@@ -85,7 +77,7 @@ function changed(
   const parent = asParent(document, path)
   const key = keys[depth]!
   if (depth === keys.length - 1) return change(parent, key)
-  return withSet(parent, key, changed(childOf(parent, key, path), keys, path, change, depth + 1))
+  return withReplaced(parent, key, changed(childOf(parent, key, path), keys, path, change, depth + 1), path)
 }
 
 function asParent(value: unknown, path: string): Parent {
@@ -117,13 +109,13 @@ function withAdded(parent: Parent, key: string, value: unknown, path: string): P
   return parent.toSpliced(index, 0, value)
 }
 
-function withSet(parent: Parent, key: string, value: unknown): Parent {
-  if (!isArray(parent)) return { ...parent, [key]: value }
-  return parent.with(Number(key), value)
+function withReplaced(parent: Parent, key: string, value: unknown, path: string): Parent {
+  return isArray(parent) ? parent.with(indexIn(parent, key, parent.length - 1, path), value) : { ...parent, [key]: value }
 }
 
-function without(parent: Parent, key: string): Parent {
-  if (isArray(parent)) return parent.filter((_, index) => index !== (Number(key) + parent.length) % parent.length)
+function without(parent: Parent, key: string, path: string): Parent {
+  if (isArray(parent)) return parent.toSpliced(indexIn(parent, key, parent.length - 1, path), 1)
+  if (!Object.hasOwn(parent, key)) throw new PatchFailure(`unable to remove nonexistent key: ${path}`)
   const { [key]: _, ...rest } = parent
   return rest
 }

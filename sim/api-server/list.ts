@@ -1,4 +1,4 @@
-import { badRequest, expired, Refusal } from './refusal.ts'
+import { badRequest, expired, type Refusal, refusal } from './refusal.ts'
 import type { Route } from './route.ts'
 import { selection } from './selection.ts'
 import type { Storage, Version } from './storage.ts'
@@ -59,14 +59,16 @@ function exactRevision(query: URLSearchParams, newest: number): number | undefin
   const asked = query.get('resourceVersion') ?? ''
   if (asked === '') return undefined
   if (!/^[0-9]+$/.test(asked)) {
-    throw badRequest(`invalid resource version: Invalid value: "${asked}": strconv.ParseUint: parsing "${asked}": invalid syntax`)
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: "${asked}": strconv.ParseUint: parsing "${asked}": invalid syntax`,
+    )
   }
   if (Number(asked) > newest) throw tooLarge(Number(asked), newest)
   return query.get('resourceVersionMatch') === 'Exact' ? Number(asked) : undefined
 }
 
 export function tooLarge(asked: number, newest: number): Refusal {
-  return new Refusal(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${newest}`, {
+  return refusal(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${newest}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,
   })
@@ -78,12 +80,12 @@ export function continueFrom({ revision, after }: Page): string {
 }
 
 function pageOf(token: string): Page {
-  const refusal = badRequest(`continue key is not valid: ${token}`)
+  const invalidToken = badRequest(`invalid continue token: continue key is not valid: ${token}`)
   try {
     const { v, rv, start } = JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as Record<string, unknown>
-    if (v !== 'meta.k8s.io/v1' || typeof rv !== 'number' || typeof start !== 'string') throw refusal
+    if (v !== 'meta.k8s.io/v1' || typeof rv !== 'number' || typeof start !== 'string') throw invalidToken
     return { revision: rv, after: start.replace(/\0$/, '') }
   } catch {
-    throw refusal
+    throw invalidToken
   }
 }

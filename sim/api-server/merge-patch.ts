@@ -27,8 +27,8 @@ const MERGE_KEYS: Record<string, string> = {
 
 /**
  * A strategic merge patch as far as kubelet and kubectl need it: as a merge patch, but items of the lists above are
- * merged by their key, `$patch: delete` removes one, `$patch: replace` in a list or map replaces all of it. Orders
- * (`$setElementOrder`) are taken as they come, and `$retainKeys` is honoured.
+ * merged by their key, `$patch: delete` removes one, `$patch: replace` in a list or map replaces all of it.
+ * `$setElementOrder` and `$retainKeys` are honoured.
  */
 export function applyStrategicMergePatch(target: unknown, patch: unknown): unknown {
   return merge(target, patch, mergeKeyOf)
@@ -56,7 +56,8 @@ function merge(target: unknown, patch: unknown, keyOf: MergeKeyOf): unknown {
   for (const [field, value] of Object.entries(patch)) {
     if (isStrategic && field.startsWith('$')) continue
     if (value === null) delete result[field]
-    else if (Array.isArray(value)) result[field] = mergedList(field, result[field], value, keyOf)
+    else if (Array.isArray(value))
+      result[field] = mergedList(field, result[field], value, keyOf, patch[`$setElementOrder/${field}`])
     else result[field] = merge(result[field], value, keyOf)
   }
   return result
@@ -71,19 +72,39 @@ function withoutDirectives(patch: JsonMap): JsonMap {
   return Object.fromEntries(Object.entries(patch).filter(([key]) => !key.startsWith('$')))
 }
 
-function mergedList(field: string, target: unknown, patch: readonly unknown[], keyOf: MergeKeyOf): unknown {
+function mergedList(field: string, target: unknown, patch: readonly unknown[], keyOf: MergeKeyOf, order: unknown): unknown {
   const key = keyOf(field, patch)
   if (key === undefined) return patch
   const items = patch as readonly JsonMap[]
   if (items.some((item) => item['$patch'] === 'replace')) {
     return items.filter((item) => item['$patch'] !== 'replace').map(withoutDirectives)
   }
-  let result: unknown[] = Array.isArray(target) ? target : []
+  const before: readonly unknown[] = Array.isArray(target) ? target : []
+  let merged = before
   for (const item of items) {
-    const index = result.findIndex((one) => isMap(one) && one[key] === item[key])
-    if (item['$patch'] === 'delete') result = result.filter((_, at) => at !== index)
-    else if (index === -1) result = [...result, merge({}, item, keyOf)]
-    else result = result.with(index, merge(result[index], item, keyOf))
+    const index = merged.findIndex((one) => isMap(one) && one[key] === item[key])
+    if (item['$patch'] === 'delete') merged = merged.filter((_, at) => at !== index)
+    else if (index === -1) merged = [...merged, merge({}, item, keyOf)]
+    else merged = merged.with(index, merge(merged[index], item, keyOf))
   }
-  return result
+  const keysOf = (list: readonly unknown[]): unknown[] => list.map((item) => (isMap(item) ? item[key] : undefined))
+  return inOrder(merged, keysOf(merged), keysOf(Array.isArray(order) ? order : items), keysOf(before))
+}
+
+/** What the patch names stands in the order of the patch; the rest keeps its place before what it preceded. */
+function inOrder(
+  items: readonly unknown[],
+  keys: readonly unknown[],
+  asked: readonly unknown[],
+  former: readonly unknown[],
+): unknown[] {
+  const ordered = asked.filter((key) => keys.includes(key))
+  const rest = former.filter((key) => keys.includes(key) && !asked.includes(key))
+  const result: unknown[] = []
+  for (const key of ordered) {
+    const place = former.indexOf(key)
+    while (rest.length > 0 && former.indexOf(rest[0]) < place) result.push(rest.shift())
+    result.push(key)
+  }
+  return [...result, ...rest].map((key) => items[keys.indexOf(key)])
 }

@@ -1,5 +1,5 @@
 import type { Kind } from './kinds.ts'
-import { Refusal } from './refusal.ts'
+import { type Refusal, refusal } from './refusal.ts'
 import type { AccessAttributes, Authorizer } from './server.ts'
 
 export function attributesOf(
@@ -26,7 +26,7 @@ export function forbidden(by: string, { verb, group, resource, subresource, name
   const path = subresource === '' ? resource : `${resource}/${subresource}`
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
   const message = `${what}${name === '' ? '' : ` "${name}"`} is forbidden: User "${by}" cannot ${verb} resource "${path}" in API group "${group}" ${where}`
-  return new Refusal(403, 'Forbidden', message, {
+  return refusal(403, 'Forbidden', message, {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
     kind: resource,

@@ -1,5 +1,5 @@
 import { KINDS, type Kind } from './kinds.ts'
-import { noSuchResource } from './refusal.ts'
+import { noSuchResource, pageNotFound } from './refusal.ts'
 
 /** What a request is about. */
 export interface Route {
@@ -12,6 +12,7 @@ export interface Route {
   query: URLSearchParams
 }
 
+const apiVersions = new Set(KINDS.map(({ apiVersion }) => apiVersion))
 const kinds = new Map(KINDS.map((kind) => [`${kind.apiVersion}/${kind.plural}`, kind]))
 
 /** @throws Refusal 404 for a path that leads nowhere */
@@ -21,6 +22,7 @@ export function route(path: string): Route {
   const segments = (at === -1 ? path : path.slice(0, at)).split('/').slice(1).map(decoded)
   const [root, ...rest] = segments
   const apiVersion = root === 'api' ? rest.shift() : root === 'apis' ? `${rest.shift()}/${rest.shift()}` : undefined
+  if (apiVersion === undefined || !apiVersions.has(apiVersion)) throw pageNotFound()
   // `/namespaces/NAME` and `/namespaces/NAME/status` are the Namespace itself.
   const isInNamespace = rest[0] === 'namespaces' && rest.length >= 3 && rest[2] !== 'status'
   const namespace = isInNamespace ? rest[1] : undefined

@@ -63,6 +63,14 @@ function within(object: KubeObject, field: string, key: string): unknown {
   return (object[field] as Record<string, unknown> | undefined)?.[key]
 }
 
+/** Kinds with fields of their own have words of their own for it. */
+function unknownField(resource: string, name: string): string {
+  if (resource in FIELDS_OF) return `field label not supported: ${name}`
+  return `"${name}" is not a known field selector: only ${Object.keys(FIELDS)
+    .map((field) => `"${field}"`)
+    .join(', ')}`
+}
+
 /** @throws Refusal 400 where it is none, or names a field that this kind cannot be selected by */
 export function fieldSelector(resource: string, text: string): Selects | undefined {
   const terms = text
@@ -73,7 +81,7 @@ export function fieldSelector(resource: string, text: string): Selects | undefin
       const [, name, operator, value] = /^([^=!]*?)\s*(==|=|!=)\s*(.*)$/.exec(term) ?? []
       if (name === undefined) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
       const read = FIELDS[name] ?? FIELDS_OF[resource]?.[name]
-      if (read === undefined) throw badRequest(`field label not supported: ${name}`)
+      if (read === undefined) throw badRequest(unknownField(resource, name))
       return { read, value: value ?? '', equal: operator !== '!=' }
     })
   if (terms.length === 0) return undefined

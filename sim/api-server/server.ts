@@ -63,11 +63,14 @@ export interface StoredWrite {
 export interface ApiServer {
   /** Any request but a watch. `by` names the writer in the history of writes. */
   handle(request: ApiRequest, by: string): ApiAnswer
-  /** Starts a watch, or answers why not (400, 403, 404). From a version that is forgotten, the stream is one ERROR line (410). */
+  /**
+   * Starts a watch, or answers why not (400, 403, 404). From a version that is forgotten, the stream is one ERROR line
+   * (410). `by` matters to `authorize` alone.
+   */
   watch(
     request: ApiRequest,
     sink: WatchSink,
-    by: string,
+    by?: string,
   ): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
   readonly store: Store
   /** Who may do what, from now on; at first everybody may do everything. Goes for requests and access reviews. */

@@ -80,7 +80,17 @@ function specErrors({ kind }: Kind, spec: unknown, data: unknown): FieldError[] 
   }
   const template = (spec as Fields | undefined)?.['template'] as Fields | undefined
   if (template === undefined) return []
-  return containerErrors('spec.template.spec.containers', (template['spec'] as Fields | undefined)?.['containers'])
+  return [
+    ...selectorErrors(spec as Fields, template),
+    ...containerErrors('spec.template.spec.containers', (template['spec'] as Fields | undefined)?.['containers']),
+  ]
+}
+
+function selectorErrors({ selector }: Fields, { metadata }: Fields): FieldError[] {
+  const wanted = Object.entries(((selector as Fields | undefined)?.['matchLabels'] ?? {}) as Record<string, string>)
+  const labels = ((metadata as Fields | undefined)?.['labels'] ?? {}) as Record<string, string>
+  if (wanted.every(([key, value]) => labels[key] === value)) return []
+  return [wrong('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]
 }
 
 function containerErrors(field: string, containers: unknown): FieldError[] {
@@ -95,7 +105,15 @@ function containerErrors(field: string, containers: unknown): FieldError[] {
 }
 
 /** What must not change from the former version to this one. */
-export function changeErrors({ kind }: Kind, before: KubeObject, after: KubeObject): FieldError[] {
+export function changeErrors(kind: Kind, before: KubeObject, after: KubeObject): FieldError[] {
+  return [...uidErrors(before, after), ...specChangeErrors(kind, before, after)]
+}
+
+function uidErrors({ metadata: { uid } }: KubeObject, { metadata }: KubeObject): FieldError[] {
+  return metadata.uid === uid ? [] : [wrong('metadata.uid', metadata.uid, 'field is immutable')]
+}
+
+function specChangeErrors({ kind }: Kind, before: KubeObject, after: KubeObject): FieldError[] {
   if (before['spec'] === after['spec']) return []
   const [old, now] = [(before['spec'] ?? {}) as Fields, (after['spec'] ?? {}) as Fields]
   if (kind === 'Pod') return podChangeErrors(old, now)

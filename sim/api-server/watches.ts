@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Kind } from './kinds.ts'
-import { badRequest, expired, type Status } from './refusal.ts'
+import { expired, refusal } from './refusal.ts'
 import type { Route } from './route.ts'
 import { selection } from './selection.ts'
 import type { Selects } from './selectors.ts'
@@ -120,7 +120,11 @@ function startOf(query: URLSearchParams): number {
   const asked = query.get('resourceVersion') ?? ''
   if (asked === '') return 0
   if (!/^[0-9]+$/.test(asked)) {
-    throw badRequest(`resourceVersion: Invalid value: "${asked}": strconv.ParseUint: parsing "${asked}": invalid syntax`)
+    throw refusal(
+      500,
+      undefined,
+      `resourceVersion: Invalid value: "${asked}": strconv.ParseUint: parsing "${asked}": invalid syntax`,
+    )
   }
   return Number(asked)
 }
@@ -147,6 +151,5 @@ function bookmarkLine({ kind, apiVersion }: Kind, revision: number, annotations?
 }
 
 function errorLine(from: number, newest: number): string {
-  const object: Status = expired(`too old resource version: ${from} (${newest})`).status
-  return JSON.stringify({ type: 'ERROR', object })
+  return `{"type":"ERROR","object":${expired(`too old resource version: ${from} (${newest})`).answer.text}}`
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { withDefaults } from './defaults.ts'
 import { newUid, timestamp } from './identity.ts'
 import type { Kind } from './kinds.ts'
-import { badRequest, conflict, invalid, MODIFIED } from './refusal.ts'
+import { conflict, invalid, MODIFIED } from './refusal.ts'
 import { isSameJson } from './same-json.ts'
 import type { KubeObject, NewObject, ObjectMeta } from './server.ts'
 
@@ -46,35 +46,31 @@ export interface Update {
 /**
  * What an update comes to: identity and clock of the object are the server's, and an update of the object does not touch
  * its status, nor one of the status the rest. The very object `before` where nothing changes.
- * @throws Refusal 409, 422, 400
+ * @throws Refusal 409, 422
  */
 export function updated({ kind, before, wanted, subresource }: Update): KubeObject {
   const { metadata } = wanted
-  const { name } = before.metadata
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name ?? ''}) does not match the name on the URL (${name})`)
-  }
-  if (metadata.uid && metadata.uid !== before.metadata.uid) {
-    throw conflict(
-      kind,
-      name,
-      `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${before.metadata.uid}`,
-    )
-  }
-  const { resourceVersion } = before.metadata
-  if (!metadata.resourceVersion && !kind.unconditionalUpdate) {
-    const message = 'Invalid value: 0: must be specified for an update'
-    throw invalid(kind, name, [{ type: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' }])
-  }
+  const { name, resourceVersion } = before.metadata
+  expectVersion(kind, name, metadata.resourceVersion)
   if (metadata.resourceVersion && metadata.resourceVersion !== resourceVersion) throw conflict(kind, name, MODIFIED)
 
   const object = {
     ...wanted,
     ...ownedElsewhere(kind, before, wanted, subresource),
-    metadata: metadataOf(before, metadata, kind, subresource),
+    metadata: metadataOf(before.metadata, metadata, kind, subresource),
   }
   const complete = subresource === undefined ? withDefaults(object) : object
   return withGeneration(kind, before, complete)
+}
+
+/** Some kinds are never updated blindly: whoever does must know what he replaces. @throws Refusal 422 */
+export function expectVersion(kind: Kind, name: string, resourceVersion: string | undefined): void {
+  if (resourceVersion || kind.unconditionalUpdate) return
+  const message = 'Invalid value: 0: must be specified for an update'
+  // Said by the storage, which knows the resource and not the kind.
+  throw invalid({ kind: kind.plural, group: kind.group }, name, [
+    { type: 'FieldValueInvalid', message, field: 'metadata.resourceVersion' },
+  ])
 }
 
 /** For writes that go past validation: kubelet's and the controllers' own. */
@@ -96,36 +92,30 @@ function ownedElsewhere(
   return { ...before, status: wanted['status'] }
 }
 
-function metadataOf(before: KubeObject, wanted: ObjectMeta, kind: Kind, subresource: string | undefined): ObjectMeta {
-  const {
-    uid,
-    resourceVersion,
-    creationTimestamp,
-    generation,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-    namespace,
-    ownerReferences,
-  } = before.metadata
-  const metadata: ObjectMeta = { ...wanted, uid, resourceVersion, creationTimestamp }
-  const kept: Partial<ObjectMeta> = {
-    generation,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-    namespace,
-  } as Partial<ObjectMeta>
-  // Old kubelets spoil the owner references, so a pod's status update does not touch them.
-  if (subresource === 'status' && kind.kind === 'Pod')
-    kept.ownerReferences = ownerReferences as NonNullable<typeof ownerReferences>
-  if (subresource === 'status' && kind.kind === 'Deployment') kept.labels = before.metadata.labels as Record<string, string>
-  for (const [field, value] of Object.entries(kept)) {
-    if (value === undefined) delete metadata[field]
-    else metadata[field] = value
+/** What the server alone decides. Another uid is left for validation to refuse. */
+const SERVERS_OWN = [
+  'resourceVersion',
+  'creationTimestamp',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'namespace',
+]
+/** What an update of the status leaves alone beside that: old kubelets spoil the owner references. */
+const NOT_BY_STATUS: Record<string, string> = { Pod: 'ownerReferences', Deployment: 'labels' }
+
+function metadataOf(before: ObjectMeta, wanted: ObjectMeta, { kind }: Kind, subresource: string | undefined): ObjectMeta {
+  const metadata: ObjectMeta = { ...wanted, uid: wanted.uid || before.uid }
+  const kept = subresource === 'status' ? NOT_BY_STATUS[kind] : undefined
+  for (const field of kept === undefined ? SERVERS_OWN : [...SERVERS_OWN, kept]) {
+    if (before[field] !== undefined) metadata[field] = before[field]
+    else if (field in metadata) delete metadata[field]
   }
-  // An empty map is stored as none.
-  for (const field of ['labels', 'annotations'] as const) {
-    if (metadata[field] === null || (metadata[field] !== undefined && Object.keys(metadata[field]).length === 0))
-      delete metadata[field]
-  }
+  for (const field of ['labels', 'annotations']) if (isEmpty(metadata[field])) delete metadata[field]
   return metadata
+}
+
+/** An empty map is stored as none. */
+function isEmpty(map: unknown): boolean {
+  return map === null || (typeof map === 'object' && Object.keys(map).length === 0)
 }

@@ -17,6 +17,5 @@ export function runRequest(parsed: ParsedRequest, namespace: string, configured:
     settings,
     acceptTemplateDrift: parsed.acceptTemplateDrift,
     allowUnbalanced: parsed.allowUnbalanced,
-    exitWhenPaused: parsed.exitWhenPaused,
   }
 }

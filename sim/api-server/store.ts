@@ -1,0 +1,38 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Random } from '../../src/ports/random.ts'
+import { kindOf } from './kinds.ts'
+import type { Store } from './server.ts'
+import type { Storage } from './storage.ts'
+import { created, withGeneration } from './write.ts'
+
+/** The way in that asks nobody: no admission, no validation, no rights. */
+export function createStore(storage: Storage, ports: { clock: Clock; random: Random }): Store {
+  return {
+    get: (resource, namespace, name) => storage.get(kindOf(resource), namespace, name)?.object,
+
+    list: (resource, namespace) => (storage.list(kindOf(resource), namespace) ?? []).map(({ object }) => object),
+
+    create(resource, object, by) {
+      const kind = kindOf(resource)
+      const { namespace = '', name } = object.metadata
+      if (storage.get(kind, namespace, name) !== undefined) throw new Error(`${resource} ${namespace}/${name} exists already`)
+      return storage.put(kind, created(kind, object, ports), by).object
+    },
+
+    update(resource, namespace, name, change, by) {
+      const kind = kindOf(resource)
+      const before = storage.get(kind, namespace, name)?.object
+      const wanted = before && change(before)
+      if (before === undefined || wanted === undefined) return before
+      const object = withGeneration(kind, before, wanted)
+      return object === before ? before : storage.put(kind, object, by).object
+    },
+
+    remove: (resource, namespace, name, by) => storage.remove(kindOf(resource), namespace, name, by)?.object,
+
+    subscribe: (listener) =>
+      storage.onEvent(({ kind, verb, before, now, by }) =>
+        listener(kind.resource, { verb, before: before?.object, after: verb === 'delete' ? undefined : now.object, by }),
+      ),
+  }
+}
