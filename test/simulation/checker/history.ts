@@ -1,13 +1,14 @@
 /**
- * What the checker reads: only what the world stored, received and became. Whoever runs the world writes it down.
- * `by` is the process that acted: a run's process by its name, `kubelet`, a controller, or `operator`.
+ * What the checker reads: only what the world stored, received and became. Whoever runs the world writes it down, in the
+ * order in which it happened, on one clock. `by` is the process that acted: a run's process by its name, `kubelet`, a
+ * controller, or `operator`.
  */
 export type HistoryEntry = { at: number } & Happening
 
 export type Happening =
   /** A write of an object, as the API server stored it; raw Kubernetes JSON. */
   | { type: 'stored'; by: string; resource: string; verb: 'create' | 'update' | 'delete'; before: unknown; after: unknown }
-  /** A drain or restore that arrived at a load balancer. `target` is the entry's stable id. */
+  /** A drain or restore that arrived at a load balancer. `target` is the entry's name there, whatever address it has. */
   | {
       type: 'effect'
       by: string
@@ -16,13 +17,22 @@ export type Happening =
       effect: 'drain' | 'restore'
       operation: string
       fence: number
-      /** Taken, or refused (by a fence, a version, or because it was done already). */
+      /** When its bytes left the process. */
+      leftAt: number
+      /** Taken; false where it was refused (by a fence, a version), or known as done already. */
       accepted: boolean
       before: TargetState
       after: TargetState
     }
-  /** The entry changed without an effect of sluice: an operator, a reload, a restart. */
-  | { type: 'target'; by: string; balancer: string; target: string; before: TargetState; after: TargetState }
+  /** The entry changed without an effect of sluice: set up, an operator, a reload. Null where it is not there. */
+  | {
+      type: 'target'
+      by: string
+      balancer: string
+      target: string
+      before: TargetState | null
+      after: TargetState | null
+    }
   /** What happened on a node. */
   | {
       type: 'container'
@@ -38,6 +48,8 @@ export type Happening =
       type: 'process'
       process: string
       what: 'started' | 'crashed' | 'paused' | 'continued' | 'exited'
+      /** With `started`: container name → image that it was asked for. */
+      wanted?: Record<string, string>
       outcome?: string
       pods?: { uid: string; outcome: string; reason: string }[]
     }
@@ -53,18 +65,32 @@ export interface TargetState {
   routable: boolean
   weight: number
   inFlight: number
+  /** When the last request on it ends, or ended; null while new ones arrive. */
+  emptyAt: number | null
   /** The operator's view: in rotation, draining, in maintenance. */
   admin: 'ready' | 'drain' | 'maint'
 }
+
+export type Level = 'G0' | 'G1' | 'G2' | 'G3'
 
 /** What was set up, and what is promised for it. */
 export interface Scenario {
   seed: number
   /** Of each load balancer, by name. */
-  levels: Record<string, 'G0' | 'G1' | 'G2' | 'G3'>
+  levels: Record<string, Level>
   namespace: string
   /** Pods of the request that may be out at once. */
   maxUnavailable: number
   /** Container name → wanted image, for each pod of the request. */
   wanted: Record<string, string>
+  /** A pod is patched at the drain deadline though requests are still under way. */
+  proceeds?: boolean
+  /** Load balancers that cannot tell how many requests are under way. */
+  uncounted?: readonly string[]
+  /** Milliseconds that a call may be under way: what G0, G1 and G2 assume. 10,000 unless given. */
+  callLifeMs?: number
+  /** G2: milliseconds that an operation id is remembered. For ever unless given. */
+  memoryMs?: number
+  /** Milliseconds that what a process has observed may be old, at most: watches, and reads of the load balancers. */
+  lagMs?: number
 }

@@ -1,0 +1,603 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { check } from './check.ts'
+import type { HistoryEntry, Level, TargetState } from './history.ts'
+import type { Story, StoryOptions } from './testing/story.ts'
+import { createStory } from './testing/story.ts'
+import type { Invariant } from './violation.ts'
+
+/* Each invariant: a history that keeps it, and several that break it. A judge that finds nothing proves nothing. */
+
+const LEVELS: Level[] = ['G0', 'G1', 'G2', 'G3']
+
+function judged({ history, scenario }: Story): string[] {
+  return check(history, scenario).map(({ invariant, message }) => `${invariant} ${message}`)
+}
+
+/** The invariants that are broken. */
+function broken(tell: (story: Story) => void, options: StoryOptions = {}): Invariant[] {
+  const story = createStory(options)
+  tell(story)
+  return [...new Set(check(story.history, story.scenario).map(({ invariant }) => invariant))]
+}
+
+describe('what is right', () => {
+  test.each(LEVELS)('%s: three pods, one after another', (level) => {
+    const story = createStory({ level, pods: 3 })
+    for (const place of [0, 1, 2]) story.upgrade(place)
+    story.end()
+    expect(judged(story)).toEqual([])
+  })
+
+  const good: { name: string; tell: (story: Story) => void; options?: StoryOptions }[] = [
+    {
+      name: 'a process is killed at any step, and another goes on',
+      tell(story) {
+        story.upgrade(0, {
+          before: {
+            start() {
+              story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+              story.process('sluice-1')
+            },
+          },
+        })
+        story.end()
+      },
+    },
+    {
+      name: 'repetitions that change nothing',
+      tell(story) {
+        story.upgrade(0, { before: { patch: () => story.effect(0, 'drain'), close: () => story.effect(0, 'restore') } })
+        story.end()
+      },
+    },
+    {
+      name: 'put back before the patch, and drained anew as another attempt',
+      tell(story) {
+        story.upgrade(0, { without: ['patch', 'notReady', 'stop', 'start', 'serve', 'ready'] })
+        const attempt = { attempt: 2 }
+        story.journal(0, 'drain', attempt)
+        story.effect(0, 'drain')
+        story.journal(0, 'restore', attempt)
+        story.effect(0, 'restore')
+        story.journal(0, 'closed', attempt)
+        story.end({ 0: { outcome: 'unchanged', reason: 'put back' } })
+      },
+    },
+    {
+      name: 'a reload forgets the drain, which is made again',
+      tell(story) {
+        story.upgrade(0, {
+          before: {
+            serve() {
+              story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1, emptyAt: null })
+              story.effect(0, 'drain')
+            },
+          },
+        })
+        story.end()
+      },
+    },
+    {
+      name: 'an operator has the target out: it is left so',
+      options: { maintained: [0] },
+      tell(story) {
+        story.upgrade(0, { without: ['drain', 'restore'] })
+        story.end()
+      },
+    },
+    {
+      name: 'an operator puts it in maintenance meanwhile, and a person is told',
+      tell(story) {
+        story.upgrade(0, {
+          without: ['restore', 'close'],
+          before: { serve: () => story.change(0, 'operator', { admin: 'maint' }) },
+        })
+        story.effect(0, 'restore', { accepted: false })
+        story.end({ 0: { outcome: 'needsOperator', reason: 'in maintenance' } })
+      },
+    },
+    {
+      name: 'a bad image: it stays out, and that is said',
+      tell(story) {
+        story.upgrade(0, { without: ['serve', 'ready', 'restoreIntent', 'restore', 'close'] })
+        story.end({ 0: { outcome: 'failed', reason: 'it crashes' } }, 'failed: a pod failed')
+      },
+    },
+    {
+      name: 'a drained pod is replaced at its address, and its target is put back for the new one',
+      tell(story) {
+        story.ledger(0, 'open')
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.replace(0)
+        story.ledger(0, 'restore')
+        story.effect(0, 'restore')
+        story.ledger(0, 'closed', { finished: true })
+        story.end({ 0: { outcome: 'settled', reason: 'replaced' }, 1: { outcome: 'skipped', reason: 'new' } })
+      },
+    },
+    {
+      name: 'a drained pod is gone for good: its entry stays out',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.end({ 0: { outcome: 'settled', reason: 'gone' }, 1: { outcome: 'skipped', reason: '' } })
+      },
+    },
+    {
+      name: 'two at once in a window of two',
+      options: { pods: 2, maxUnavailable: 2 },
+      tell(story) {
+        for (const name of ['drainIntent', 'drain'] as const) for (const place of [0, 1]) story.step(place, name)
+        for (const place of [0, 1]) story.upgrade(place, { without: ['drainIntent', 'drain'] })
+        story.end()
+      },
+    },
+    {
+      name: 'a person removes a journal: what follows from that is not sluice’s',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.pod(
+          0,
+          ({ status }) => void (status.conditions = status.conditions.filter(({ type }) => type === 'Ready')),
+          'somebody',
+        )
+        story.end({ 0: { outcome: 'skipped', reason: '' } })
+      },
+    },
+  ]
+  test.each(good)('$name', ({ tell, options }) => {
+    const story = createStory(options)
+    tell(story)
+    expect(judged(story)).toEqual([])
+  })
+})
+
+interface Bad {
+  name: string
+  tell: (story: Story) => void
+  options?: StoryOptions
+}
+
+const bad: Record<Invariant, Bad[]> = {
+  I1: [
+    {
+      name: 'a second drain after the restore',
+      tell: (story) => story.upgrade(0, { before: { close: () => story.effect(0, 'drain') } }),
+    },
+    {
+      name: 'a target that an operator has out is put back',
+      options: { maintained: [0] },
+      tell: (story) => story.upgrade(0),
+    },
+    {
+      name: 'a target that was found out by an operator gets an effect',
+      tell(story) {
+        const lbs = [['edge', 'web-0@10.0.0.1:80', 'edge', {}, 1]]
+        story.journal(0, 'drain', { lbs })
+        story.effect(0, 'drain')
+      },
+    },
+    {
+      name: 'G0: a second call, though it changes nothing',
+      options: { level: 'G0' },
+      tell: (story) => story.upgrade(0, { before: { patch: () => story.effect(0, 'drain') } }),
+    },
+    {
+      name: 'G2: a late call is taken though its operation is remembered',
+      options: { level: 'G2', scenario: { memoryMs: 60_000 } },
+      tell: (story) => story.upgrade(0, { before: { close: () => story.effect(0, 'drain') } }),
+    },
+    {
+      name: 'G3: a call that is as late as can be',
+      options: { level: 'G3' },
+      tell(story) {
+        story.upgrade(0, { without: ['close'] })
+        story.pass(60_000)
+        story.effect(0, 'drain', { leftAt: 102_000 })
+      },
+    },
+    {
+      name: 'G1: a call that arrives again within its life, sent once more',
+      tell: (story) =>
+        story.upgrade(0, { before: { close: () => story.effect(0, 'drain', { leftAt: story.history.at(-9)!.at }) } }),
+    },
+  ],
+  I2: [
+    { name: 'patched before the drain', tell: (story) => story.upgrade(0, { without: ['drain'] }) },
+    {
+      name: 'patched while an operator’s change of long ago keeps it in',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.change(0, 'operator', { admin: 'ready', routable: true })
+        story.pass(60_000)
+        story.step(0, 'patch')
+      },
+    },
+    {
+      name: 'patched while requests are under way',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        const before: TargetState = { address: '10.0.0.1', routable: true, weight: 5, inFlight: 2, emptyAt: null, admin: 'ready' }
+        const after: TargetState = { ...before, routable: false, admin: 'drain', emptyAt: 1_000_000 }
+        story.effect(0, 'drain', { before, after })
+        story.step(0, 'patch')
+      },
+    },
+    {
+      name: 'patched without saying so in the same write',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v2'))
+      },
+    },
+  ],
+  I3: [
+    {
+      name: 'put back on the container from before the patch',
+      tell: (story) => story.upgrade(0, { without: ['notReady', 'stop', 'start', 'serve', 'ready'] }),
+    },
+    { name: 'put back before it was ready', tell: (story) => story.upgrade(0, { without: ['ready'] }) },
+    {
+      name: 'put back on another image than is asked for',
+      tell: (story) =>
+        story.upgrade(0, {
+          before: {
+            start: () => story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v1')),
+            serve: () => story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v2')),
+          },
+        }),
+    },
+    {
+      name: 'put back while it is being deleted',
+      tell: (story) =>
+        story.upgrade(0, {
+          before: { restoreIntent: () => story.pod(0, ({ metadata }) => void (metadata.deletionTimestamp = 'now')) },
+        }),
+    },
+    {
+      name: 'not ready for long, and put back unpatched',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.step(0, 'notReady')
+        story.pass(60_000)
+        story.step(0, 'restoreIntent')
+      },
+    },
+    {
+      name: 'put back for a pod of another controller at the same address',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.replace(0, { owner: 'other' })
+        story.ledger(0, 'restore')
+      },
+    },
+    {
+      name: 'put back for nobody',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.ledger(0, 'restore')
+      },
+    },
+    {
+      name: 'put back for a pod that was never ready',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.replace(0, { ready: false })
+        story.ledger(0, 'restore')
+      },
+    },
+  ],
+  I4: [
+    {
+      name: 'the epoch goes back',
+      tell: (story) => story.upgrade(0, { before: { close: () => story.journal(0, 'restore', { epoch: 0 }) } }),
+    },
+    {
+      name: 'the attempt goes back',
+      tell(story) {
+        story.journal(0, 'drain', { attempt: 2 })
+        story.journal(0, 'restore', { attempt: 1 })
+      },
+    },
+    {
+      name: 'the attempt grows in the middle of one',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.journal(0, 'drain', { attempt: 2 })
+      },
+    },
+    {
+      name: 'an attempt is opened again after it was closed',
+      tell(story) {
+        story.upgrade(0)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'two runs in one epoch',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.journal(0, 'drain', { run: 'another' })
+      },
+    },
+    { name: 'the epoch of the Lease goes back', tell: (story) => story.lease(0) },
+  ],
+  I5: [
+    { name: 'a drain with no intent', tell: (story) => story.effect(0, 'drain') },
+    { name: 'a restore with a drain intent', tell: (story) => story.upgrade(0, { without: ['restoreIntent'] }) },
+    {
+      name: 'a drain that left before its intent was stored',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.effect(0, 'drain', { leftAt: story.history.at(-2)!.at })
+      },
+    },
+    {
+      name: 'a restore of a pod that is closed',
+      tell(story) {
+        story.upgrade(0)
+        story.effect(0, 'restore')
+      },
+    },
+    {
+      name: 'an effect of a process that has lost its Lease',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.lease(2, 'sluice-1_d4e5f6')
+        story.step(0, 'drain')
+      },
+    },
+    {
+      name: 'an effect with no Lease held at all',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.lease(1, '')
+        story.step(0, 'drain')
+      },
+    },
+  ],
+  I6: [
+    {
+      name: 'left drained, and said to be upgraded',
+      tell(story) {
+        story.upgrade(0, { without: ['restore'] })
+        story.end()
+      },
+    },
+    {
+      name: 'back with another weight',
+      tell(story) {
+        story.upgrade(0, { without: ['restore'] })
+        const state: TargetState = { address: '10.0.0.1', routable: true, weight: 1, inFlight: 0, emptyAt: null, admin: 'ready' }
+        story.effect(0, 'restore', { after: state })
+        story.end()
+      },
+    },
+    {
+      name: 'the journal is left open',
+      tell(story) {
+        story.upgrade(0, { without: ['close'] })
+        story.end()
+      },
+    },
+    {
+      name: 'the process never ends',
+      tell(story) {
+        story.upgrade(0)
+        story.tell({ type: 'calm' })
+      },
+    },
+    {
+      name: 'the ledger is left open',
+      tell(story) {
+        story.ledger(0, 'open')
+        story.upgrade(0)
+        story.tell({ type: 'calm' })
+        story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+        story.process('sluice-1')
+        story.end()
+      },
+    },
+    {
+      name: 'said to be upgraded, on the old image',
+      tell: (story) => story.end(),
+    },
+    {
+      name: 'drained for a pod that was replaced, and forgotten',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.replace(0)
+        story.end({ 0: { outcome: 'settled', reason: '' }, 1: { outcome: 'skipped', reason: '' } })
+      },
+    },
+    {
+      name: 'somebody was told before it was drained once more',
+      tell(story) {
+        story.tell({
+          type: 'process',
+          process: 'sluice-0',
+          what: 'exited',
+          outcome: 'failed: web-0',
+          pods: [{ uid: 'uid-0', outcome: 'failed', reason: '' }],
+        })
+        story.process('sluice-1')
+        story.upgrade(0, { without: ['restore', 'close'] })
+        story.end()
+      },
+    },
+  ],
+  I7: [
+    {
+      name: 'two are out in a window of one',
+      options: { pods: 2 },
+      tell(story) {
+        for (const place of [0, 1]) for (const name of ['drainIntent', 'drain'] as const) story.step(place, name)
+      },
+    },
+    {
+      name: 'an intent while another is out',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(1, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while another has not been ready for long',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(1, 'notReady')
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while an operator has another out',
+      options: { pods: 2 },
+      tell(story) {
+        story.change(1, 'operator', { admin: 'maint', routable: false })
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+  ],
+  exposure: [
+    { name: 'restarted while it is in', tell: (story) => story.upgrade(0, { without: ['drain', 'restore'] }) },
+    {
+      name: 'put back before it answers',
+      tell: (story) => story.upgrade(0, { without: ['serve'] }),
+    },
+    {
+      name: 'drained again only after its container has ended',
+      tell: (story) => story.upgrade(0, { without: ['drain'], before: { start: () => story.effect(0, 'drain') } }),
+    },
+  ],
+}
+
+describe.each(Object.entries(bad) as [Invariant, Bad[]][])('%s is broken', (invariant, cases) => {
+  test.each(cases)('$name', ({ tell, options }) => {
+    expect(broken(tell, options)).toContain(invariant)
+  })
+})
+
+describe('what a level does not promise', () => {
+  /** A drain that left with the first one arrives after everything was put back, as old as told. */
+  function late(level: Level, ageMs: number, mended: boolean): Invariant[] {
+    return broken(
+      (story) => {
+        story.step(0, 'drainIntent')
+        const leftAt = story.history.at(-1)!.at + 10
+        story.upgrade(0, { without: ['drainIntent', 'close'] })
+        story.pass(leftAt + ageMs - story.history.at(-1)!.at - 100)
+        story.effect(0, 'drain', { leftAt })
+        if (mended) story.effect(0, 'restore')
+        story.step(0, 'close')
+        story.end()
+      },
+      { level },
+    )
+  }
+
+  test.each<{ level: Level; ageMs: number; mended: boolean; broken: Invariant[] }>([
+    { level: 'G1', ageMs: 9_000, mended: true, broken: ['I1'] },
+    { level: 'G1', ageMs: 15_000, mended: true, broken: [] },
+    { level: 'G1', ageMs: 15_000, mended: false, broken: ['I6'] },
+    { level: 'G1', ageMs: 25_000, mended: false, broken: [] },
+    { level: 'G0', ageMs: 15_000, mended: false, broken: [] },
+    { level: 'G3', ageMs: 15_000, mended: true, broken: ['I1'] },
+  ])('$level, a drain $ageMs ms old, mended: $mended', (told) => {
+    const found = late(told.level, told.ageMs, told.mended)
+    // In the second place it is only ever a consequence.
+    expect(found.slice(0, told.broken.length || 1)).toEqual(told.broken)
+  })
+
+  test('G1: a request that the network delivers twice is beyond it, G2 knows it by its operation', () => {
+    const twice = (level: Level): Invariant[] =>
+      broken(
+        (story) => {
+          story.step(0, 'drainIntent')
+          const leftAt = story.history.at(-1)!.at + 90
+          story.effect(0, 'drain', { leftAt })
+          story.upgrade(0, { without: ['drainIntent', 'drain'], before: { close: () => story.effect(0, 'drain', { leftAt }) } })
+        },
+        { level },
+      )
+    expect([twice('G1'), twice('G2')]).toEqual([[], ['I1']])
+  })
+
+  test('G2: an operation that was forgotten', () => {
+    const after = (memoryMs: number): Invariant[] =>
+      broken(
+        (story) => {
+          story.upgrade(0, { without: ['close'] })
+          story.pass(5_000)
+          story.effect(0, 'drain', { leftAt: story.history.at(-9)!.at })
+        },
+        { level: 'G2', scenario: { memoryMs } },
+      )
+    expect([after(1_000).includes('I1'), after(60_000).includes('I1')]).toEqual([false, true])
+  })
+})
+
+test('a good history with its effects in any other order is no good history', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6, maxLength: 6 }),
+      fc.constantFrom(...LEVELS),
+      (order, level) => {
+        const story = createStory({ level, pods: 3 })
+        for (const place of [0, 1, 2]) story.upgrade(place)
+        story.end()
+        const { scenario, history } = story
+        const found = check(reordered(history, order), scenario)
+        expect(found.length > 0).toBe(order.some((from, to) => from !== to))
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+type Effect = Extract<HistoryEntry, { type: 'effect' }>
+
+/** The effects trade places, and each finds the target as it is there. */
+function reordered(history: readonly HistoryEntry[], order: readonly number[]): HistoryEntry[] {
+  const effects = history.filter((entry): entry is Effect => entry.type === 'effect')
+  const states = new Map<string, TargetState>()
+  let next = 0
+  return history.map((entry) => {
+    if (entry.type === 'target' && entry.after) states.set(entry.target, entry.after)
+    if (entry.type !== 'effect') return entry
+    const moved = effects[order[next++]!]!
+    const before = states.get(moved.target)!
+    const wants = moved.effect === 'drain' ? 'drain' : 'ready'
+    const after = before.admin === wants ? before : { ...moved.after, emptyAt: moved.after.routable ? null : entry.at }
+    states.set(moved.target, after)
+    return { ...moved, at: entry.at, leftAt: entry.leftAt, before, after }
+  })
+}
+
+test('a violation says where it is', () => {
+  const story = createStory()
+  story.upgrade(0, { without: ['drain'] })
+  const [first] = check(story.history, story.scenario)
+  const { at, entries, invariant } = first!
+  expect(invariant).toBe('I2')
+  expect(story.history[entries.at(-1)!]).toMatchObject({ at, type: 'stored', resource: 'pods' })
+})

@@ -1,0 +1,68 @@
+/**
+ * Judges a history by what the world stored, received and became, and by nothing that the engine says of itself, but for
+ * whom it told at the end. It imports nothing: the judge shares no code with what it judges. What is promised at which
+ * level is in docs/guarantees.md.
+ */
+import type { HistoryEntry, Scenario } from './history.ts'
+import { judgeEffect } from './rules/effects.ts'
+import { judgeEnding } from './rules/ending.ts'
+import { judgeReturn, judgeStop } from './rules/exposure.ts'
+import { judgeImages } from './rules/images.ts'
+import { judgeJournal, judgeLease } from './rules/records.ts'
+import { judgeHeir, judgeRestore } from './rules/restore.ts'
+import { judgeStart, judgeWindow } from './rules/window.ts'
+import type { Report, Violation } from './violation.ts'
+import { createWorld } from './world.ts'
+
+export type { Violation } from './violation.ts'
+
+export function check(history: readonly HistoryEntry[], scenario: Scenario): Violation[] {
+  const world = createWorld(scenario)
+  const violations: Violation[] = []
+  let at = 0
+  let index = 0
+  const report: Report = (invariant, message, ...earlier) => {
+    const entries = [...earlier.filter((entry) => entry !== undefined), index]
+    violations.push({ invariant, at, message, entries: [...new Set(entries)].sort((a, b) => a - b) })
+  }
+
+  function judge(entry: HistoryEntry): void {
+    // What is judged by what was before.
+    const former = journalBefore(entry)
+    if (entry.type === 'effect') {
+      judgeEffect(world, entry, report)
+      judgeReturn(world, entry, report)
+    }
+    const { write, settled = [] } = world.apply(entry, index)
+    // What is judged by what has become of it.
+    if (entry.type === 'effect' && entry.effect === 'drain') judgeWindow(world, report)
+    if (entry.type === 'container' && (entry.what === 'stopping' || entry.what === 'exited')) judgeStop(world, entry, report)
+    for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.at, report)
+    if (entry.type !== 'stored' || !world.processes.has(entry.by)) return
+    if (entry.resource.startsWith('leases')) for (const records of world.leases.values()) judgeLease(records, index, report)
+    if (write === undefined) return
+    const { pod, patched } = write
+    if (patched.length > 0) judgeImages(world, pod, entry.at, report)
+    const { journal } = pod
+    if (journal === undefined || journal.entry !== index) return
+    if (former) judgeJournal(pod, former, journal, report)
+    const isOpened = former === undefined || former.step === 'closed'
+    if (journal.step === 'drain' && isOpened) judgeStart(world, pod, entry.at, report)
+    if (journal.step === 'restore') judgeRestore(world, pod, entry.at, report)
+  }
+
+  function journalBefore(entry: HistoryEntry) {
+    if (entry.type !== 'stored' || entry.resource !== 'pods') return undefined
+    const uid = ((entry.after ?? entry.before) as { metadata: { uid: string } } | undefined)?.metadata.uid
+    return uid === undefined ? undefined : world.pods.byUid.get(uid)?.journal
+  }
+
+  for (const entry of history) {
+    at = entry.at
+    judge(entry)
+    index += 1
+  }
+  index = Math.max(0, history.length - 1)
+  judgeEnding(world, report)
+  return violations
+}

@@ -1,0 +1,67 @@
+/**
+ * The journal as it lies on the pod, read anew here: in the annotation `sluice.dev/journal` (patched, restore), or in the
+ * message of the condition of that type (drain, closed). Only what the judgement needs.
+ */
+const KEY = 'sluice.dev/journal'
+
+export type Step = 'drain' | 'patched' | 'restore' | 'closed'
+
+export interface JournalText {
+  run: string
+  epoch: number
+  attempt: number
+  step: Step
+  targets: { balancer: string; target: string; untouched: boolean }[]
+}
+
+interface Journaled {
+  metadata?: { annotations?: Record<string, string> }
+  status?: { conditions?: { type: string; message?: string }[] }
+}
+
+function textsOf(object: unknown): [string | undefined, string | undefined] {
+  const { metadata, status } = (object ?? {}) as Journaled
+  return [metadata?.annotations?.[KEY], status?.conditions?.find(({ type }) => type === KEY)?.message]
+}
+
+/**
+ * What a write of the pod did to its journal: a record, `unreadable` where it left one that makes no sense, `removed` where
+ * nothing is left; undefined where it did nothing.
+ */
+export function journalWrite(before: unknown, after: unknown): JournalText | 'unreadable' | 'removed' | undefined {
+  const [annotation, condition] = textsOf(after)
+  const [oldAnnotation, oldCondition] = textsOf(before)
+  const isNew = annotation !== oldAnnotation && annotation !== undefined
+  if (isNew || (condition !== oldCondition && condition !== undefined)) return parse((isNew ? annotation : condition)!)
+  if (annotation === oldAnnotation && condition === oldCondition) return undefined
+  return annotation === undefined && condition === undefined ? 'removed' : parse((annotation ?? condition)!)
+}
+
+function parse(text: string): JournalText | 'unreadable' {
+  try {
+    const {
+      run,
+      epoch,
+      attempt,
+      step,
+      lbs = [],
+    } = JSON.parse(text) as Record<string, unknown> & {
+      lbs?: [string, string, string, unknown, 0 | 1][]
+    }
+    if (typeof run !== 'string' || typeof epoch !== 'number' || typeof attempt !== 'number') return 'unreadable'
+    const targets = lbs.map(([balancer, target, , , untouched]) => ({
+      balancer,
+      target: entryName(target),
+      untouched: untouched === 1,
+    }))
+    return { run, epoch, attempt, step: step as Step, targets }
+  } catch {
+    return 'unreadable'
+  }
+}
+
+/** A target's id ends with the address that is meant; the history goes by the entry alone. */
+export function entryName(target: string): string {
+  const at = target.lastIndexOf('@')
+  return at === -1 ? target : target.slice(0, at)
+}

@@ -1,0 +1,145 @@
+import type { Happening } from './history.ts'
+import type { JournalText } from './journal.ts'
+import { journalWrite } from './journal.ts'
+
+/** One container of a pod, as the node has it. */
+export interface Container {
+  id: string
+  image: string
+  /** Where in the history it was started. */
+  startedAt: number
+  address: string
+  /** It does not answer, and why: sluice has given the pod another image, or it ended by itself. */
+  down: 'sluice' | 'itself' | undefined
+}
+
+export interface Pod {
+  uid: string
+  name: string
+  namespace: string
+  address: string | undefined
+  owner: string | undefined
+  isDeleting: boolean
+  isGone: boolean
+  ready: boolean
+  /** Since when it is as `ready` says. */
+  readySince: number
+  /** The last write in which it was Ready. */
+  readyEntry: number
+  /** Container name → image, as asked for. */
+  images: Record<string, string>
+  /** Containers whose Ready says that they answer. */
+  probed: ReadonlySet<string>
+  journal: (JournalText & { entry: number }) | undefined
+  /** Somebody else has changed the journal: what it says is not sluice's word any more. */
+  tampered: number
+  /** The last write of images by sluice since the journal was closed. */
+  patch: { entry: number; containers: string[] } | undefined
+  containers: Map<string, Container>
+}
+
+interface RawPod {
+  metadata: {
+    uid: string
+    name: string
+    namespace?: string
+    deletionTimestamp?: string
+    ownerReferences?: { kind: string; name: string; controller?: boolean }[]
+  }
+  spec: { containers: { name: string; image: string; readinessProbe?: unknown }[] }
+  status?: { podIP?: string; conditions?: { type: string; status: string }[] }
+}
+
+export interface Pods {
+  byUid: Map<string, Pod>
+  alive(): Pod[]
+  /** The pod that has this address, and is still there. */
+  at(address: string): Pod | undefined
+  /** Takes a write of a pod; answers what it did to its journal. */
+  store(entry: Extract<Happening, { type: 'stored' }>, at: number, index: number, isSluice: boolean): PodWrite | undefined
+  node(entry: Extract<Happening, { type: 'container' }>, index: number): void
+}
+
+export interface PodWrite {
+  pod: Pod
+  /** Containers that got another image. */
+  patched: string[]
+  journal: ReturnType<typeof journalWrite>
+}
+
+export function createPods(): Pods {
+  const byUid = new Map<string, Pod>()
+
+  function podOf(uid: string): Pod {
+    let pod = byUid.get(uid)
+    if (pod === undefined) {
+      pod = {
+        uid,
+        name: uid,
+        namespace: '',
+        address: undefined,
+        owner: undefined,
+        isDeleting: false,
+        isGone: false,
+        ready: false,
+        readySince: 0,
+        readyEntry: -1,
+        images: {},
+        probed: new Set(),
+        journal: undefined,
+        tampered: 0,
+        patch: undefined,
+        containers: new Map(),
+      }
+      byUid.set(uid, pod)
+    }
+    return pod
+  }
+
+  return {
+    byUid,
+    alive: () => [...byUid.values()].filter(({ isGone }) => !isGone),
+    at: (address) => [...byUid.values()].find((pod) => !pod.isGone && pod.address === address),
+    store({ verb, before, after }, at, index, isSluice) {
+      const raw = (after ?? before) as RawPod | undefined
+      if (raw === undefined) return undefined
+      const pod = podOf(raw.metadata.uid)
+      if (verb === 'delete') {
+        pod.isGone = true
+        return { pod, patched: [], journal: undefined }
+      }
+      const { metadata, spec, status } = raw
+      pod.name = metadata.name
+      pod.namespace = metadata.namespace ?? ''
+      pod.isDeleting = metadata.deletionTimestamp !== undefined
+      pod.address = status?.podIP
+      const controller = metadata.ownerReferences?.find((owner) => owner.controller)
+      pod.owner = controller && `${controller.kind}/${controller.name}`
+      const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
+      if (ready !== pod.ready) pod.readySince = at
+      pod.ready = ready
+      if (ready) pod.readyEntry = index
+      const patched = spec.containers
+        .filter(({ name, image }) => pod.images[name] !== undefined && pod.images[name] !== image)
+        .map(({ name }) => name)
+      if (patched.length > 0 || verb === 'create' || pod.probed.size === 0) {
+        pod.images = Object.fromEntries(spec.containers.map(({ name, image }) => [name, image]))
+        pod.probed = new Set(spec.containers.flatMap(({ name, readinessProbe }) => (readinessProbe === undefined ? [] : [name])))
+      }
+      if (patched.length > 0) pod.patch = isSluice ? { entry: index, containers: patched } : undefined
+      return { pod, patched, journal: verb === 'create' ? undefined : journalWrite(before, after) }
+    },
+    node({ what, uid, container, id, image, address }, index) {
+      const pod = podOf(uid)
+      const now = pod.containers.get(container)
+      if (what === 'started') {
+        // It answers when `serving` says so; until then it is down for the same reason as the one before.
+        pod.containers.set(container, { id, image, startedAt: index, address, down: now?.down ?? 'itself' })
+        return
+      }
+      if (now === undefined || now.id !== id) return
+      if (what === 'serving') now.down = undefined
+      else if (now.down === undefined) now.down = pod.images[container] === image ? 'itself' : 'sluice'
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import type { HistoryEntry } from '../history.ts'
+import type { Claim, Progress, Target } from '../targets.ts'
+import { changes, claimAt, isHeldOut } from '../targets.ts'
+import type { Report } from '../violation.ts'
+import type { World } from '../world.ts'
+import { holdersAt } from '../world.ts'
+
+type Effect = Extract<HistoryEntry, { type: 'effect' }>
+
+/**
+ * I1 and I5, before the effect is taken into the world. What a level does not promise is not judged, but noted at the
+ * target (`late`): the end of the run still has to be right, where the engine can have seen it.
+ */
+export function judgeEffect(world: World, entry: Effect, report: Report): void {
+  const target = world.targets.of(entry.balancer, entry.target)
+  const claim = claimAt(target, entry.leftAt)
+  judgeIntent(world, entry, target, claim, report)
+  if (claim === undefined) return
+  const progress = progressOf(target, claim.attempt)
+  if (isBeyondPromise(world, entry, target)) {
+    if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
+  } else judgeOrder(world, entry, target, claim, progress, report)
+  note(entry, target, progress)
+}
+
+/** I5: who sends has written down before that it will, and holds the Lease. */
+function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim | undefined, report: Report): void {
+  const { by, effect, leftAt } = entry
+  const wasTampered = claim !== undefined && (world.pods.byUid.get(claim.uid)?.tampered ?? 0) > claim.entry
+  const isMeant = effect === 'drain' ? claim?.step === 'drain' || claim?.step === 'patched' : claim?.step === 'restore'
+  if (!isMeant && !wasTampered)
+    report(
+      'I5',
+      `a ${effect} of ${target.key} left with no ${effect} intent stored (${claim?.step ?? 'nothing'} was)`,
+      claim?.entry,
+    )
+  if (claim?.untouched) report('I1', `${target.key} was out by an operator, and got a ${effect}`, claim.entry)
+  const holders = holdersAt(world, leftAt)
+  if (!holders.some((holder) => holder === by || holder.startsWith(`${by}_`)))
+    report('I5', `a ${effect} of ${target.key} left ${by}, which held no Lease (${holders.join(', ') || 'nobody'} did)`)
+}
+
+/** I1: for each attempt the drain, then the restore, once each. */
+function judgeOrder(world: World, entry: Effect, target: Target, claim: Claim, progress: Progress, report: Report): void {
+  const { effect, accepted, before, after } = entry
+  const isEffective = changes(before, after)
+  // What cannot be read gets each call once, also where it would change nothing.
+  if (target.level === 'G0' && accepted && !progress.isDisturbed) {
+    const times = effect === 'drain' ? progress.drains : progress.restores
+    if (times > 0) report('I1', `a second ${effect} of ${target.key}, which cannot be read, was taken`, claim.entry)
+  }
+  if (!isEffective || progress.isDisturbed) return
+  const isNext = effect === 'drain' ? progress.done === 0 : progress.done === 1
+  if (!isNext) {
+    const said = ['nothing before', 'it was drained', 'it was drained and restored']
+    report(
+      'I1',
+      `a ${effect} of ${target.key} changed it out of order: in this attempt ${said[progress.done]}`,
+      claim.entry,
+      target.entry,
+    )
+  }
+  const first = target.claims.find(({ attempt }) => attempt === claim.attempt)!
+  if (effect === 'drain' && target.level !== 'G0' && isHeldOut(target) && first.at - target.changedAt > world.scenario.lagMs)
+    report('I1', `${target.key} was out by an operator before the attempt began, and was changed`, target.entry)
+}
+
+/**
+ * Later than the level can stand, or delivered twice where nothing would know the second from the first. A G3 refuses
+ * both itself: nothing is ever beyond its promise.
+ */
+function isBeyondPromise({ scenario }: World, { at, leftAt, operation, effect }: Effect, target: Target): boolean {
+  if (target.level === 'G3') return false
+  if (at - leftAt > scenario.callLifeMs) return true
+  if (target.level !== 'G2' && target.arrived.has(`${effect} ${operation} ${leftAt}`)) return true
+  const doneAt = target.done.get(`${effect} ${operation}`)
+  return target.level === 'G2' && doneAt !== undefined && at - doneAt > scenario.memoryMs
+}
+
+/**
+ * A run that has a doubt looks again for as long as twice the life of a call. What comes after that, or after it has
+ * ended, or a second time where the first was answered, nobody sees.
+ */
+function isSeen(world: World, { at, leftAt }: Effect, { level }: Target): boolean {
+  const age = at - leftAt
+  const isLate = age > world.scenario.callLifeMs && age <= 2 * world.scenario.callLifeMs
+  return level !== 'G0' && isLate && [...world.processes.values()].some(({ isRunning }) => isRunning)
+}
+
+function note({ at, leftAt, effect, operation, accepted, before, after }: Effect, target: Target, progress: Progress): void {
+  target.arrived.add(`${effect} ${operation} ${leftAt}`)
+  if (accepted) {
+    if (effect === 'drain') progress.drains += 1
+    else progress.restores += 1
+    const key = `${effect} ${operation}`
+    if (!target.done.has(key)) target.done.set(key, at)
+  }
+  if (!changes(before, after)) return
+  progress.done = effect === 'drain' ? 1 : 2
+  progress.isDisturbed = false
+}
+
+function progressOf({ progress }: Target, attempt: string): Progress {
+  let found = progress.get(attempt)
+  if (found === undefined) {
+    found = { done: 0, isDisturbed: false, drains: 0, restores: 0 }
+    progress.set(attempt, found)
+  }
+  return found
+}

@@ -1,0 +1,80 @@
+import type { Pod } from '../pods.ts'
+import type { Target } from '../targets.ts'
+import { isHome } from '../targets.ts'
+import type { Report } from '../violation.ts'
+import type { Process, World } from '../world.ts'
+
+/** How a pod may end that is neither where it was nor silently lost. */
+const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
+
+/** I6, at the end of the history: everything is home and closed, or a person was told. */
+export function judgeEnding(world: World, report: Report): void {
+  if (world.calmAt === undefined) return
+  const running = [...world.processes.values()].filter(({ isRunning }) => isRunning)
+  if (running.length > 0) report('I6', `${running.map(({ name }) => name).join(', ')} never came to an end`)
+  for (const target of world.targets.all.values()) judgeTarget(world, target, report)
+  for (const pod of world.pods.alive()) judgePod(world, pod, report)
+  judgeLedgers(world, report)
+}
+
+function judgeTarget(world: World, target: Target, report: Report): void {
+  const { key, state, entry, claims, late } = target
+  if (state === undefined || isHome(target) || late === 'unseen') return
+  const uid = claims.at(-1)?.uid
+  const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
+  // Of a pod that is gone for good, and in whose place nothing has come: it stays out.
+  if ((pod === undefined || pod.isGone) && world.pods.at(state.address) === undefined) return
+  if (isNamed(world, entry, { uid, names: [key, pod?.name, target.name] }) || (pod?.tampered ?? 0) > 0) return
+  report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
+}
+
+function judgePod(world: World, pod: Pod, report: Report): void {
+  const { uid, name, journal, tampered, isDeleting } = pod
+  if (isDeleting || tampered > 0) return
+  if (journal && journal.step !== 'closed' && !isNamed(world, journal.entry, { uid, names: [name] }))
+    report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
+  const last = lastExit(world)
+  const told = last?.exit?.pods?.find((one) => one.uid === uid)
+  if (told?.outcome !== 'upgraded') return
+  for (const [container, image] of Object.entries(last!.wanted ?? {})) {
+    const runs = pod.containers.get(container)?.image
+    if (pod.images[container] !== undefined && runs !== image)
+      report(
+        'I6',
+        `${name} was said to be upgraded to ${image}, and its container ${container} runs ${runs ?? 'nothing'}`,
+        last!.exit!.entry,
+      )
+  }
+}
+
+/** A run that says "done" without a fault has nothing left in a ledger. */
+function judgeLedgers(world: World, report: Report): void {
+  const last = lastExit(world)
+  if (last?.exit?.outcome === undefined || !last.exit.outcome.startsWith('done') || last.startedAt < world.calmAt!) return
+  for (const [name, finished] of world.ledgers)
+    if (!finished) report('I6', `${name} is left open after ${last.name} was done`, last.exit.entry)
+}
+
+/** Whether a process that ended after this said that it needs somebody, by uid or in words. */
+function isNamed(
+  world: World,
+  since: number,
+  { uid, names }: { uid: string | undefined; names: (string | undefined)[] },
+): boolean {
+  return [...world.processes.values()].some(({ exit }) => {
+    if (exit === undefined || exit.entry < since) return false
+    if (exit.pods?.some((pod) => pod.uid === uid && FOR_A_PERSON.has(pod.outcome))) return true
+    const words = [
+      exit.outcome ?? '',
+      ...(exit.pods ?? []).filter(({ outcome }) => FOR_A_PERSON.has(outcome)).map(({ reason }) => reason),
+    ]
+    return names.some((name) => name !== undefined && words.some((text) => text.includes(name)))
+  })
+}
+
+function lastExit({ processes }: World): Process | undefined {
+  return [...processes.values()]
+    .filter(({ exit }) => exit)
+    .sort((a, b) => a.exit!.entry - b.exit!.entry)
+    .at(-1)
+}

@@ -1,0 +1,29 @@
+import type { HistoryEntry } from '../history.ts'
+import type { Report } from '../violation.ts'
+import type { World } from '../world.ts'
+import { isExcused } from './images.ts'
+
+/** A container of a pod has just ended: because sluice gave the pod another image, while requests still come to it? */
+export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'container' }>, report: Report): void {
+  const pod = world.pods.byUid.get(entry.uid)
+  const container = pod?.containers.get(entry.container)
+  if (container?.id !== entry.id || container.down !== 'sluice' || pod?.patch === undefined) return
+  for (const target of world.targets.at(container.address)) {
+    if (target.state!.routable && !isExcused(world, target, entry.at))
+      report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)
+  }
+}
+
+/** A target has just been put back: does the pod behind it answer? */
+export function judgeReturn(world: World, entry: Extract<HistoryEntry, { type: 'effect' }>, report: Report): void {
+  const { after, before, balancer, target: name } = entry
+  if (!after.routable || before.routable) return
+  const target = world.targets.of(balancer, name)
+  const pod = world.pods.at(after.address)
+  if (pod === undefined || target.late !== undefined) return
+  for (const [container, { down }] of pod.containers) {
+    // Without a probe Ready says nothing, and there is nothing to go by.
+    if (down === 'sluice' && pod.probed.has(container))
+      report('exposure', `${target.key} was put back while ${container} of ${pod.name} did not answer yet`, pod.patch?.entry)
+  }
+}

@@ -1,0 +1,26 @@
+import type { JournalText } from '../journal.ts'
+import type { Pod } from '../pods.ts'
+import type { Report } from '../violation.ts'
+import type { LeaseRecord } from '../world.ts'
+
+/** I4: a journal over another one of the same pod. */
+export function judgeJournal({ name }: Pod, before: NonNullable<Pod['journal']>, after: JournalText, report: Report): void {
+  if (after.epoch < before.epoch)
+    report('I4', `the epoch of ${name} goes from ${before.epoch} back to ${after.epoch}`, before.entry)
+  if (after.attempt < before.attempt)
+    report('I4', `the attempt of ${name} goes from ${before.attempt} back to ${after.attempt}`, before.entry)
+  if (after.epoch === before.epoch && after.run !== before.run)
+    report('I4', `the journal of ${name} goes from run ${before.run} to ${after.run} in the same epoch`, before.entry)
+  const isNext = after.attempt === before.attempt + 1 && before.step === 'closed'
+  if (after.attempt > before.attempt && !isNext)
+    report('I4', `the attempt of ${name} goes from ${before.attempt} (${before.step}) to ${after.attempt}`, before.entry)
+  if (after.attempt === before.attempt && before.step === 'closed' && after.step !== 'closed')
+    report('I4', `attempt ${after.attempt} of ${name} is opened again`, before.entry)
+}
+
+/** I4: the epoch of a Lease. */
+export function judgeLease(records: readonly LeaseRecord[], entry: number, report: Report): void {
+  const [before, after] = records.slice(-2)
+  if (before && after?.entry === entry && after.transitions < before.transitions)
+    report('I4', `the epoch of a Lease goes from ${before.transitions} back to ${after.transitions}`, before.entry)
+}

@@ -1,0 +1,50 @@
+import type { Pod } from '../pods.ts'
+import type { Report } from '../violation.ts'
+import type { LedgerEntry, World } from '../world.ts'
+
+/** I3: the restore intent of this pod has just been stored. */
+export function judgeRestore(world: World, pod: Pod, at: number, report: Report): void {
+  if (pod.isDeleting || pod.isGone) report('I3', `${pod.name} is to be put back, and is being deleted`)
+  judgeReady(world, pod, at, report)
+  for (const name of pod.patch?.containers ?? []) {
+    const container = pod.containers.get(name)
+    if (container === undefined || container.startedAt < pod.patch!.entry)
+      report(
+        'I3',
+        `${pod.name} is to be put back with the container ${name} that ran before the patch`,
+        pod.patch!.entry,
+        container?.startedAt,
+      )
+    else if (pod.readyEntry < container.startedAt)
+      report(
+        'I3',
+        `${pod.name} is to be put back, and was not ready since its container ${name} was started`,
+        container.startedAt,
+      )
+    else if (container.image !== pod.images[name])
+      report('I3', `${pod.name} is to be put back on ${container.image}, not on ${pod.images[name]}`, container.startedAt)
+  }
+}
+
+/** I3: what was drained for a pod that is gone may be restored for the one in its place. */
+export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerEntry, at: number, report: Report): void {
+  for (const { balancer, target, untouched } of targets) {
+    const { key, state } = world.targets.of(balancer, target)
+    if (untouched || state === undefined) continue
+    const heir = world.pods.at(state.address)
+    if (heir === undefined || heir.uid === uid) {
+      report('I3', `${key} is to be put back, and no pod has come to ${state.address}`)
+      continue
+    }
+    if (owner !== undefined && heir.owner !== owner)
+      report('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
+    judgeReady(world, heir, at, report)
+  }
+}
+
+/** It may have been seen a while ago: Ready is no guard of the write. */
+function judgeReady({ scenario }: World, { name, ready, readySince, readyEntry }: Pod, at: number, report: Report): void {
+  if (!ready && at - readySince > scenario.lagMs)
+    report('I3', `${name} is to be put back, and has not been ready for ${at - readySince} ms`)
+  if (readyEntry === -1) report('I3', `${name} is to be put back, and was never ready`)
+}

@@ -1,0 +1,44 @@
+import type { Pod } from '../pods.ts'
+import type { Target } from '../targets.ts'
+import { isHeldOut, isTakenOut } from '../targets.ts'
+import type { Report } from '../violation.ts'
+import type { World } from '../world.ts'
+
+/** I7: a target has just been taken out. */
+export function judgeWindow(world: World, report: Report): void {
+  const { maxUnavailable } = world.scenario
+  const out: Target[] = []
+  const pods = new Set<Pod>()
+  for (const target of world.targets.all.values()) {
+    const pod = isTakenOut(target) ? world.pods.at(target.state!.address) : undefined
+    if (pod === undefined || target.late !== undefined) continue
+    pods.add(pod)
+    out.push(target)
+  }
+  if (pods.size > maxUnavailable)
+    report(
+      'I7',
+      `${[...pods].map(({ name }) => name).join(', ')} are out, of at most ${maxUnavailable}`,
+      ...out.map(({ entry }) => entry),
+    )
+}
+
+/** I7: the drain intent of a new attempt has just been stored. */
+export function judgeStart(world: World, pod: Pod, at: number, report: Report): void {
+  const { maxUnavailable } = world.scenario
+  const others = world.pods
+    .alive()
+    .filter((other) => other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, at))
+  if (others.length >= maxUnavailable)
+    report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
+}
+
+/** In the world as a process can have observed it; what sluice itself does it must know at once. */
+function isUnavailable({ targets, scenario }: World, pod: Pod, at: number): boolean {
+  const { address, journal, ready, readySince, isDeleting } = pod
+  const own = address === undefined ? [] : targets.at(address)
+  if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
+  if (journal?.step === 'drain' || journal?.step === 'patched') return true
+  if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
+  return own.some((target) => isHeldOut(target) && at - target.changedAt > scenario.lagMs)
+}

@@ -1,0 +1,137 @@
+import type { Happening, Level, Scenario, TargetState } from './history.ts'
+
+type Effect = Extract<Happening, { type: 'effect' }>
+type Change = Extract<Happening, { type: 'target' }>
+
+/** A durable word that this target may be drained, or restored, for a pod. */
+export interface Claim {
+  at: number
+  entry: number
+  uid: string
+  /** The same for all that is one attempt of one pod. */
+  attempt: string
+  step: 'drain' | 'patched' | 'restore' | 'closed'
+  untouched: boolean
+}
+
+/** How far the drain and the restore of one attempt have come. */
+export interface Progress {
+  done: 0 | 1 | 2
+  /** Somebody else has changed the target since: what comes next mends that. */
+  isDisturbed: boolean
+  drains: number
+  restores: number
+}
+
+export interface Target {
+  key: string
+  balancer: string
+  name: string
+  level: Level
+  /** Undefined where the entry is not there. */
+  state: TargetState | undefined
+  /** Who changed it last. */
+  by: 'setup' | 'sluice' | 'others'
+  changedAt: number
+  /** The entry that changed it last. */
+  entry: number
+  /** As it was before sluice took it out, and as an operator has wanted it since. */
+  homes: TargetState[]
+  claims: Claim[]
+  progress: Map<string, Progress>
+  /** A call came later than its level can stand: what is promised since is less. */
+  late: 'mended' | 'unseen' | undefined
+  /** Operation → when it was done, as a G2 remembers it. */
+  done: Map<string, number>
+  /** Calls that have arrived. */
+  arrived: Set<string>
+}
+
+export interface Targets {
+  all: Map<string, Target>
+  of(balancer: string, name: string): Target
+  at(address: string): Target[]
+  claim(balancer: string, name: string, claim: Claim): void
+  apply(entry: Effect | Change, at: number, index: number): void
+}
+
+export function createTargets(scenario: Scenario): Targets {
+  const all = new Map<string, Target>()
+
+  function of(balancer: string, name: string): Target {
+    const key = `${balancer}/${name}`
+    let target = all.get(key)
+    if (target === undefined) {
+      target = {
+        key,
+        balancer,
+        name,
+        level: scenario.levels[balancer] ?? 'G1',
+        state: undefined,
+        by: 'setup',
+        changedAt: 0,
+        entry: 0,
+        homes: [],
+        claims: [],
+        progress: new Map(),
+        late: undefined,
+        done: new Map(),
+        arrived: new Set(),
+      }
+      all.set(key, target)
+    }
+    return target
+  }
+
+  return {
+    all,
+    of,
+    at: (address) => [...all.values()].filter(({ state }) => state?.address === address),
+    claim: (balancer, name, claim) => void of(balancer, name).claims.push(claim),
+    apply(entry, at, index) {
+      const target = of(entry.balancer, entry.target)
+      const { before, after } = entry
+      if (entry.type === 'effect' && !changes(before!, after!)) return
+      // It was not sluice's: this is what it has to come back to.
+      if (entry.type === 'effect' && !isTakenOut(target)) {
+        const isAgain = [...target.progress.values()].some(({ done }) => done === 1)
+        target.homes = isAgain ? [...target.homes, before!] : [before!]
+      }
+      if (entry.type === 'target') {
+        if (after !== null && entry.by === 'operator') target.homes.push(after)
+        for (const progress of target.progress.values()) progress.isDisturbed = true
+      }
+      target.state = after ?? undefined
+      target.by = entry.type === 'effect' ? 'sluice' : entry.by === 'setup' ? 'setup' : 'others'
+      target.changedAt = at
+      target.entry = index
+    },
+  }
+}
+
+/** It changes what the balancer does, not only when its last request ends. */
+export function changes(before: TargetState, after: TargetState): boolean {
+  return before.admin !== after.admin || before.weight !== after.weight || before.address !== after.address
+}
+
+/** As it was before it was drained, or as an operator has set it since. */
+export function isHome({ state, homes, level }: Target): boolean {
+  // What cannot be read comes back as it is configured.
+  const isSame = (home: TargetState): boolean => state?.admin === home.admin && (level === 'G0' || state.weight === home.weight)
+  return homes.length === 0 || homes.some(isSame)
+}
+
+/** Out, and it was sluice that took it out. */
+export function isTakenOut(target: Target): boolean {
+  return target.by === 'sluice' && target.state?.routable === false && !isHome(target)
+}
+
+/** Out, and it was somebody else who took it out. */
+export function isHeldOut(target: Target): boolean {
+  return target.state?.routable === false && !isTakenOut(target)
+}
+
+/** What was written last when a call left. */
+export function claimAt({ claims }: Target, at: number): Claim | undefined {
+  return claims.findLast((claim) => claim.at <= at)
+}

@@ -1,0 +1,290 @@
+import type { Happening, HistoryEntry, Level, Scenario, TargetState } from '../history.ts'
+import type { Step } from '../journal.ts'
+
+/** The steps of one pod's upgrade, in the order in which they are taken. */
+export const STEPS = [
+  'drainIntent',
+  'drain',
+  'patch',
+  'notReady',
+  'stop',
+  'start',
+  'serve',
+  'ready',
+  'restoreIntent',
+  'restore',
+  'close',
+] as const
+export type StepName = (typeof STEPS)[number]
+
+export interface StoryOptions {
+  level?: Level
+  pods?: number
+  maxUnavailable?: number
+  scenario?: Partial<Scenario>
+  /** Places of pods that an operator has in maintenance. */
+  maintained?: readonly number[]
+}
+
+type EffectEntry = Extract<Happening, { type: 'effect' }>
+
+/** Writes a history by hand: a world that is told what to do, and knows no better. */
+export interface Story {
+  readonly history: HistoryEntry[]
+  readonly scenario: Scenario
+  /** Who acts from now on, with the Lease in hand. */
+  process(name: string): void
+  /** One step of the pod at this place. */
+  step(place: number, name: StepName): void
+  /** All steps, but these; `before` comes before the step of that name. */
+  upgrade(place: number, but?: { without?: readonly StepName[]; before?: Partial<Record<StepName, () => void>> }): void
+  journal(place: number, step: Step, over?: Record<string, unknown>): void
+  effect(place: number, effect: 'drain' | 'restore', over?: Partial<EffectEntry>): void
+  /** Somebody else changes the target. */
+  change(place: number, by: 'operator' | 'reload', to: Partial<TargetState>): void
+  pod(place: number, change: (raw: RawPod) => void, by?: string): void
+  remove(place: number): void
+  /** A pod of the same controller comes to the address of this one, ready. */
+  replace(place: number, over?: { owner?: string; ready?: boolean }): number
+  ledger(place: number, state: string, over?: { finished?: boolean; owner?: string }): void
+  lease(transitions: number, holder?: string): void
+  tell(happening: Happening): void
+  pass(ms: number): void
+  /** Calm, and the end of the process, with what it says of its pods. */
+  end(outcomes?: Record<number, { outcome: string; reason: string }>, outcome?: string): HistoryEntry[]
+}
+
+export interface RawPod {
+  metadata: {
+    uid: string
+    name: string
+    namespace: string
+    annotations: Record<string, string>
+    deletionTimestamp?: string
+    ownerReferences: { kind: string; name: string; controller: boolean }[]
+  }
+  spec: { containers: { name: string; image: string; readinessProbe: object }[] }
+  status: { podIP: string; conditions: { type: string; status: string; message?: string }[] }
+}
+
+const KEY = 'sluice.dev/journal'
+const PRIOR = { weight: 5 }
+
+export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenario, maintained = [] }: StoryOptions = {}): Story {
+  const history: HistoryEntry[] = []
+  const raws: RawPod[] = []
+  const containers: string[] = []
+  const targets: TargetState[] = []
+  let at = 1_000
+  let started = 0
+  let actor = ''
+  let epoch = 0
+
+  function tell(happening: Happening): void {
+    at += 100
+    history.push({ at, ...happening })
+  }
+  const nameOf = (place: number): string => `web-${place % pods}`
+
+  function create(place: number, over: { owner?: string; ready?: boolean } = {}): void {
+    const raw: RawPod = {
+      metadata: {
+        uid: `uid-${place}`,
+        name: nameOf(place),
+        namespace: 'default',
+        annotations: {},
+        ownerReferences: [{ kind: 'StatefulSet', name: over.owner ?? 'web', controller: true }],
+      },
+      spec: { containers: [{ name: 'app', image: 'app:v1', readinessProbe: {} }] },
+      status: {
+        podIP: `10.0.0.${(place % pods) + 1}`,
+        conditions: [{ type: 'Ready', status: over.ready === false ? 'False' : 'True' }],
+      },
+    }
+    raws[place] = raw
+    tell({ type: 'stored', by: 'statefulset', resource: 'pods', verb: 'create', before: undefined, after: structuredClone(raw) })
+    run(place, 'app:v1')
+    serve(place)
+  }
+
+  function container(place: number, what: 'started' | 'serving' | 'stopping' | 'exited', image: string): void {
+    const { uid } = raws[place]!.metadata
+    const address = raws[place]!.status.podIP
+    tell({ type: 'container', what, uid, container: 'app', id: containers[place]!, image, address })
+  }
+  function run(place: number, image: string): void {
+    containers[place] = `c${(started += 1)}`
+    container(place, 'started', image)
+  }
+  const serve = (place: number): void => container(place, 'serving', imageOf(place))
+  const imageOf = (place: number): string => raws[place]!.spec.containers[0]!.image
+
+  function pod(place: number, change: (raw: RawPod) => void, by = actor): void {
+    const before = structuredClone(raws[place]!)
+    change(raws[place]!)
+    tell({ type: 'stored', by, resource: 'pods', verb: 'update', before, after: structuredClone(raws[place]!) })
+  }
+  const setReady = (place: number, ready: boolean): void =>
+    pod(
+      place,
+      ({ status }) => void (status.conditions.find(({ type }) => type === 'Ready')!.status = ready ? 'True' : 'False'),
+      'kubelet',
+    )
+
+  function record(place: number, step: Step, over: Record<string, unknown> = {}): string {
+    const lbs = [['edge', `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, 'edge', { admin: 'ready', ...PRIOR }, 0]]
+    return JSON.stringify({ v: 1, run: actor, epoch, attempt: 1, step, ...(step === 'closed' ? {} : { base: [], lbs }), ...over })
+  }
+
+  /** Drain and closed lie in the condition, the others in the annotation. */
+  function write(raw: RawPod, step: Step, text: string): void {
+    if (step === 'patched' || step === 'restore') {
+      raw.metadata.annotations[KEY] = text
+      return
+    }
+    delete raw.metadata.annotations[KEY]
+    raw.status.conditions = [
+      ...raw.status.conditions.filter(({ type }) => type !== KEY),
+      { type: KEY, status: 'True', message: text },
+    ]
+  }
+
+  const story: Story = {
+    history,
+    scenario: {
+      seed: 1,
+      levels: { edge: level },
+      namespace: 'default',
+      maxUnavailable,
+      wanted: { app: 'app:v2' },
+      ...scenario,
+    },
+    process(name) {
+      actor = name
+      tell({ type: 'process', process: name, what: 'started', wanted: { app: 'app:v2' } })
+      story.lease((epoch += 1))
+    },
+    lease(transitions, holder = `${actor}_a1b2c3`) {
+      const spec = { holderIdentity: holder, leaseTransitions: transitions }
+      const after = { metadata: { name: 'sluice-statefulset-web', namespace: 'default' }, spec }
+      tell({ type: 'stored', by: actor, resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
+    },
+    step(place, name) {
+      const steps: Record<StepName, () => void> = {
+        drainIntent: () => story.journal(place, 'drain'),
+        drain: () => story.effect(place, 'drain'),
+        patch: () =>
+          pod(place, (raw) => {
+            raw.spec.containers[0]!.image = 'app:v2'
+            write(raw, 'patched', record(place, 'patched', { gen: 2 }))
+          }),
+        notReady: () => setReady(place, false),
+        stop() {
+          container(place, 'stopping', 'app:v1')
+          container(place, 'exited', 'app:v1')
+        },
+        start: () => run(place, imageOf(place)),
+        serve: () => serve(place),
+        ready: () => setReady(place, true),
+        restoreIntent: () => story.journal(place, 'restore'),
+        restore: () => story.effect(place, 'restore'),
+        close: () => story.journal(place, 'closed'),
+      }
+      steps[name]()
+    },
+    upgrade(place, { without = [], before = {} } = {}) {
+      for (const name of STEPS) {
+        before[name]?.()
+        if (!without.includes(name)) story.step(place, name)
+      }
+    },
+    journal: (place, step, over) => pod(place, (raw) => write(raw, step, record(place, step, over))),
+    effect(place, effect, over = {}) {
+      const before = targets[place % pods]!
+      const accepted = over.accepted ?? true
+      const to: TargetState =
+        effect === 'drain'
+          ? { ...before, admin: 'drain', routable: false, inFlight: 0, emptyAt: before.routable ? at + 100 : before.emptyAt }
+          : { ...before, admin: 'ready', routable: true, emptyAt: null, ...PRIOR }
+      const after = over.after ?? (accepted ? to : before)
+      targets[place % pods] = after
+      tell({
+        type: 'effect',
+        by: actor,
+        balancer: 'edge',
+        target: nameOf(place),
+        effect,
+        operation: `${effect} ${raws[place]!.metadata.uid}`,
+        fence: epoch,
+        leftAt: at + 90,
+        accepted,
+        before,
+        ...over,
+        after,
+      })
+    },
+    change(place, by, to) {
+      const before = targets[place % pods]!
+      targets[place % pods] = { ...before, ...to }
+      tell({ type: 'target', by, balancer: 'edge', target: nameOf(place), before, after: targets[place % pods]! })
+    },
+    pod,
+    remove(place) {
+      container(place, 'exited', imageOf(place))
+      tell({
+        type: 'stored',
+        by: 'kubelet',
+        resource: 'pods',
+        verb: 'delete',
+        before: structuredClone(raws[place]!),
+        after: undefined,
+      })
+    },
+    replace(place, over) {
+      create(place + pods, over)
+      return place + pods
+    },
+    ledger(place, state, { finished = false, owner = 'web' } = {}) {
+      const entry = {
+        pod: nameOf(place),
+        owner: { kind: 'StatefulSet', name: owner },
+        targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
+        state,
+      }
+      const header = JSON.stringify({ run: 'r1', ...(finished ? { finishedAt: 'now' } : {}) })
+      const after = { metadata: { name: 'sluice-run-r1' }, data: { header, [raws[place]!.metadata.uid]: JSON.stringify(entry) } }
+      tell({ type: 'stored', by: actor, resource: 'configmaps', verb: 'update', before: undefined, after })
+    },
+    tell,
+    pass: (ms) => void (at += ms),
+    end(outcomes = {}, outcome = 'done: all is well') {
+      if (!history.some(({ type }) => type === 'calm')) tell({ type: 'calm' })
+      const told = raws.map(({ metadata }, place) => ({
+        uid: metadata.uid,
+        outcome: 'upgraded',
+        reason: 'home',
+        ...outcomes[place],
+      }))
+      tell({ type: 'process', process: actor, what: 'exited', outcome, pods: told })
+      return history
+    },
+  }
+
+  for (let place = 0; place < pods; place += 1) {
+    create(place)
+    const isOut = maintained.includes(place)
+    targets[place] = {
+      address: raws[place]!.status.podIP,
+      routable: !isOut,
+      inFlight: 0,
+      emptyAt: isOut ? 0 : null,
+      admin: isOut ? 'maint' : 'ready',
+      ...PRIOR,
+    }
+    tell({ type: 'target', by: 'setup', balancer: 'edge', target: nameOf(place), before: null, after: targets[place]! })
+  }
+  // Long after all was set up.
+  at += 100_000
+  story.process('sluice-0')
+  return story
+}

@@ -1,0 +1,23 @@
+/**
+ * - `I1` one drain and one restore for each target of an attempt, in order; none for what an operator has out
+ * - `I2` no image is patched unless every target of the pod is out, and empty where that can be known
+ * - `I3` a pod is put back only where it is ready, and where it was patched only with a container proven new
+ * - `I4` attempt and epoch never go back
+ * - `I5` every effect has an earlier durable intent, and comes from the owner
+ * - `I6` once faults stop, every pod is home, or a person is told
+ * - `I7` no more pods are out than the window allows
+ * - `exposure` no request reaches a pod while sluice restarts it
+ */
+export type Invariant = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'exposure'
+
+export interface Violation {
+  invariant: Invariant
+  /** Milliseconds on the history's clock. */
+  at: number
+  message: string
+  /** The places in the history that show it. */
+  entries: number[]
+}
+
+/** Told of each violation that a rule finds at the entry that is being looked at. */
+export type Report = (invariant: Invariant, message: string, ...earlier: (number | undefined)[]) => void

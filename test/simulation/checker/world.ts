@@ -1,0 +1,214 @@
+/** What the history has come to, up to the entry that is being looked at. */
+import type { HistoryEntry, Scenario } from './history.ts'
+import { entryName } from './journal.ts'
+import type { Pods, PodWrite } from './pods.ts'
+import { createPods } from './pods.ts'
+import type { Claim, Targets } from './targets.ts'
+import { createTargets } from './targets.ts'
+
+export interface Process {
+  name: string
+  isRunning: boolean
+  startedAt: number
+  /** The entry of its end, where it ended by itself. */
+  exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
+  wanted: Record<string, string> | undefined
+}
+
+export interface LeaseRecord {
+  at: number
+  entry: number
+  holder: string
+  transitions: number
+}
+
+/** What a ledger says of a pod that is gone. */
+export interface LedgerEntry {
+  state: string
+  owner: string | undefined
+  targets: { balancer: string; target: string; untouched: boolean }[]
+}
+
+export interface World {
+  scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs'>> & Scenario
+  pods: Pods
+  targets: Targets
+  processes: Map<string, Process>
+  /** By namespace and name: who held it since when. */
+  leases: Map<string, LeaseRecord[]>
+  /** ConfigMap → whether its run is finished. */
+  ledgers: Map<string, boolean>
+  calmAt: number | undefined
+  /** Takes an entry; answers what a write did to a pod, and which pods' targets a ledger has released for their heirs. */
+  apply(entry: HistoryEntry, index: number): Applied
+}
+
+export interface Applied {
+  write?: PodWrite
+  settled?: { uid: string; entry: LedgerEntry }[]
+}
+
+const NOTHING: Applied = {}
+
+export function createWorld(given: Scenario): World {
+  const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, ...given }
+  const pods = createPods()
+  const targets = createTargets(scenario)
+  const processes = new Map<string, Process>()
+  const leases = new Map<string, LeaseRecord[]>()
+  const ledgers = new Map<string, boolean>()
+
+  /** The journal of the pod now says whose its targets are. */
+  function journaled({ pod, journal }: PodWrite, { at, by }: HistoryEntry & { by: string }, entry: number): void {
+    if (journal === undefined) return
+    if (!processes.has(by) || journal === 'unreadable' || journal === 'removed') {
+      pod.tampered = entry
+      pod.journal = undefined
+      return
+    }
+    pod.journal = { ...journal, entry }
+    if (journal.step === 'closed') {
+      pod.patch = undefined
+      // It has no list of its targets any more.
+      for (const { claims, balancer, name } of targets.all.values()) {
+        const last = claims.at(-1)
+        if (last?.uid === pod.uid && last.step !== 'closed') targets.claim(balancer, name, { ...last, at, entry, step: 'closed' })
+      }
+      return
+    }
+    const attempt = `${pod.uid} ${journal.attempt} ${pod.tampered}`
+    for (const { balancer, target, untouched } of journal.targets) {
+      const claim: Claim = { at, entry, uid: pod.uid, attempt, step: journal.step, untouched }
+      targets.claim(balancer, target, claim)
+    }
+  }
+
+  /** Entries of a ledger that say, newly, that the targets of a gone pod may be restored. */
+  function settled(before: unknown, after: unknown, at: number, index: number): Applied['settled'] {
+    const former = dataOf(before)
+    const found: { uid: string; entry: LedgerEntry }[] = []
+    for (const [uid, text] of Object.entries(dataOf(after))) {
+      if (text === former[uid] || uid === 'header') continue
+      const entry = readLedgerEntry(text)
+      if (entry?.state !== 'restore') continue
+      found.push({ uid, entry })
+      for (const { balancer, target, untouched } of entry.targets) {
+        const last = targets.of(balancer, target).claims.findLast((claim) => claim.uid === uid)
+        const attempt = last?.attempt ?? `${uid} 1 0`
+        targets.claim(balancer, target, { at, entry: index, uid, attempt, step: 'restore', untouched })
+      }
+    }
+    return found
+  }
+
+  const world: World = {
+    scenario,
+    pods,
+    targets,
+    processes,
+    leases,
+    ledgers,
+    calmAt: undefined,
+    apply(entry, index) {
+      switch (entry.type) {
+        case 'effect':
+        case 'target':
+          targets.apply(entry, entry.at, index)
+          return NOTHING
+        case 'container':
+          pods.node(entry, index)
+          return NOTHING
+        case 'calm':
+          world.calmAt = entry.at
+          return NOTHING
+        case 'process': {
+          const { process: name, what, wanted } = entry
+          const known = processes.get(name)
+          const process = known ?? { name, isRunning: true, startedAt: entry.at, exit: undefined, wanted }
+          processes.set(name, process)
+          if (what === 'crashed' || what === 'exited') process.isRunning = false
+          if (what === 'exited') process.exit = { ...entry, entry: index }
+          return NOTHING
+        }
+        case 'stored': {
+          const { resource, before, after, at } = entry
+          if (resource === 'pods') {
+            const write = pods.store(entry, at, index, processes.has(entry.by))
+            if (write === undefined) return NOTHING
+            journaled(write, entry, index)
+            return { write }
+          }
+          if (resource === 'leases.coordination.k8s.io' || resource === 'leases') {
+            const lease = readLease(after)
+            if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index }])
+          }
+          if (resource === 'configmaps') {
+            const { key, finished } = readLedger(after ?? before)
+            if (key !== undefined && after === undefined) ledgers.delete(key)
+            if (key === undefined || after === undefined) return NOTHING
+            if (finished !== undefined) ledgers.set(key, finished)
+            const release = settled(before, after, at, index)
+            return release === undefined ? NOTHING : { settled: release }
+          }
+          return NOTHING
+        }
+        default:
+          return NOTHING
+      }
+    },
+  }
+  return world
+}
+
+interface RawLease {
+  metadata: { name: string; namespace?: string }
+  spec?: { holderIdentity?: string | null; leaseTransitions?: number | null }
+}
+
+function readLease(object: unknown): { key: string; holder: string; transitions: number } | undefined {
+  const { metadata, spec } = (object ?? {}) as Partial<RawLease>
+  if (metadata === undefined) return undefined
+  const key = `${metadata.namespace ?? ''}/${metadata.name}`
+  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0 }
+}
+
+function dataOf(object: unknown): Record<string, string> {
+  return ((object ?? {}) as { data?: Record<string, string> }).data ?? {}
+}
+
+const LEDGER = 'sluice-run-'
+
+/** `finished` only where this ConfigMap has the header. */
+function readLedger(object: unknown): { key?: string; finished?: boolean } {
+  const { metadata } = (object ?? {}) as Partial<RawLease>
+  if (!metadata?.name.startsWith(LEDGER)) return {}
+  const { header } = dataOf(object)
+  if (header === undefined) return { key: metadata.name }
+  return { key: metadata.name, finished: header.includes('"finishedAt"') }
+}
+
+function readLedgerEntry(text: string): LedgerEntry | undefined {
+  try {
+    const { state, owner, targets } = JSON.parse(text) as {
+      state: string
+      owner?: { kind: string; name: string }
+      targets: { loadBalancer: string; target: string; untouched: boolean }[]
+    }
+    return {
+      state,
+      owner: owner && `${owner.kind}/${owner.name}`,
+      targets: targets.map(({ loadBalancer, target, untouched }) => ({
+        balancer: loadBalancer,
+        target: entryName(target),
+        untouched,
+      })),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** Who held any Lease at that moment. */
+export function holdersAt({ leases }: World, at: number): string[] {
+  return [...leases.values()].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
+}
