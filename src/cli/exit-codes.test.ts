@@ -23,6 +23,8 @@ test.each<[RunOutcome, number]>([
   ['failed', 1],
   ['refused', 3],
   ['deadline', 4],
+  ['paused', 5],
+  ['aborted', 6],
   ['conflict', 7],
   ['needsOperator', 8],
 ])('a run that ends %s exits with %i, interrupted or not', (outcome, code) => {

@@ -18,9 +18,9 @@ export const EXIT = {
   preflight: 3,
   /** A named deadline passed; the same command goes on from there. */
   deadline: 4,
-  /** Reserved: paused, waits for `promote`. */
+  /** Paused by somebody, and told to end then (`--exit-when-paused`). */
   paused: 5,
-  /** Reserved: aborted or rolled back. */
+  /** Ended by somebody's order, or rolled back. */
   aborted: 6,
   /** Another run holds the workload, or somebody changed it meanwhile. */
   conflict: 7,
@@ -54,6 +54,10 @@ export function exitCodeOfRun(outcome: RunOutcome, signal?: InterruptSignal): Ex
       return EXIT.deadline
     case 'conflict':
       return EXIT.conflict
+    case 'paused':
+      return EXIT.paused
+    case 'aborted':
+      return EXIT.aborted
     case 'needsOperator':
       return EXIT.needsOperator
     case 'interrupted':

@@ -38,6 +38,7 @@ export interface RequestFlags {
 
 export interface UpgradeFlags extends ClusterFlags, OutputFlags, RequestFlags {
   dryRun?: boolean
+  exitWhenPaused?: boolean
   grace: string
 }
 
@@ -47,4 +48,14 @@ export interface StatusFlags extends ClusterFlags, OutputFlags {}
 
 export interface CleanupFlags extends ClusterFlags, OutputFlags {
   dryRun?: boolean
+}
+
+export interface OrderFlags extends ClusterFlags, OutputFlags {
+  selector?: string
+}
+
+export interface AbortFlags
+  extends OrderFlags, Pick<RequestFlags, 'config' | 'restartDeadline' | 'readyDeadline' | 'restoreDeadline'> {
+  wait: boolean
+  grace: string
 }

@@ -1,7 +1,10 @@
 import { Command } from 'commander'
+import { registerAbort } from './commands/abort.ts'
 import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
+import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
+import { registerResume } from './commands/resume.ts'
 import { registerStatus } from './commands/status.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
@@ -18,7 +21,16 @@ export function createProgram(context: CommandContext): Command {
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
     .showHelpAfterError(`Run "${context.invocation.program} COMMAND --help" for its usage.`)
-  for (const register of [registerUpgrade, registerPlan, registerStatus, registerCleanup, registerVersion])
-    register(program, context)
+  const commands = [
+    registerUpgrade,
+    registerPlan,
+    registerStatus,
+    registerPause,
+    registerResume,
+    registerAbort,
+    registerCleanup,
+    registerVersion,
+  ]
+  for (const register of commands) register(program, context)
   return program
 }

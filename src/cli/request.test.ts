@@ -141,6 +141,20 @@ describe('what is refused', () => {
     expect(problemsOf([], { selector: ' ' })).toEqual(['-l: an empty selector would mean every pod in the namespace'])
   })
 
+  test('of an order for a run: an image, or nothing to give it to', () => {
+    const problems = (args: string[]): string => {
+      try {
+        parseRequest(args, {}, 'abort')
+        return ''
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(problems(['sts/web'])).toBe('')
+    expect(problems(['sts/web', 'app=app:v2'])).toBe('abort takes no image: it is about the run that is open')
+    expect(problems([])).toBe('what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR')
+  })
+
   test('everything at once', () => {
     expect(problemsOf(['web', 'app=', 'rs/x'], { grace: 'x', readyFor: '3' })).toHaveLength(5)
   })

@@ -18,15 +18,17 @@ export interface ParsedRequest {
   /** Absent: the default of the client. */
   requestTimeoutMs?: number
   graceMs: number
+  exitWhenPaused: boolean
 }
 
-type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string }
+type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string; exitWhenPaused?: boolean }
 
 /** Throws a UsageError with everything that is wrong. */
-export function parseRequest(args: readonly string[], flags: Flags): ParsedRequest {
+export function parseRequest(args: readonly string[], flags: Flags, verb = 'upgrade'): ParsedRequest {
   const problems: string[] = []
   const { refs, images } = parseArguments(args, problems)
-  const select = parseSelection(refs, flags.selector, problems)
+  const select = parseSelection(refs, flags.selector, verb, problems)
+  if (verb !== 'upgrade' && images.length > 0) problems.push(`${verb} takes no image: it is about the run that is open`)
   const overrides = parseOverrides(flags, problems)
   const graceMs = flags.grace === undefined ? 0 : durationFlag('--grace', flags.grace, 0, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -39,6 +41,7 @@ export function parseRequest(args: readonly string[], flags: Flags): ParsedReque
     allowUnbalanced: flags.allowUnbalanced ?? false,
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     graceMs,
+    exitWhenPaused: flags.exitWhenPaused ?? false,
   }
 }
 
@@ -62,11 +65,16 @@ function parseArguments(args: readonly string[], problems: string[]): { refs: Se
   return { refs, images }
 }
 
-function parseSelection(refs: SelectedRef[], selector: string | undefined, problems: string[]): RunRequest['select'] {
+function parseSelection(
+  refs: SelectedRef[],
+  selector: string | undefined,
+  verb: string,
+  problems: string[],
+): RunRequest['select'] {
   if (selector === undefined) {
     // A name that is wrong is a problem already.
     if (refs.length === 0 && problems.length === 0)
-      problems.push('what to upgrade is missing: name TYPE/NAME, or pods with -l SELECTOR')
+      problems.push(`what to ${verb} is missing: name TYPE/NAME, or pods with -l SELECTOR`)
     return { refs }
   }
   if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')

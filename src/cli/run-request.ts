@@ -17,5 +17,6 @@ export function runRequest(parsed: ParsedRequest, namespace: string, configured:
     settings,
     acceptTemplateDrift: parsed.acceptTemplateDrift,
     allowUnbalanced: parsed.allowUnbalanced,
+    exitWhenPaused: parsed.exitWhenPaused,
   }
 }

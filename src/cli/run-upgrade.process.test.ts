@@ -23,8 +23,33 @@ describe('a run that is left alone', () => {
     ['operator', 8],
     ['forbidden', 1],
     ['refused', 3],
+    ['paused', 5],
+    ['aborted', 6],
   ])('%s exits with %i', async (scenario, code) => {
     expect(await start(scenario).end()).toBe(code)
+  })
+})
+
+describe('a run that somebody has given an order', () => {
+  test('to pause: says who, and how to go on', async () => {
+    const child = start('paused')
+    await child.end()
+    expect(child.stdout()).toContain('paused by ann@desk: no new pod is started; pods that are under way come home\n')
+    expect(child.stdout()).toContain('paused by ann@desk: nothing is under way any more\n')
+    expect(child.stdout()).toContain(RESUME)
+  })
+
+  test('to abort: says who, and that there is nothing to go on with', async () => {
+    const child = start('aborted')
+    await child.end()
+    expect(child.stdout()).toContain('aborted by ann@desk: no new pod is started; pods that are drained and not patched')
+    expect(child.stdout()).toContain('Aborted: it was aborted')
+    expect(child.stdout()).not.toContain('To go on')
+  })
+
+  test('an abort that does it by itself has done what was wanted', async () => {
+    expect(await start('aborted', '-o', 'json', 'aborts').end()).toBe(0)
+    expect(await start('operator', '-o', 'json', 'aborts').end()).toBe(8)
   })
 })
 

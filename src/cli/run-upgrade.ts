@@ -24,6 +24,8 @@ export interface UpgradeOrder {
   request: ParsedRequest
   flags: OutputFlags
   invocation: Invocation
+  /** An abort that does by itself what was ordered: an aborted run is then what was wanted. */
+  aborts?: boolean
 }
 
 /** What `upgrade` works with; a test gives an engine of its own. */
@@ -83,7 +85,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     events.open()
     const startedAt = new Date(clock.wallNow()).toISOString()
     const result = await execute(prepared, order.request.graceMs, interrupts, renderer)
-    const exitCode = finalCode(result, interrupts.cause)
+    const exitCode = finalCode(result, interrupts.cause, order.aborts ?? false)
     const finishedAt = new Date(clock.wallNow()).toISOString()
     const { plan } = prepared
     renderer.finish(
@@ -121,7 +123,8 @@ function stopping(cause: InterruptCause): string[] {
 }
 
 /** A run that sluice's own mistake broke into has not succeeded, whatever the engine made of it. */
-function finalCode({ outcome }: RunResult, cause: InterruptCause | undefined): ExitCode {
+function finalCode({ outcome }: RunResult, cause: InterruptCause | undefined, aborts: boolean): ExitCode {
+  if (aborts && outcome === 'aborted') return EXIT.done
   const code = exitCodeOfRun(outcome, cause !== undefined && 'signal' in cause ? cause.signal : undefined)
   return code === EXIT.done && cause !== undefined && 'bug' in cause ? codeOf(cause) : code
 }

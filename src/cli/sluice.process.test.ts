@@ -53,6 +53,8 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['plan', 'sts/web', '--config', 'bad.yaml'],
       'bad.yaml:5:19: drain.deadline: 60 has no unit\n    write "60s" for seconds or "60ms" for milliseconds\nbad.yaml:6:1: rollot: unknown key\n    did you mean "rollout"?\n',
     ],
+    ['nothing to abort', ['abort'], 'error: what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR'],
+    ['an image to pause', ['pause', 'sts/web', 'app=app:v2'], 'error: pause takes no image: it is about the run that is open'],
     ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],
     [
       'a log level that is none',

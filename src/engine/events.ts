@@ -57,7 +57,16 @@ export interface PodResult {
   proof?: 'witness' | 'image' | 'quiet'
 }
 
-export type RunOutcome = 'done' | 'failed' | 'deadline' | 'refused' | 'conflict' | 'interrupted' | 'needsOperator'
+export type RunOutcome =
+  | 'done'
+  | 'failed'
+  | 'deadline'
+  | 'refused'
+  | 'conflict'
+  | 'interrupted'
+  | 'paused'
+  | 'aborted'
+  | 'needsOperator'
 
 export interface RunResult {
   run: string
@@ -92,6 +101,10 @@ export type RunEventBody =
     }
   | { type: 'podFinished'; result: PodResult }
   | { type: 'interrupting'; graceMs: number }
+  /** Somebody has ordered this by the Lease; `resume` where a pause is there no more. */
+  | { type: 'ordered'; order: 'pause' | 'resume' | 'abort'; by: string }
+  /** A pause has come to rest: nothing is under way any more. */
+  | { type: 'paused'; by: string }
   | { type: 'warning'; message: string; pod?: string }
   | { type: 'finished'; result: RunResult }
 

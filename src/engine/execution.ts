@@ -4,9 +4,15 @@ import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
+import type { LedgerHeader } from '../journal/ledger.ts'
+import { putBackTemplates } from './abort-templates.ts'
 import type { RunLedgers } from './history.ts'
 import { closeLedgers, ghostsOf, openRunLedger, warnOfLostJournals } from './history.ts'
-import { worstOutcome } from './outcome.ts'
+import { endingOfAbort, worstOutcome } from './outcome.ts'
+import type { Given, Obedience } from './obedience.ts'
+import { createObedience } from './obedience.ts'
+import type { Order } from './order.ts'
+import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
 import { createPodPorts } from './pod-ports.ts'
@@ -44,13 +50,25 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
   let rollout: Rollout | undefined
   /** Why the run ends otherwise than its pods do. */
   let ending: Ending | undefined
+  let obedience: Obedience | undefined
+  /** Nobody needs this order any more. */
+  let isDone = (_order: Order): boolean => false
 
   async function run(): Promise<RunResult> {
     let owners: Owners | undefined
     let result: RunResult
     try {
       refuse()
-      owners = await takeOwners({ world, ports, namespace, signal, tell, onLost, onOrder: () => {} })
+      owners = await takeOwners({
+        world,
+        ports,
+        namespace,
+        signal,
+        tell,
+        seen: request.abort?.seen ?? new Map(),
+        onLost,
+        onOrder: () => obedience?.look(),
+      })
       if (owners.waited) {
         await world.replan()
         refuse()
@@ -61,7 +79,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     } finally {
       // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
       // balancer then. Where one may be, it runs out instead, and the call with it.
-      if (await world.traffic.quiet()) await owners?.release()
+      if (await world.traffic.quiet()) await owners?.release({ isDone: (order) => isDone(order) })
       else await owners?.leave()
     }
     tell({ type: 'finished', result })
@@ -94,7 +112,10 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     const rehearsed = await rehearseFirst({ world, client, namespace })
     const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell })
     const { run: id } = ledgers.current.ledger.header
-    await prepareWorkloads({ world, client, namespace, signal, tell })
+    const ordered = (): Given | undefined =>
+      request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
+    isDone = ({ runs }) => ledgers.current.ledger.header.finishedAt !== undefined || !runs.includes(id)
+    if (ordered()?.order !== 'abort') await prepareWorkloads({ world, client, namespace, signal, tell })
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
     await warnOfLostJournals({ ledgers, world, tell })
     /** Pods as last seen, those that are gone among them. */
@@ -143,11 +164,22 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
       inputFor,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut,
+      onRest: () => obedience?.rest(),
       tell,
     })
     follow(rollout)
+    obedience = createObedience({
+      ordered,
+      rollout,
+      exitWhenPaused: request.exitWhenPaused ?? false,
+      onPaused(by) {
+        ending ??= { outcome: 'paused', reason: `paused by ${by}, with nothing under way` }
+      },
+      tell,
+    })
     tell({ type: 'started', run: id, epoch: owners.epoch, resumed: ledgers.resumed, pods: plannedPods() })
     rollout.start(ghosts)
+    obedience.look()
     const pods = await rollout.finished
     await conclude(ledgers, pods, owners)
     return { run: id, ...endingFor(pods), pods }
@@ -186,21 +218,45 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     if (signal.aborted) live.interrupt(0)
   }
 
-  /** An interrupt changes nothing for a run whose pods all came to their end, or one of which needs a person. */
+  /** An interrupt, or a pause, changes nothing for a run whose pods all came to their end, or one of which needs a person. */
   function endingFor(pods: readonly PodResult[]): Ending {
     const worst = worstOutcome(pods)
-    if (ending?.outcome !== 'interrupted') return ending ?? worst
-    if (worst.outcome === 'needsOperator') return worst
-    return worst.outcome === 'done' && !pods.some(({ outcome }) => outcome === 'unchanged') ? worst : ending
+    if (ending?.outcome === 'interrupted' || ending?.outcome === 'paused') {
+      if (worst.outcome === 'needsOperator') return worst
+      return worst.outcome === 'done' && !pods.some(({ outcome }) => outcome === 'unchanged') ? worst : ending
+    }
+    if (ending) return ending
+    return isAborted() ? endingOfAbort(pods, obedience!.given!.by) : worst
+  }
+
+  function isAborted(): boolean {
+    return obedience?.given?.order === 'abort' && ending?.outcome !== 'interrupted'
   }
 
   async function conclude(ledgers: RunLedgers, pods: readonly PodResult[], owners: Owners): Promise<void> {
     // A pod may have come to its end on what was observed alone, while another had taken over.
     if (!(await owners.confirmAll())) return
+    const aborted = isAborted() ? await endAbort(ledgers) : undefined
+    // Begun, and not at its end: for the next abort.
+    if (isAborted() && aborted === undefined) return
     try {
-      await closeLedgers({ ledgers, pods, world, client, namespace, clock })
+      await closeLedgers({ ledgers, pods, world, client, namespace, clock, ...(aborted ? { aborted } : {}) })
     } catch (error) {
       tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
+    }
+  }
+
+  /** Undefined where a template could not be put back. */
+  async function endAbort({ current }: RunLedgers): Promise<LedgerHeader['aborted']> {
+    const { header } = current.ledger
+    try {
+      const left = await putBackTemplates({ header, workloads: world.workloads, signal, tell })
+      if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
+      return { by: obedience!.given!.by, left }
+    } catch (error) {
+      const outcome = error instanceof WorkloadError && error.kind === 'deadline' ? 'deadline' : 'failed'
+      ending ??= { outcome, reason: `a template could not be put back: ${messageOf(error)}` }
+      return undefined
     }
   }
 

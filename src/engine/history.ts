@@ -6,6 +6,7 @@ import { KubeError } from '../kube/errors.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
+import { RunError } from './errors.ts'
 import type { PodResult, RunEventBody } from './events.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import { createLedger, deleteLedger, listLedgers, resumeLedger } from './ledger-store.ts'
@@ -56,12 +57,15 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
   const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
-  const same = open.find(
-    ({ ledger: { header } }) =>
-      isSameRequest(header.images, world) &&
-      header.workloads.length === uids.size &&
-      header.workloads.every(({ uid }) => uids.has(uid)),
-  )
+  const same = request.abort
+    ? open[0]
+    : open.find(
+        ({ ledger: { header } }) =>
+          isSameRequest(header.images, world) &&
+          header.workloads.length === uids.size &&
+          header.workloads.every(({ uid }) => uids.has(uid)),
+      )
+  if (request.abort && !same) throw new RunError('conflict', 'the run has come to its end meanwhile')
   const superseded = open.filter((one) => one !== same)
 
   const addressOf = (uid: string): string | undefined =>
@@ -237,10 +241,13 @@ interface CloseOptions {
   client: KubeClient
   namespace: string
   clock: Clock
+  /** An order has ended the run, and those before it. */
+  aborted?: LedgerHeader['aborted']
 }
 
 /** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
-export async function closeLedgers({ ledgers, pods, world, client, namespace, clock }: CloseOptions): Promise<void> {
+export async function closeLedgers(options: CloseOptions): Promise<void> {
+  const { ledgers, pods, world, client, namespace, clock, aborted } = options
   const results = new Map(pods.map((result) => [result.uid, result]))
   const isUnsettled = ({ uid, state }: LedgerEntry): boolean => {
     if (state === 'closed') return false
@@ -249,9 +256,12 @@ export async function closeLedgers({ ledgers, pods, world, client, namespace, cl
       return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
     return isOpen(world.store.get(uid)?.stored)
   }
+  // Pods that were not brought to their images, of a run that nobody has ended: it is there to be gone on with, or aborted.
+  const goesOn = !aborted && pods.some(({ outcome }) => outcome === 'unchanged')
   for (const store of [ledgers.current, ...ledgers.superseded]) {
+    if (store === ledgers.current && goesOn) continue
     if ([...store.ledger.entries.values()].some((entry) => isUnsettled(entry))) continue
-    await store.finish(new Date(clock.wallNow()).toISOString())
+    await store.finish(new Date(clock.wallNow()).toISOString(), aborted)
   }
   const removable = ledgers.finished.slice(KEPT - 1)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })

@@ -35,8 +35,8 @@ export interface LedgerStore {
   readonly ledger: Ledger
   /** Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError. */
   put(entry: LedgerEntry): Promise<void>
-  /** Nothing is open any more. */
-  finish(at: string): Promise<void>
+  /** Nothing is open any more; `aborted` where an order has ended it. */
+  finish(at: string, aborted?: LedgerHeader['aborted']): Promise<void>
 }
 
 export interface LedgerOptions {
@@ -112,8 +112,8 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
     },
-    async finish(at) {
-      ledger.header = { ...ledger.header, finishedAt: at } satisfies LedgerHeader
+    async finish(at, aborted) {
+      ledger.header = { ...ledger.header, finishedAt: at, ...(aborted ? { aborted } : {}) } satisfies LedgerHeader
       await set(0, HEADER_KEY, writeHeader(ledger.header))
     },
   }

@@ -17,3 +17,14 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   if (interrupted.length > 0) return { outcome: 'interrupted', reason: say(interrupted) }
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
 }
+
+/** What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not. */
+export function endingOfAbort(pods: readonly PodResult[], by: string): { outcome: RunOutcome; reason: string } {
+  const unfinished = pods.filter(
+    ({ out, outcome }) => out || outcome === 'needsOperator' || outcome === 'conflict' || outcome === 'interrupted',
+  )
+  if (unfinished.length > 0) return worstOutcome(unfinished)
+  const home = pods.filter(({ outcome }) => outcome === 'upgraded').length
+  const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'failed').length
+  return { outcome: 'aborted', reason: `by ${by}; ${home} on their new images, ${others} left on their old ones` }
+}

@@ -8,6 +8,7 @@ import { takeOwnership } from './ownership.ts'
 import type { RunPorts } from './request.ts'
 import { token } from './token.ts'
 import type { AssessedWorkload } from './planning.ts'
+import type { SeenLease } from './watch-owner.ts'
 import type { World } from './world.ts'
 
 /** The Leases of all workloads of a run. */
@@ -35,12 +36,23 @@ export interface OwnersOptions {
   namespace: string
   signal: AbortSignal
   tell(event: RunEventBody): void
+  /** Leases that were watched before. */
+  seen: ReadonlyMap<string, SeenLease>
   onLost(reason: string): void
   onOrder(): void
 }
 
 /** Takes one Lease per workload, in one order for all runs, so that two of them never wait for each other. */
-export async function takeOwners({ world, ports, namespace, signal, tell, onLost, onOrder }: OwnersOptions): Promise<Owners> {
+export async function takeOwners({
+  world,
+  ports,
+  namespace,
+  signal,
+  tell,
+  seen,
+  onLost,
+  onOrder,
+}: OwnersOptions): Promise<Owners> {
   const { client, clock } = ports
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
@@ -58,6 +70,7 @@ export async function takeOwners({ world, ports, namespace, signal, tell, onLost
         holder: `${ports.identity}_${token(ports.random, 6)}`,
         epochFloor: highestEpoch(world, assessed),
         signal,
+        seen: seen.get(lease),
         onWaiting(holder, remainingMs) {
           waited = true
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })

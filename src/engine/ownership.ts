@@ -10,7 +10,7 @@ import { ORDER_ANNOTATION, readOrder } from './order.ts'
 /** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
 const RENEW_EVERY_MS = 4_000
 /** Between the end of an owner's right by its own clock and a newcomer's, so that a call that just left has arrived. */
-const PAUSE_MS = 1_000
+export const PAUSE_MS = 1_000
 const LOOK_EVERY_MS = 1_000
 /** A renewal that meets a write of its own, or of a person, is asked for once more. */
 const MOST_CONFIRMATIONS = 2
@@ -45,6 +45,8 @@ export interface OwnershipOptions {
   /** The epoch must be larger than this, which a journal has seen. */
   epochFloor: number
   signal: AbortSignal
+  /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
+  seen?: { record: LeaseRecord; since: number } | undefined
   onWaiting(holder: string, remainingMs: number): void
   /** Another owner has it: nothing may be changed any more. */
   onLost(holder: string): void
@@ -60,7 +62,7 @@ export interface OwnershipOptions {
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { client, clock, namespace, lease, holder, epochFloor, signal } = options
   const path = leasePath(namespace, lease)
-  let watched: { record: LeaseRecord; since: number } | undefined
+  let watched = options.seen
 
   for (;;) {
     signal.throwIfAborted()
@@ -251,7 +253,7 @@ function orderText({ annotations }: LeaseRecord): string | undefined {
 }
 
 /** Its version moves on with an order too, which anybody may write: that is no sign that its owner lives. */
-function isRenewed(before: LeaseRecord, now: LeaseRecord): boolean {
+export function isRenewed(before: LeaseRecord, now: LeaseRecord): boolean {
   if (before.resourceVersion === now.resourceVersion) return false
   return orderText(before) === orderText(now) || before.renewTime !== now.renewTime
 }

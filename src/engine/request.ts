@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { RunEvent } from './events.ts'
 import type { RunSettings } from './settings.ts'
+import type { SeenLease } from './watch-owner.ts'
 
 /** One configured load balancer, with its adapter made. */
 export interface LoadBalancer {
@@ -33,6 +34,13 @@ export interface RunRequest {
   acceptTemplateDrift: boolean
   /** Upgrade pods that are in none of the load balancers, without a drain. */
   allowUnbalanced: boolean
+  /**
+   * End the open run in place of going on with it; `images` are that run's. `by` says who wants it, `seen` which Leases
+   * were watched already.
+   */
+  abort?: { by: string; seen: ReadonlyMap<string, SeenLease> }
+  /** End with the outcome `paused` once a pause has come to rest, in place of waiting for its end. */
+  exitWhenPaused?: boolean
 }
 
 /** Everything from outside, given at one place. */

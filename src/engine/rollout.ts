@@ -39,6 +39,11 @@ export interface Rollout {
   start(ghosts: readonly PodUpgradeInput[]): void
   /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
   hold(reason: string): void
+  /** Starts no new pod until `resume`; what is under way goes on to its end. */
+  pause(reason: string): void
+  resume(): void
+  /** As `hold`, for all that is open, taken in or not. */
+  abort(reason: string): void
   /** The same, and after `graceMs` leaves what is not home. */
   interrupt(graceMs: number): void
   /** Leaves everything as it is. */
@@ -66,6 +71,8 @@ export interface RolloutOptions {
   expectsHeir(pod: PodView): boolean
   /** An operator has this pod out of rotation. */
   isOperatorOut(uid: string): boolean
+  /** It is paused, and nothing is under way. Called whenever it is found so. */
+  onRest(): void
   tell(event: RunEventBody): void
 }
 
@@ -89,6 +96,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   const members = new Map<string, Member>()
   let accepting = true
+  /** Why no pod is started for now. */
+  let paused: string | undefined
   let started = false
   let planned = false
   let guarding: unknown
@@ -206,17 +215,19 @@ export function createRollout(options: RolloutOptions): Rollout {
     if (accepting) takeIn()
     const pods = windowPods()
     const { start, waitingFor: full } = admit(pods, options.window)
-    if (accepting) for (const uid of start) members.get(uid)?.actor.send({ type: 'start' })
+    const starting = accepting && paused === undefined ? start : []
+    for (const uid of starting) members.get(uid)?.actor.send({ type: 'start' })
     for (const { uid, standing } of pods) {
       const member = members.get(uid)
-      if (member && standing === 'waiting' && !start.includes(uid)) detail(member, full ?? '')
+      if (member && standing === 'waiting' && !starting.includes(uid)) detail(member, paused ?? full ?? '')
     }
     guard()
     const all = [...members.values()]
     const rest = all.filter(({ result }) => result === undefined)
     // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
-    if (!accepting && rest.length > 0 && rest.every(({ state }) => state === 'queued'))
-      for (const { actor } of rest) actor.send({ type: 'interrupt' })
+    const resting = rest.length > 0 && rest.every(({ state }) => state === 'queued')
+    if (resting && !accepting) for (const { actor } of rest) actor.send({ type: 'interrupt' })
+    else if (resting && paused !== undefined) options.onRest()
     if (rest.length === 0) {
       clock.clearTimeout(guarding)
       clock.clearTimeout(graceTimer)
@@ -340,6 +351,18 @@ export function createRollout(options: RolloutOptions): Rollout {
       for (const uid of uids) members.get(uid)?.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
     },
     hold,
+    pause(reason) {
+      paused = reason
+      plan()
+    },
+    resume() {
+      paused = undefined
+      plan()
+    },
+    abort(reason) {
+      if (accepting) takeIn()
+      hold(reason)
+    },
     interrupt(graceMs) {
       hold('interrupted: no further pod is started')
       graceTimer = clock.setTimeout(() => send({ type: 'checkpoint' }), graceMs)

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
 import { listLedgers } from './ledger-store.ts'
+import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
 import { resourceOf } from '../workloads/resources.ts'
 import { notFound } from '../workloads/watch.ts'
@@ -33,6 +34,8 @@ export interface LeaseStatus {
   epoch: number
   /** A renewal was seen, or the Lease ran out; absent where neither was waited for. */
   live?: boolean
+  /** What somebody has ordered of a run that is open. */
+  order?: { order: 'pause' | 'abort'; by: string }
 }
 
 /** One run, from its ledger. */
@@ -44,6 +47,8 @@ export interface RunStatus {
   startedAt: string
   /** All its pods are closed. */
   finished: boolean
+  /** Who has ended it before all its pods were upgraded. */
+  abortedBy?: string
 }
 
 /** One pod with a journal, or a pod that is gone and whose targets are not settled. */
@@ -88,12 +93,13 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
     const lease = leases.get(leaseName({ kind, name }))
     return {
       workload: { kind, name, namespace },
-      ...(lease ? { lease: { epoch: lease.transitions, ...(lease.holder === '' ? {} : { holder: lease.holder }) } } : {}),
+      ...(lease ? { lease: leaseStatus(lease, own) } : {}),
       runs: own.map(({ header }) => ({
         id: header.run,
         request: header.images.map(({ container, image }) => `${container}=${image}`).join(' '),
         startedAt: header.startedAt,
         finished: header.finishedAt !== undefined,
+        ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
       })),
       pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own)],
     }
@@ -103,6 +109,16 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
     if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, client)
   }
   return reports
+}
+
+function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: readonly Ledger[]): LeaseStatus {
+  const given = readOrder(annotations)
+  const isMeant = own.some(({ header: { run, finishedAt } }) => finishedAt === undefined && given?.runs.includes(run))
+  return {
+    epoch: transitions,
+    ...(holder === '' ? {} : { holder }),
+    ...(given && isMeant ? { order: { order: given.order, by: given.by } } : {}),
+  }
 }
 
 async function assertExists(ref: WorkloadRef, client: KubeClient): Promise<void> {

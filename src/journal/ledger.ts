@@ -61,6 +61,8 @@ export interface LedgerHeader {
   chunks: number
   /** Nothing is open any more. */
   finishedAt?: string
+  /** It was ended by an order: whose, and what of its templates was left as it is. */
+  aborted?: { by: string; left: string[] }
 }
 
 export interface Ledger {
@@ -78,6 +80,7 @@ const Header = z.object({
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
+  aborted: z.object({ by: z.string(), left: z.array(z.string()) }).optional(),
 })
 
 const Entry = z.object({

@@ -49,6 +49,8 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
       drift.pin(expected)
     },
 
+    // Its template is never written.
+    putBack: async () => ({ kind: 'done' }),
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: drift.onDrift,

@@ -5,6 +5,8 @@ import type { Drift } from './workload.ts'
 export interface DriftWatch {
   /** From here on, another template is drift. */
   pin(expected: ExpectedTemplate): void
+  /** From here on, nothing is. */
+  unpin(): void
   /** Looks at the newest version; to be called whenever something was observed. */
   check(): void
   onDrift(listener: (drift: Drift) => void): void
@@ -29,6 +31,7 @@ export function createDriftWatch(newest: () => WorkloadRecord | undefined): Drif
       pinned = expected
       check()
     },
+    unpin: () => (pinned = undefined),
     check,
     onDrift(listener) {
       listeners.push(listener)

@@ -52,6 +52,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     replaces: () => true,
     assess,
     prepare: async (_images, { signal }) => signal.throwIfAborted(),
+    putBack: async () => ({ kind: 'done' }),
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: () => {},

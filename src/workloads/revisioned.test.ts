@@ -6,7 +6,7 @@ import { openWorkload } from './open.ts'
 import { type FakeApi, createFakeApi } from './testing/fake-api.ts'
 import { APPS, NAMESPACE, ownerOf, pod, startRevisionController, template, workload as manifest } from './testing/manifests.ts'
 import { type TestClock, createTestClock, turn } from './testing/test-clock.ts'
-import type { Workload } from './workload.ts'
+import type { PutBack, Workload } from './workload.ts'
 
 const v2 = [{ container: 'app', image: 'registry/app:v2' }]
 const kinds: { kind: 'StatefulSet' | 'DaemonSet'; plural: string; labels: [string, string] }[] = [
@@ -105,6 +105,51 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       `waits until the ${kind} controller observes generation 2 (it is at 1)`,
       `pods take the revision ${labels[1]}`,
     ])
+  })
+
+  describe('putting the template back', () => {
+    const former = [{ container: 'app', image: 'registry/app:v1' }]
+    const putBack = (): Promise<PutBack> => workload.putBack(former, v2, { signal: new AbortController().signal })
+    const edit = (change: (spec: { template: { spec: { containers: { image: string }[] } } }) => void): void =>
+      void api.edit(path, ({ spec }) => change(spec))
+
+    it('gives it the images that it had, which is no drift', async () => {
+      const drifts: string[] = []
+      workload.onDrift(({ message }) => drifts.push(message))
+      await prepare()
+      expect(await putBack()).toEqual({ kind: 'done' })
+      await turn()
+      expect(images()).toEqual(['registry/app:v1', 'registry/sidecar:v1'])
+      expect(drifts).toEqual([])
+    })
+
+    it('needs no preparation, as after a crash, and does nothing a second time', async () => {
+      edit(({ template: { spec } }) => (spec.containers[0]!.image = 'registry/app:v2'))
+      await turn()
+      await putBack()
+      expect(await putBack()).toEqual({ kind: 'done' })
+      expect(images()[0]).toBe('registry/app:v1')
+      expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+    })
+
+    it('leaves what somebody has edited since, and names it', async () => {
+      await prepare()
+      edit(({ template: { spec } }) => (spec.containers[0]!.image = 'registry/app:v9'))
+      await turn()
+      expect(await putBack()).toEqual({
+        kind: 'left',
+        message: `the template of ${kind.toLowerCase()}/web was left as it is: container app has registry/app:v9 there, which the run has not set`,
+      })
+      expect(images()[0]).toBe('registry/app:v9')
+    })
+
+    it('leaves it where the controller would replace the pods', async () => {
+      await prepare()
+      api.edit(path, ({ spec }) => (spec.updateStrategy = { type: 'RollingUpdate' }))
+      await turn()
+      expect(await putBack()).toMatchObject({ kind: 'left', message: expect.stringContaining('RollingUpdate') })
+      expect(images()[0]).toBe('registry/app:v2')
+    })
   })
 
   it('writes nothing where the template has the images', async () => {

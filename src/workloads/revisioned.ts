@@ -1,3 +1,4 @@
+import type { ContainerImage } from '../pods/glossary.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { assessRevisioned } from './assess-revisioned.ts'
 import { createDriftWatch } from './drift-watch.ts'
@@ -6,7 +7,7 @@ import type { ExpectedTemplate } from './expected-template.ts'
 import { labelSelectorQuery } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
 import { pinRevision } from './pin-revision.ts'
-import { withImages } from './pod-template.ts'
+import { imageChanges, withImages } from './pod-template.ts'
 import { type RevisionRecord, revisionRecord } from './records.ts'
 import { CONTROLLER_REVISIONS, displayName } from './resources.ts'
 import { revisionLabelPatch } from './revision-label.ts'
@@ -14,7 +15,7 @@ import type { RevisionedKind } from './revisioned-kind.ts'
 import { ON_DELETE } from './update-strategy.ts'
 import { watchWorkload } from './watch.ts'
 import { goneAssessment } from './gone.ts'
-import type { Workload } from './workload.ts'
+import type { PrepareOptions, Workload } from './workload.ts'
 import { writeTemplate } from './write-template.ts'
 
 const TEMPLATE_DEADLINE_MS = 60_000
@@ -50,6 +51,29 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     return new WorkloadError('deadline', message, { deadline: 'template', cause })
   }
 
+  function write(
+    basis: ExpectedTemplate,
+    images: readonly ContainerImage[],
+    { signal, onProgress = () => {} }: PrepareOptions,
+    deadlineAt: number,
+  ): Promise<void> {
+    const { resource } = kind
+    const { observe } = watch
+    return writeTemplate({
+      options,
+      resource,
+      planned: basis,
+      images,
+      uid,
+      newest,
+      observe,
+      signal,
+      deadlineAt,
+      onProgress,
+      deadlineError,
+    })
+  }
+
   return {
     ref,
     uid,
@@ -76,20 +100,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       const deadlineAt = options.clock.now() + deadlineMs
       const basis: ExpectedTemplate = { ref, updateStrategy: ON_DELETE, template: planned }
       const wanted: ExpectedTemplate = { ...basis, template: withImages(planned, images) }
-      const { resource } = kind
-      await writeTemplate({
-        options,
-        resource,
-        planned: basis,
-        images,
-        uid,
-        newest,
-        observe: watch.observe,
-        signal,
-        deadlineAt,
-        onProgress,
-        deadlineError,
-      })
+      await write(basis, images, { signal, onProgress }, deadlineAt)
       let waiting = ''
       pinnedLabel = await changes.until(
         () => {
@@ -104,6 +115,30 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       planned = wanted.template
       onProgress(`pods take the revision ${pinnedLabel}`)
       drift.pin(wanted)
+    },
+
+    async putBack(former, set, putting) {
+      drift.unpin()
+      const template = newest()?.template
+      if (template === undefined) return { kind: 'left', message: `${owner} was deleted` }
+      const differing = imageChanges(template, former)
+      if (differing.length === 0) return { kind: 'done' }
+      const edited = differing.find(
+        ({ container, from }) => !set.some((one) => one.container === container && one.image === from),
+      )
+      if (edited) {
+        const message = `the template of ${owner} was left as it is: container ${edited.container} has ${edited.from} there, which the run has not set`
+        return { kind: 'left', message }
+      }
+      const unknown = former.find(({ image }) => image === '')
+      if (unknown) return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
+      try {
+        await write({ ref, updateStrategy: ON_DELETE, template }, former, putting, options.clock.now() + deadlineMs)
+        return { kind: 'done' }
+      } catch (error) {
+        if (!(error instanceof WorkloadError) || error.kind !== 'conflict') throw error
+        return { kind: 'left', message: `the template of ${owner} was left as it is: ${error.message}` }
+      }
     },
 
     podOperations: (pod) => revisionLabelPatch(pod, pinned()),

@@ -18,6 +18,9 @@ export interface PrepareOptions {
   onProgress?: (message: string) => void
 }
 
+/** `left` where somebody has changed it since, or it cannot be: `message` says what it is now. */
+export type PutBack = { kind: 'done' } | { kind: 'left'; message: string }
+
 /** The template is no longer the one that this run pinned. */
 export interface Drift {
   message: string
@@ -47,6 +50,11 @@ export interface Workload {
    * and with the signal's reason once it fires.
    */
   prepare(images: readonly ContainerImage[], options: PrepareOptions): Promise<void>
+  /**
+   * Gives the template the images back that a run has found there, where it still has those that the run has set. From
+   * then on nothing is drift. Rejects as `prepare` does.
+   */
+  putBack(former: readonly ContainerImage[], set: readonly ContainerImage[], options: PrepareOptions): Promise<PutBack>
   /** Operations that go with the image patch of a pod, so that the owner counts it as updated. Only after `prepare`. */
   podOperations(pod: PodView): PatchOperation[]
   /** True where the pod carries the pinned revision (or there is none to carry). Only after `prepare`. */

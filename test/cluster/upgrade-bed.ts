@@ -21,6 +21,9 @@ const RBAC = new URL('../../deploy/rbac.yaml', import.meta.url)
 /** The identity that sluice runs as: it has the rights of deploy/rbac.yaml and no other. */
 export const RUNNER = 'sluice-runner'
 
+/** The others reach no load balancer. */
+const NEEDS_CONFIG = new Set(['upgrade', 'plan', 'abort'])
+
 export interface UpgradeBedOptions {
   /** Kubernetes namespace; one for each test. */
   name: string
@@ -98,7 +101,8 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   const running = new Set<ChildProcess>()
 
   function start([verb, ...args]: string[], { jsonl = true } = {}): SluiceProcess {
-    const usual = ['-n', name, '--config', configFile, '--kubeconfig', runner, ...(jsonl ? ['-o', 'jsonl'] : [])]
+    const config = NEEDS_CONFIG.has(verb!) ? ['--config', configFile] : []
+    const usual = ['-n', name, ...config, '--kubeconfig', runner, ...(jsonl ? ['-o', 'jsonl'] : [])]
     // Of a flag that is given twice the last one counts: the test's own.
     const all = [SLUICE, verb!, ...usual, ...args]
     const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })

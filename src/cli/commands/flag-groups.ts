@@ -29,7 +29,7 @@ export function addOutputFlags(command: Command, formats: readonly string[]): Co
 
 /** What to upgrade and how; the same for `upgrade` and `plan`. */
 export function addRequestFlags(command: Command): Command {
-  return command
+  command
     .argument('[arguments...]', 'TYPE/NAME of workloads and pods, CONTAINER=IMAGE of the images they shall run')
     .optionsGroup('What to upgrade:')
     .option('-l, --selector <selector>', 'pods by label, in place of names')
@@ -49,7 +49,20 @@ export function addRequestFlags(command: Command): Command {
         'proceed',
       ]),
     )
+  return addHomeDeadlines(command)
+}
+
+/** Until a pod that was patched is home. */
+export function addHomeDeadlines(command: Command): Command {
+  return command
     .option('--restart-deadline <duration>', "from the end of the pod's grace period until the new container runs")
     .option('--ready-deadline <duration>', 'until the restarted pod is ready')
     .option('--restore-deadline <duration>', 'until the load balancers confirm that the pod is back')
+}
+
+/** Which run is meant: by what it upgrades. */
+export function addOrderFlags(command: Command): Command {
+  return command
+    .argument('[workloads...]', 'TYPE/NAME of workloads and pods that the run upgrades')
+    .option('-l, --selector <selector>', 'pods by label, in place of names')
 }

@@ -15,6 +15,7 @@ export function registerUpgrade(program: Command, context: CommandContext): void
   addRequestFlags(command)
     .optionsGroup('This run:')
     .option('--dry-run', 'plan only; the same as the command plan')
+    .option('--exit-when-paused', 'once a pause has come to rest, end with exit code 5 in place of waiting for its end')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
   addOutputFlags(command, ['text', 'json', 'jsonl'])
   addClusterFlags(command)
@@ -31,7 +32,8 @@ Examples:
 
 Exit codes:
   0 done or already there     1 failed                  2 wrong arguments or config
-  3 preflight refused it      4 deadline, resumable     7 conflict with another run or change
+  3 preflight refused it      4 deadline, resumable     5 paused (--exit-when-paused)
+  6 aborted by an order       7 conflict with another run or change
   8 a person has to look      130, 143 interrupted, resumable
 `,
     )

@@ -6,7 +6,7 @@ import { inert } from './inert.ts'
 import { planOutline } from './plan-view.ts'
 import type { Renderer } from './renderer.ts'
 import { activePods, applyEvent, emptyView, queuedCount, type RunView } from './run-view.ts'
-import { finishedPod, interrupting, leaseWaiting, started, unusualEffect } from './sentences.ts'
+import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
 import { summary } from './summary.ts'
 
 /** CI systems kill a job that has been silent for minutes, and people believe that it hangs. */
@@ -107,6 +107,10 @@ function words(event: RunEvent, colors: Colors): string | undefined {
       return finishedPod(event.result, colors)
     case 'interrupting':
       return colors.yellow(interrupting(event.graceMs))
+    case 'ordered':
+      return colors.yellow(ordered(event))
+    case 'paused':
+      return colors.yellow(paused(event.by))
     case 'warning':
       return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
     case 'planned':
@@ -128,6 +132,6 @@ function stillWaiting(view: RunView, nowMs: number): string {
     .map(({ pod, state, sinceMs, detail }) => `${inert(pod)} ${state} for ${formatElapsed(nowMs - sinceMs)}: ${inert(detail)}`)
   if (active.length > MOST_NAMED) named.push(`${active.length - MOST_NAMED} more pods at work`)
   const queued = queuedCount(view)
-  if (queued > 0) named.push(`${queued} queued`)
+  if (queued > 0) named.push(`${queued} queued${view.order === undefined ? '' : `, ${inert(view.order)}`}`)
   return named.length === 0 ? 'still at work' : `still waiting: ${named.join('; ')}`
 }

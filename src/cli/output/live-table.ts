@@ -9,7 +9,7 @@ import { planOutline } from './plan-view.ts'
 import type { Renderer } from './renderer.ts'
 import type { RunReport } from './run-report.ts'
 import { activePods, applyEvent, emptyView, finishedCount, queuedCount, type PodRow, type RunView } from './run-view.ts'
-import { finishedPod, interrupting, leaseWaiting, started, unusualEffect } from './sentences.ts'
+import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
 import { summary } from './summary.ts'
 
 /** Faster than this nobody can read, and every redraw costs a slow terminal a screen of text. */
@@ -113,6 +113,10 @@ function permanentLine(event: RunEvent, colors: Colors): string | undefined {
       return colors.yellow(`warning: ${event.pod === undefined ? '' : `${inert(event.pod)}: `}${inert(event.message)}`)
     case 'interrupting':
       return colors.yellow(interrupting(event.graceMs))
+    case 'ordered':
+      return colors.yellow(ordered(event))
+    case 'paused':
+      return colors.yellow(paused(event.by))
     case 'effect': {
       const words = unusualEffect(event)
       return words === undefined ? undefined : colors.yellow(`${inert(event.pod)}: ${words}`)
@@ -138,7 +142,8 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
   const active = activePods(view)
   const queued = queuedCount(view)
   const head = `${finishedCount(view)} of ${view.pods.size} pods finished, ${active.length} at work, ${formatElapsed(nowMs)}`
-  const lines = [truncate(view.interrupting ? `interrupting: ${head}` : head, columns)]
+  const mode = view.interrupting ? 'interrupting: ' : view.order === undefined ? '' : `${inert(view.order)}: `
+  const lines = [truncate(`${mode}${head}`, columns)]
   const shown = active.slice(0, Math.max(1, size.rows - FURNITURE_LINES))
   if (shown.length > 0) {
     const rows = [['POD', 'STATE', 'FOR', 'DETAIL'], ...shown.map((row) => cells(row, nowMs))]

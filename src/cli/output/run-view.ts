@@ -23,6 +23,8 @@ export interface RunView {
   pods: Map<string, PodRow>
   lease?: { lease: string; holder: string; remainingMs: number; atMs: number }
   interrupting: boolean
+  /** Such as "paused by NAME". */
+  order?: string
   warnings: string[]
 }
 
@@ -59,10 +61,15 @@ export function applyEvent(view: RunView, event: RunEvent): void {
     case 'interrupting':
       view.interrupting = true
       return
+    case 'ordered':
+      if (event.order === 'resume') delete view.order
+      else view.order = `${event.order === 'pause' ? 'paused' : 'aborted'} by ${event.by}`
+      return
     case 'warning':
       view.warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
       return
     case 'planned':
+    case 'paused':
     case 'template':
     case 'effect':
     case 'finished':

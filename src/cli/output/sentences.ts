@@ -71,6 +71,21 @@ export function interrupting(graceMs: number): string {
   return `interrupted: no new pod is started; pods that are drained and not patched are put back; patched ones get ${formatElapsed(graceMs)} to come home`
 }
 
+export function ordered({ order, by }: Extract<RunEvent, { type: 'ordered' }>): string {
+  switch (order) {
+    case 'pause':
+      return `paused by ${inert(by)}: no new pod is started; pods that are under way come home`
+    case 'abort':
+      return `aborted by ${inert(by)}: no new pod is started; pods that are drained and not patched are put back; patched ones come home`
+    case 'resume':
+      return 'the pause is lifted'
+  }
+}
+
+export function paused(by: string): string {
+  return `paused by ${inert(by)}: nothing is under way any more`
+}
+
 export function started({ run, epoch, resumed, pods }: Extract<RunEvent, { type: 'started' }>): string {
   const count = `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}`
   return `run ${inert(run)} ${resumed ? 'goes on' : 'begins'}: ${count}, epoch ${epoch}`

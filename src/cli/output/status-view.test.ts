@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PodStatus, StatusReport } from '../../engine/status.ts'
+import type { LeaseStatus, PodStatus, RunStatus, StatusReport } from '../../engine/status.ts'
 import { cleanupLines } from './cleanup-view.ts'
 import { createColors } from './color.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from './status-view.ts'
@@ -44,6 +44,20 @@ test('what is open, and what a person has to look at', () => {
     Look at edge:
     show servers state`)
   expect(statusLines('shop', [], colors)).toEqual(['No records of sluice in namespace shop.'])
+})
+
+test.each([
+  { order: 'pause' as const, words: 'paused', state: 'paused' },
+  { order: 'abort' as const, words: 'aborted', state: 'aborting' },
+])('who has ordered a $order', ({ order, words, state }) => {
+  const [open, finished] = report.runs as [RunStatus, RunStatus]
+  const runs = [open, { ...finished, abortedBy: 'ann@desk' }]
+  const lines = (lease: LeaseStatus): string[] =>
+    statusLines('shop', [{ ...report, lease: { ...lease, order: { order, by: 'bob@desk' } }, runs, pods: [] }], colors)
+  expect(lines({ holder: 'host_7', epoch: 3 })[1]).toBe(`  held by host_7 (epoch 3); ${words} by bob@desk`)
+  expect(lines({ epoch: 3 })[1]).toBe(`  held by nobody (epoch 3); ${words} by bob@desk`)
+  const states = lines({ epoch: 3 }).filter((line) => /^ {2}r\d/.test(line))
+  expect(states.map((line) => line.split(/ +/).at(-1))).toEqual([state, 'aborted'])
 })
 
 test('a journal or a run that is not closed is open', () => {

@@ -34,12 +34,7 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
   const lines = [`${workload.kind.toLowerCase()}/${inert(workload.name)} in namespace ${inert(workload.namespace)}: ${verdict}`]
   if (lease !== undefined) lines.push(`  ${leaseWords(lease)}`)
   if (runs.length > 0) {
-    const rows = runs.map(({ id, request, startedAt, finished }) => [
-      inert(id),
-      inert(request),
-      inert(startedAt),
-      finished ? 'finished' : 'open',
-    ])
+    const rows = runs.map((run) => [inert(run.id), inert(run.request), inert(run.startedAt), runState(run, lease?.order)])
     lines.push('', ...table([['RUN', 'REQUEST', 'STARTED', 'STATE'], ...rows], { indent: '  ' }))
   }
   if (pods.length > 0) {
@@ -56,10 +51,20 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
   return [...lines, ...pods.flatMap(instructions)]
 }
 
-function leaseWords({ holder, epoch, live }: NonNullable<StatusReport['lease']>): string {
-  if (holder === undefined) return `held by nobody (epoch ${epoch})`
+function runState(
+  { finished, abortedBy }: StatusReport['runs'][number],
+  order: NonNullable<StatusReport['lease']>['order'],
+): string {
+  if (abortedBy !== undefined) return 'aborted'
+  if (finished) return 'finished'
+  return order === undefined ? 'open' : order.order === 'pause' ? 'paused' : 'aborting'
+}
+
+function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['lease']>): string {
+  const ordered = order === undefined ? '' : `; ${order.order === 'pause' ? 'paused' : 'aborted'} by ${inert(order.by)}`
+  if (holder === undefined) return `held by nobody (epoch ${epoch})${ordered}`
   const life = live === undefined ? '' : live ? ', alive' : ', not alive'
-  return `held by ${inert(holder)} (epoch ${epoch}${life})`
+  return `held by ${inert(holder)} (epoch ${epoch}${life})${ordered}`
 }
 
 function rotation(out: PodStatus['out']): string {

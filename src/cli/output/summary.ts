@@ -10,6 +10,8 @@ const VERDICT: Record<RunOutcome, string> = {
   refused: 'Refused, nothing was touched',
   conflict: 'Conflict',
   interrupted: 'Interrupted',
+  paused: 'Paused',
+  aborted: 'Aborted',
   needsOperator: 'A person has to look',
 }
 
@@ -26,7 +28,7 @@ const POD_WORDS: Record<PodOutcome, string> = {
 
 /** The last lines of a run: how it ended, what is wrong with which pod, and what to type next. */
 export function summary(report: RunReport, colors: Colors): string[] {
-  const color = report.outcome === 'done' ? colors.green : colors.red
+  const color = ['done', 'aborted', 'paused'].includes(report.outcome) ? colors.green : colors.red
   const verdict = `${color(VERDICT[report.outcome])}: ${inert(report.reason)}`
   const counts = (Object.keys(POD_WORDS) as PodOutcome[]).flatMap((outcome) => {
     const count = report.pods.filter((pod) => pod.outcome === outcome).length

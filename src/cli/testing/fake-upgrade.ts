@@ -1,4 +1,4 @@
-// A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT]`. Tests send it signals.
+// A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import type { RunEventBody, RunOutcome } from '../../engine/events.ts'
@@ -12,7 +12,7 @@ import { processTerminal } from '../terminal.ts'
 import type { World } from '../world.ts'
 import { at, podResult, runResult, samplePlan } from './samples.ts'
 
-const [, , scenario = '', , format = 'text'] = process.argv
+const [, , scenario = '', , format = 'text', aborts] = process.argv
 const never = new Promise<never>(() => {})
 const wakes = new EventEmitter()
 // Like the watches of a real run: it keeps the process alive.
@@ -59,6 +59,15 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     throw new WorkloadError('forbidden', 'not allowed to patch pods')
   },
   operator: async () => 'needsOperator',
+  aborted: async (emit) => {
+    emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
+    return 'aborted'
+  },
+  paused: async (emit) => {
+    emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+    emit({ type: 'paused', by: 'ann@desk' })
+    return 'paused'
+  },
 }
 
 const world: World = {
@@ -114,7 +123,9 @@ void runUpgrade(
       acceptTemplateDrift: false,
       allowUnbalanced: false,
       graceMs: 5000,
+      exitWhenPaused: false,
     },
+    aborts: aborts === 'aborts',
     flags: { output: format as OutputFormat, color: 'auto' },
     invocation: { program: 'kubectl sluice', args: ['upgrade', 'sts/web', "app=it's:v2", '-n', 'shop'] },
   },

@@ -1,4 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
+import { applyJsonPatch } from '../../workloads/testing/json-patch.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeErrorKind } from '../../kube/errors.ts'
 
@@ -83,7 +84,17 @@ export function createLeaseServer(): LeaseServer {
           // A PUT replaces the whole object.
           return store(spec, metadata.annotations ?? {})
         }),
-      patch: unused,
+      patch: (path, operations) =>
+        call('PATCH', path, () => {
+          if (!lease) throw failure('PATCH', path, 'definite', 404)
+          let patched: StoredLease
+          try {
+            patched = applyJsonPatch(lease, operations)
+          } catch {
+            throw failure('PATCH', path, 'definite', 422)
+          }
+          return store(patched.spec, patched.metadata.annotations ?? {})
+        }),
       delete: unused,
       watch: unused,
     },

@@ -1,0 +1,97 @@
+import type { OpenRuns } from '../engine/open-runs.ts'
+import type { RunRequest } from '../engine/run.ts'
+import type { SeenLease } from '../engine/watch-owner.ts'
+import type { LedgerHeader } from '../journal/ledger.ts'
+import type { CommandContext } from './commands/context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import type { AbortFlags } from './flags.ts'
+import { orderGiver } from './order-giver.ts'
+import { inert } from './output/inert.ts'
+import { orderOutput, type OrderReport } from './output/order-view.ts'
+import { parseRequest } from './request.ts'
+import type { Cluster } from './world.ts'
+
+/** Orders it, and waits for who has the run; does it itself where nobody has. */
+export async function abortAction(args: readonly string[], flags: AbortFlags, context: CommandContext): Promise<ExitCode> {
+  const { terminal, invocation } = context
+  const request = parseRequest(args, flags, 'abort')
+  const by = orderGiver(terminal.env)
+  const { configPath, openCluster, openWorld } = await import('./world.ts')
+  const cluster = await openCluster(flags, request.requestTimeoutMs)
+  let left: { open: OpenRuns; seen: ReadonlyMap<string, SeenLease> }
+  try {
+    const ordered = await orderAbort({ cluster, select: request.select, by, flags, context })
+    if ('code' in ordered) return ordered.code
+    left = ordered
+  } finally {
+    await cluster.close()
+  }
+  const { prepareAbort } = await import('../engine/abort.ts')
+  const { runUpgrade } = await import('./run-upgrade.ts')
+  return runUpgrade(
+    { request, flags, invocation, aborts: true },
+    {
+      terminal,
+      openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs),
+      prepareRun: ({ namespace, settings }, ports) => prepareAbort({ namespace, settings, by, ...left }, ports),
+    },
+  )
+}
+
+interface AbortOrder {
+  cluster: Cluster
+  select: RunRequest['select']
+  by: string
+  flags: AbortFlags
+  context: CommandContext
+}
+
+/** An exit code where all is said and done; else what no living process has. */
+async function orderAbort({
+  cluster: { client, namespace },
+  select,
+  by,
+  flags,
+  context: { terminal },
+}: AbortOrder): Promise<{ code: ExitCode } | { open: OpenRuns; seen: ReadonlyMap<string, SeenLease> }> {
+  const { awaitOpenRuns, readOpenRuns } = await import('../engine/open-runs.ts')
+  const { giveOrder } = await import('../engine/give-order.ts')
+  const { watchOwner } = await import('../engine/watch-owner.ts')
+  const { listLedgers } = await import('../engine/ledger-store.ts')
+  const { clock } = terminal
+  const open = await awaitOpenRuns(client, { namespace, select }, clock)
+  const runs = open.runs.map(({ run }) => run)
+  const what = `run ${runs.join(', ')} of ${open.asked}`
+
+  function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done): { code: ExitCode } {
+    const report: OrderReport = { order: 'abort', namespace, workloads: open.asked, runs, outcome, message }
+    terminal.out.write(orderOutput(report, flags.output))
+    return { code }
+  }
+
+  if (runs.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
+  await giveOrder(open, { order: 'abort', by }, { client, namespace })
+  if (!flags.wait) return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
+  let told = ''
+  const seen = await watchOwner({
+    client,
+    clock,
+    namespace,
+    leases: open.leases,
+    onLook(holder) {
+      if (told !== holder) terminal.err.write(`${inert(what)}: the abort is ordered; waits for ${inert(holder)}\n`)
+      told = holder
+    },
+  })
+  const now = await readOpenRuns(client, { namespace, select })
+  if (now.runs.some(({ run }) => runs.includes(run))) return { open: now, seen }
+  const ledgers = await listLedgers(client, namespace)
+  const ended = ledgers.flatMap((found): LedgerHeader[] =>
+    found.kind === 'read' && runs.includes(found.ledger.header.run) ? [found.ledger.header] : [],
+  )
+  const aborted = ended.flatMap((header) => header.aborted ?? [])
+  const leftAsIs = aborted.flatMap((one) => one.left)
+  if (aborted.length === 0) return end('finished', `${what} had come to its end before the order reached it`)
+  if (leftAsIs.length > 0) return end('left', `${what} is aborted, but ${leftAsIs.join('; ')}`, EXIT.conflict)
+  return end('aborted', `${what} is aborted`)
+}

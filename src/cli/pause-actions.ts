@@ -1,0 +1,60 @@
+import { RunError } from '../engine/errors.ts'
+import type { OpenRuns } from '../engine/open-runs.ts'
+import type { CommandContext } from './commands/context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import type { OrderFlags } from './flags.ts'
+import { orderGiver } from './order-giver.ts'
+import { orderOutput, type OrderReport } from './output/order-view.ts'
+import { parseRequest } from './request.ts'
+import type { Cluster } from './world.ts'
+
+export async function pauseAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
+  return order('pause', args, flags, context, async (open, { client, namespace }) => {
+    const { giveOrder } = await import('../engine/give-order.ts')
+    await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
+    return isHeld(open)
+      ? 'no new pod starts from the next renewal of its Lease on (5 s), those under way come home; sluice resume goes on'
+      : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
+  })
+}
+
+export async function resumeAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
+  return order('resume', args, flags, context, async (open, { client, namespace }) => {
+    const { liftPause } = await import('../engine/give-order.ts')
+    const by = await liftPause(open, { client, namespace })
+    if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
+    const next = isHeld(open)
+      ? 'it goes on from the next renewal of its Lease on (5 s)'
+      : 'no process is at work on it: the same upgrade command goes on'
+    return `the pause by ${by} is lifted; ${next}`
+  })
+}
+
+function isHeld({ leases }: OpenRuns): boolean {
+  return leases.some(({ holder }) => holder !== '')
+}
+
+async function order(
+  verb: 'pause' | 'resume',
+  args: readonly string[],
+  flags: OrderFlags,
+  { terminal }: CommandContext,
+  give: (open: OpenRuns, cluster: Cluster) => Promise<string>,
+): Promise<ExitCode> {
+  const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
+  const { openCluster } = await import('./world.ts')
+  const { awaitOpenRuns } = await import('../engine/open-runs.ts')
+  const cluster = await openCluster(flags, requestTimeoutMs)
+  try {
+    const { client, namespace } = cluster
+    const open = await awaitOpenRuns(client, { namespace, select }, terminal.clock)
+    if (open.runs.length === 0) throw new RunError('preflight', `no run of ${open.asked} is open: nothing to ${verb}`)
+    const runs = open.runs.map(({ run }) => run)
+    const message = `run ${runs.join(', ')} of ${open.asked}: ${await give(open, cluster)}`
+    const report: OrderReport = { order: verb, namespace, workloads: open.asked, runs, outcome: 'ordered', message }
+    terminal.out.write(orderOutput(report, flags.output))
+    return EXIT.done
+  } finally {
+    await cluster.close()
+  }
+}

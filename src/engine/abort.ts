@@ -1,0 +1,36 @@
+import type { WorkloadRef } from '../plan/plan.ts'
+import type { OpenRuns } from './open-runs.ts'
+import { RunError } from './errors.ts'
+import type { RunPorts, RunRequest } from './request.ts'
+import type { PreparedRun } from './run.ts'
+import { prepareRun } from './run.ts'
+import type { SeenLease } from './watch-owner.ts'
+
+export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
+  open: OpenRuns
+  by: string
+  /** Owners that are known to be dead. */
+  seen: ReadonlyMap<string, SeenLease>
+}
+
+/**
+ * Ends the newest open run, and what those before it have left, in place of an owner that is dead: what is drained and
+ * not patched is put back, what is patched comes home, and the templates get back what they had.
+ */
+export async function prepareAbort({ namespace, settings, open, by, seen }: AbortRequest, ports: RunPorts): Promise<PreparedRun> {
+  const [newest] = open.runs
+  if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
+  return prepareRun(
+    {
+      namespace,
+      select: { refs: newest.workloads as Pick<WorkloadRef, 'kind' | 'name'>[] },
+      images: newest.images,
+      settings,
+      // What was accepted when the run began need not be said again to end it.
+      acceptTemplateDrift: true,
+      allowUnbalanced: true,
+      abort: { by, seen },
+    },
+    ports,
+  )
+}

@@ -1,0 +1,105 @@
+import type { LedgerHeader } from '../journal/ledger.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { listPages } from '../kube/list-pages.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
+import type { Clock } from '../ports/clock.ts'
+import { createOwnerLookup } from '../workloads/owner.ts'
+import { displayName } from '../workloads/resources.ts'
+import { notFound } from '../workloads/watch.ts'
+import type { LeaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
+import { listLedgers } from './ledger-store.ts'
+import { podsPath } from './pod-store.ts'
+import type { RunRequest } from './request.ts'
+
+type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** What is open on some workloads, as it stands in the cluster now. */
+export interface OpenRuns {
+  /** As they were asked for, such as `statefulset/web`. */
+  asked: string
+  /** Not finished, the newest first. */
+  runs: LedgerHeader[]
+  /** Of all workloads of these runs, and of those that were asked for. */
+  leases: LeaseRecord[]
+}
+
+/** Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is none. */
+export async function readOpenRuns(
+  client: KubeClient,
+  { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
+): Promise<OpenRuns> {
+  const refs =
+    'refs' in select ? await ownersOf(client, namespace, select.refs) : await selected(client, namespace, select.labelSelector)
+  const isAsked = ({ kind, name }: { kind: string; name: string }): boolean =>
+    refs.some((ref) => ref.kind === kind && ref.name === name)
+  const runs = (await listLedgers(client, namespace))
+    .flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+    .filter(({ finishedAt, workloads }) => finishedAt === undefined && workloads.some(isAsked))
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+  const concerned = [...refs, ...runs.flatMap(({ workloads }) => workloads as Ref[])]
+  const names = [...new Set(concerned.map((ref) => leaseName(ref)))].toSorted()
+  const leases = await Promise.all(names.map((name) => readLease(client, namespace, name)))
+  return { asked: refs.map(displayName).join(', '), runs, leases: leases.filter((one) => one !== undefined) }
+}
+
+async function readLease(client: KubeClient, namespace: string, name: string): Promise<LeaseRecord | undefined> {
+  try {
+    return leaseRecord(await client.get(leasePath(namespace, name)))
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+async function ownersOf(client: KubeClient, namespace: string, refs: readonly Ref[]): Promise<Ref[]> {
+  const pods: PodView[] = []
+  for (const { kind, name } of refs) {
+    if (kind !== 'Pod') continue
+    pods.push(
+      await client.get(podsPath(namespace, name)).then(podView, (error: unknown) => {
+        throw error instanceof KubeError && error.status === 404 ? notFound({ kind, name, namespace }) : error
+      }),
+    )
+  }
+  return unique([...refs.filter(({ kind }) => kind !== 'Pod'), ...(await above(client, pods))])
+}
+
+async function selected(client: KubeClient, namespace: string, labelSelector: string): Promise<Ref[]> {
+  const { items } = await listPages({ client, path: podsPath(namespace), selectors: { labelSelector } })
+  return unique(await above(client, items.map(podView)))
+}
+
+async function above(client: KubeClient, pods: readonly PodView[]): Promise<Ref[]> {
+  const ownershipOf = createOwnerLookup(client)
+  const refs: Ref[] = []
+  for (const pod of pods) {
+    const ownership = await ownershipOf(pod)
+    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod' satisfies WorkloadKind, name: pod.name })
+  }
+  return refs
+}
+
+function unique(refs: readonly Ref[]): Ref[] {
+  return [...new Map(refs.map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values()]
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/** The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. */
+export async function awaitOpenRuns(
+  client: KubeClient,
+  request: Pick<RunRequest, 'namespace' | 'select'>,
+  clock: Clock,
+): Promise<OpenRuns> {
+  const since = clock.now()
+  for (;;) {
+    const open = await readOpenRuns(client, request)
+    const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
+    if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}

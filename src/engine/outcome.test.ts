@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import type { PodOutcome, PodResult } from './events.ts'
+import { endingOfAbort } from './outcome.ts'
+
+const pod = (outcome: PodOutcome, out = false): PodResult => ({
+  uid: outcome,
+  pod: outcome,
+  outcome,
+  reason: 'because',
+  out,
+  phases: {},
+})
+
+describe('an abort', () => {
+  test('has done what it promises where nobody is left half done', () => {
+    const pods = [pod('upgraded'), pod('skipped'), pod('unchanged'), pod('unchanged'), pod('settled'), pod('failed')]
+    expect(endingOfAbort(pods, 'ann')).toEqual({
+      outcome: 'aborted',
+      reason: 'by ann; 1 on their new images, 3 left on their old ones',
+    })
+  })
+
+  test.each<[PodResult, string]>([
+    [pod('failed', true), 'failed'],
+    [pod('needsOperator'), 'needsOperator'],
+    [pod('interrupted', true), 'interrupted'],
+    [pod('conflict'), 'conflict'],
+  ])('has not, where one pod ended as $outcome', (one, outcome) => {
+    expect(endingOfAbort([pod('upgraded'), pod('unchanged'), one], 'ann').outcome).toBe(outcome)
+  })
+})

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PodState, RunEvent } from '../../src/engine/events.ts'
+import { journalStep } from './journal.ts'
+import { service, statefulSet } from './manifests.ts'
+import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { Traffic } from './traffic.ts'
+import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+const PODS = ['web-2', 'web-1', 'web-0']
+/** Longer than a process takes to start on a busy machine, and an order to be heard: six seconds more at most. */
+const SLOW_STOP_S = 15
+const BUSY = { heldShare: 0.1, holdMs: 15_000, timeoutMs: 40_000 }
+
+function openBed(cluster: Parameters<typeof startUpgradeBed>[0], name: string, preStopSeconds?: number): Promise<UpgradeBed> {
+  const pods = preStopSeconds === undefined ? {} : { preStopSeconds, terminationGracePeriodSeconds: 40 }
+  const web = statefulSet({ name: 'web', namespace: name, readyAfter: 1, ...pods })
+  return startUpgradeBed(cluster, { name, objects: [web, service({ name: 'web', namespace: name })], app: 'web', count: 3 })
+}
+
+interface Seen {
+  images: Record<string, string>
+  template: string
+  steps: Record<string, string | undefined>
+}
+
+async function look(bed: UpgradeBed): Promise<Seen> {
+  const pods = await bed.pods()
+  const { spec } = await bed.cluster.api.get('StatefulSet', 'web', bed.namespace)
+  const each = <T>(of: (pod: (typeof pods)[number]) => T): Record<string, T> =>
+    Object.fromEntries(pods.map((pod) => [pod.metadata.name, of(pod)]))
+  return {
+    images: each(({ status }) => status.containerStatuses[0].image.replace('localhost/app:', '')),
+    template: spec.template.spec.containers[0].image.replace('localhost/app:', ''),
+    steps: each(journalStep),
+  }
+}
+
+interface Ended extends Seen {
+  effects: Record<string, string[]>
+  failed: string
+  order: string | undefined
+  open: string[]
+}
+
+/** A moment under traffic after it all, then what has become of everything. */
+async function ending(bed: UpgradeBed, traffic: Traffic, mark: number): Promise<Ended> {
+  await sleep(400)
+  const { requests, failed, byKind } = await traffic.stop()
+  expect(requests).toBeGreaterThan(100)
+  const effects: Record<string, string[]> = {}
+  for (const { server, kind, effective } of bed.haproxy.recorder.effects().slice(mark)) {
+    if (effective) (effects[server] ??= []).push(kind)
+  }
+  const [lease] = await bed.cluster.api.list('Lease', bed.namespace)
+  expect(lease.spec.holderIdentity ?? '').toBe('')
+  const parts = await bed.cluster.api.list('ConfigMap', bed.namespace, 'sluice.dev/ledger')
+  const headers = parts.flatMap(({ data }) => (data?.header ? [JSON.parse(data.header)] : []))
+  return {
+    ...(await look(bed)),
+    effects,
+    failed: failed === 0 ? '' : JSON.stringify(byKind),
+    order: lease.metadata.annotations?.['sluice.dev/order'],
+    open: headers.flatMap(({ run, finishedAt }) => (finishedAt === undefined ? [run] : [])),
+  }
+}
+
+const stateWhen = (events: RunEvent[], pod: string, type: RunEvent['type']): PodState | undefined => {
+  const before = events.slice(
+    0,
+    events.findIndex((event) => event.type === type),
+  )
+  const last = before.findLast((event) => event.type === 'podState' && event.pod === pod)
+  return last?.type === 'podState' ? last.to : undefined
+}
+
+describeOnCluster('sluice abort', (cluster) => {
+  /** In the middle of the second of three pods: one is done by then, and one has not begun. */
+  const CASES: {
+    state: PodState
+    flags?: string[]
+    traffic?: typeof BUSY
+    preStopSeconds?: number
+    home: 'unchanged' | 'upgraded'
+  }[] = [
+    { state: 'emptying', traffic: BUSY, home: 'unchanged' },
+    { state: 'restarting', preStopSeconds: SLOW_STOP_S, home: 'upgraded' },
+    { state: 'warming', flags: ['--ready-for', '15s'], home: 'upgraded' },
+  ]
+
+  describe.each(CASES)('of a live run, a pod $state', ({ state, flags = [], traffic: busy, preStopSeconds, home }) => {
+    let bed: UpgradeBed
+    beforeAll(async () => {
+      bed = await openBed(cluster(), `abort-${state}`, preStopSeconds)
+    })
+    afterAll(() => bed?.stop())
+
+    it('nobody stays half done, the template is as before, and no request fails', async () => {
+      const before = await standings(bed)
+      const traffic = await bed.traffic(busy)
+      const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2', ...flags])
+      await reached(run, 'web-1', state)
+      const abort = await bed.start(['abort', 'sts/web', '-o', 'json'], { jsonl: false }).exit
+      const exit = await run.exit
+      expect(exit.code, story(exit)).toBe(6)
+      expect(abort.code, abort.stderr).toBe(0)
+      expect(JSON.parse(abort.stdout)).toMatchObject({ kind: 'OrderReport', outcome: 'aborted', runs: [exit.result!.run] })
+      // The state that is tested is the one in which the order was heard.
+      expect(stateWhen(exit.events, 'web-1', 'ordered'), story(exit)).toBe(state)
+      expect(outcomes(exit.result)).toEqual({ 'web-2': ['upgraded'], 'web-1': [home], 'web-0': ['unchanged'] })
+      expect(await ending(bed, traffic, 0)).toEqual({
+        images: { 'web-2': 'v2', 'web-1': home === 'upgraded' ? 'v2' : 'v1', 'web-0': 'v1' },
+        template: 'v1',
+        steps: { 'web-2': 'closed', 'web-1': 'closed', 'web-0': undefined },
+        effects: { 'web-2': ['drain', 'ready'], 'web-1': ['drain', 'ready'] },
+        failed: '',
+        order: undefined,
+        open: [],
+      })
+      expect(await standings(bed)).toEqual(before)
+      // The command that made it begins a new run, and nothing of the old order is left.
+      if (state !== 'emptying') return
+      const again = await bed.upgrade('sts/web', 'app=localhost/app:v2')
+      expect(again.code, story(again)).toBe(0)
+      expect(new Set(Object.values((await look(bed)).images))).toEqual(new Set(['v2']))
+    })
+  })
+
+  describe('of a run whose process was killed', () => {
+    let bed: UpgradeBed
+    beforeAll(async () => {
+      bed = await openBed(cluster(), 'abort-killed')
+    })
+    afterAll(() => bed?.stop())
+
+    async function killed(image: string, pod: string, state: PodState): Promise<SluiceExit> {
+      const run = bed.start(['upgrade', 'sts/web', `app=localhost/app:${image}`])
+      await reached(run, pod, state)
+      run.child.kill('SIGKILL')
+      return run.exit
+    }
+
+    it('a drained pod goes back untouched; a second abort finds nothing to do', async () => {
+      const before = await standings(bed)
+      const traffic = await bed.traffic(longRequests)
+      await killed('v2', 'web-2', 'emptying')
+      const abort = bed.start(['abort', 'sts/web'])
+      const exit = await abort.exit
+      expect(exit.code, story(exit)).toBe(0)
+      expect(exit.result?.outcome).toBe('aborted')
+      expect(await ending(bed, traffic, 0)).toEqual({
+        images: { 'web-2': 'v1', 'web-1': 'v1', 'web-0': 'v1' },
+        template: 'v1',
+        steps: { 'web-2': 'closed', 'web-1': undefined, 'web-0': undefined },
+        effects: { 'web-2': ['drain', 'ready'] },
+        failed: '',
+        order: undefined,
+        open: [],
+      })
+      expect(await standings(bed)).toEqual(before)
+      const again = await bed.start(['abort', 'sts/web', '-o', 'json'], { jsonl: false }).exit
+      expect([again.code, JSON.parse(again.stdout).outcome]).toEqual([0, 'none'])
+    })
+
+    it('a patched pod comes home on its new image; a template that somebody has edited is theirs', async () => {
+      const traffic = await bed.traffic()
+      const mark = bed.haproxy.recorder.effects().length
+      await killed('v2', 'web-2', 'restarting')
+      const patch = [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'localhost/app:v3' }]
+      await cluster().api.patch('StatefulSet', 'web', bed.namespace, patch)
+      const exit = await bed.start(['abort', 'sts/web']).exit
+      expect(exit.code, story(exit)).toBe(7)
+      expect(exit.result?.reason).toContain('the template of statefulset/web was left as it is')
+      expect(await ending(bed, traffic, mark)).toMatchObject({
+        images: { 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' },
+        template: 'v3',
+        effects: { 'web-2': ['drain', 'ready'] },
+        failed: '',
+        order: undefined,
+        open: [],
+      })
+    })
+  })
+})
+
+describeOnCluster('sluice pause and resume', (cluster) => {
+  let bed: UpgradeBed
+  beforeAll(async () => {
+    bed = await openBed(cluster(), 'pause')
+  })
+  afterAll(() => bed?.stop())
+
+  const say = async (verb: string): Promise<{ code: number | null; text: string }> => {
+    const { code, stdout, stderr } = await bed.start([verb, 'sts/web'], { jsonl: false }).exit
+    return { code, text: stdout + stderr }
+  }
+
+  it('what is under way comes home, then it holds, also over a kill, until it is resumed', async () => {
+    expect(await say('pause')).toEqual({ code: 3, text: 'error: no run of statefulset/web is open: nothing to pause\n' })
+    const traffic = await bed.traffic(BUSY)
+    const command = ['upgrade', 'sts/web', 'app=localhost/app:v2']
+    const first = bed.start(command)
+    await reached(first, 'web-2', 'emptying')
+    expect(await say('resume')).toMatchObject({ code: 3, text: expect.stringContaining('is paused: nothing to resume') })
+    expect((await say('pause')).code).toBe(0)
+    await first.seen(({ type }) => type === 'paused')
+    expect((await look(bed)).images).toEqual({ 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' })
+    const status = await say('status')
+    expect(status.code).toBe(4)
+    expect(status.text).toMatch(/held by .*; paused by /)
+
+    first.child.kill('SIGKILL')
+    await first.exit
+    const second = bed.start(command)
+    await second.seen(({ type }) => type === 'paused')
+    await sleep(2_000)
+    expect((await look(bed)).images).toEqual({ 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' })
+    expect((await say('resume')).code).toBe(0)
+    const exit = await second.exit
+    expect(exit.code, story(exit)).toBe(0)
+    expect(await ending(bed, traffic, 0)).toMatchObject({
+      images: { 'web-2': 'v2', 'web-1': 'v2', 'web-0': 'v2' },
+      effects: Object.fromEntries(PODS.map((pod) => [pod, ['drain', 'ready']])),
+      failed: '',
+      order: undefined,
+      open: [],
+    })
+  })
+
+  it('a pipeline need not wait for its end: exit code 5, and the same command goes on paused', async () => {
+    const command = ['upgrade', 'sts/web', 'app=localhost/app:v3', '--exit-when-paused']
+    const traffic = await bed.traffic(BUSY)
+    const mark = bed.haproxy.recorder.effects().length
+    const first = bed.start(command)
+    await reached(first, 'web-2', 'emptying')
+    expect((await say('pause')).code).toBe(0)
+    expect((await first.exit).code).toBe(5)
+    expect((await bed.start(command).exit).code).toBe(5)
+    expect((await say('resume')).code).toBe(0)
+    expect((await bed.start(command).exit).code).toBe(0)
+    expect(await ending(bed, traffic, mark)).toMatchObject({
+      images: { 'web-2': 'v3', 'web-1': 'v3', 'web-0': 'v3' },
+      effects: Object.fromEntries(PODS.map((pod) => [pod, ['drain', 'ready']])),
+      failed: '',
+      order: undefined,
+      open: [],
+    })
+  })
+})
