@@ -51,6 +51,9 @@ export interface RunFacts {
   resumeCommand: string
 }
 
+/** Ends after which there is nothing to go on with. */
+const SETTLED = new Set<RunOutcome>(['done', 'refused', 'aborted'])
+
 export function runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand }: RunFacts): RunReport {
   return {
     apiVersion: API_VERSION,
@@ -78,6 +81,6 @@ export function runReport({ result, plan, exitCode, startedAt, finishedAt, warni
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
-    ...(([EXIT.done, EXIT.preflight, EXIT.aborted] as ExitCode[]).includes(exitCode) ? {} : { resumeCommand }),
+    ...(exitCode === EXIT.done || SETTLED.has(result.outcome) ? {} : { resumeCommand }),
   }
 }
