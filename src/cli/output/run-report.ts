@@ -51,9 +51,6 @@ export interface RunFacts {
   resumeCommand: string
 }
 
-/** Ends after which there is nothing to go on with. */
-const SETTLED = new Set<RunOutcome>(['done', 'refused', 'aborted'])
-
 export function runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand }: RunFacts): RunReport {
   return {
     apiVersion: API_VERSION,
@@ -81,6 +78,6 @@ export function runReport({ result, plan, exitCode, startedAt, finishedAt, warni
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
-    ...(exitCode === EXIT.done || SETTLED.has(result.outcome) ? {} : { resumeCommand }),
+    ...(exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted' ? {} : { resumeCommand }),
   }
 }
