@@ -6,7 +6,7 @@ import type { ApiAnswer, ApiServer, NewObject, StoredWrite } from './server.ts'
 const PODS = '/api/v1/namespaces/default/pods'
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' }
 
-function start(options: { watchWindow?: number } = {}) {
+function start(options: { watchWindow?: number; expiredWatch?: 'event' | 'answer' } = {}) {
   const clock = createVirtualClock()
   let seed = 7
   const random = { next: () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647 }
@@ -175,4 +175,19 @@ test('the rights of a user end with what the authorizer says', () => {
   const get = { method: 'GET', path: `${PODS}/web`, headers: {} } as const
   expect([server.handle(get, 'sluice').status, server.handle(get, 'kubelet').status]).toEqual([403, 200])
   expect(watch(server, '').opened).toMatchObject({ kind: 'refused', answer: { status: 403 } })
+})
+
+test('a server without a watch cache answers at once that the version is forgotten', () => {
+  const { server } = start({ expiredWatch: 'answer' })
+  const { resourceVersion } = server.store.create('pods', pod('a'), 'x').metadata
+  server.store.create('pods', pod('b'), 'x')
+  server.compact()
+  const { opened, lines } = watch(server, `&resourceVersion=${resourceVersion}`)
+  expect(opened).toMatchObject({ kind: 'refused', answer: { status: 410 } })
+  expect(lines).toEqual([])
+})
+
+test('a watch that is sent as a request is a mistake of whoever carries it', () => {
+  const { server } = start()
+  expect(() => server.handle({ method: 'GET', path: `${PODS}?watch=1`, headers: {} }, 'sluice')).toThrow('watch()')
 })

@@ -17,14 +17,16 @@ export interface ApiServerOptions {
   random: Random
   /** How many writes of each kind a watch, or a page, may lie behind. Default 1,000. */
   watchWindow?: number
+  /** How a watch from a forgotten version is told so: in the stream, as by default, or at once, as without a watch cache. */
+  expiredWatch?: 'event' | 'answer'
 }
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 /** A Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
-export function createApiServer({ clock, random, watchWindow = 1_000 }: ApiServerOptions): ApiServer {
+export function createApiServer({ clock, random, watchWindow = 1_000, expiredWatch = 'event' }: ApiServerOptions): ApiServer {
   const storage = createStorage(watchWindow)
-  const watches = createWatches(storage, clock)
+  const watches = createWatches(storage, clock, expiredWatch)
   const store = createStore(storage, { clock, random })
   const hooks: AdmissionHook[] = []
   const requests = createResourceRequests({ storage, clock, random, hooks })
@@ -47,6 +49,7 @@ export function createApiServer({ clock, random, watchWindow = 1_000 }: ApiServe
   function serveCollection(request: ApiRequest, at: Route, by: string): ApiAnswer {
     switch (request.method) {
       case 'GET':
+        if (isWatch(at)) throw new Error(`${request.path}: a watch is started by watch(), not by handle()`)
         permit('list', at, by)
         return json(200, listText(at, storage))
       case 'POST':
@@ -101,6 +104,10 @@ export function createApiServer({ clock, random, watchWindow = 1_000 }: ApiServe
     closeWatches: () => watches.end(),
     bookmark: () => watches.bookmark(),
   }
+}
+
+function isWatch({ query }: Route): boolean {
+  return ['1', 'true'].includes(query.get('watch') ?? '')
 }
 
 function json(status: number, text: string): ApiAnswer {

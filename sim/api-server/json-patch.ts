@@ -13,7 +13,7 @@ export class PatchFailure extends Error {
 }
 
 /**
- * RFC 6902 as the API server reads it, which differs: a `test` against null passes for a missing key of a map that is
+ * Own code, since the libraries keep to the standard. RFC 6902 as the API server reads it, which differs: a `test` against null passes for a missing key of a map that is
  * there, and a `replace` of such a key adds it. What is not changed is shared with `document`, which stays as it is.
  * @throws PatchFailure
  */

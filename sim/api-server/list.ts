@@ -7,9 +7,12 @@ import { textOf } from './storage.ts'
 interface Page {
   /** The version that all pages are of. */
   revision: number
-  /** Namespace and name where the last page ended. */
+  /** The position where the last page ended. */
   after: string
 }
+
+/** Of a page that goes on from a name at whatever version there is now. */
+const INCONSISTENT = -1
 
 const TOO_OLD =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, ' +
@@ -17,13 +20,15 @@ const TOO_OLD =
   'inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.'
 
 /** The text of a list, or of one page of it. @throws Refusal 400, 410, 504 */
-export function listText({ kind, namespace, query }: Route, storage: Storage): string {
+export function listText(at: Route, storage: Storage): string {
+  const { kind, namespace, query } = at
   const page = query.get('continue') ? pageOf(query.get('continue')!) : undefined
-  const revision = page?.revision ?? exactRevision(query, storage.revision()) ?? storage.revision()
+  const isInconsistent = page?.revision === INCONSISTENT
+  const revision = (isInconsistent ? undefined : page?.revision) ?? exactRevision(query, storage.revision()) ?? storage.revision()
   const versions = storage.list(kind, namespace, revision)
   if (versions === undefined) {
     if (page === undefined) throw expired(`The resourceVersion for the provided list is too old.`)
-    throw expired(TOO_OLD, { continue: continueFrom({ revision: -1, after: page.after }) })
+    throw expired(TOO_OLD, { continue: continueFrom({ revision: INCONSISTENT, after: page.after }) })
   }
   const selects = selection(kind, query)
   const limit = Number(query.get('limit') ?? 0)
@@ -31,7 +36,7 @@ export function listText({ kind, namespace, query }: Route, storage: Storage): s
   let more: Version | undefined
   let remaining = 0
   for (const version of versions) {
-    if (page !== undefined && position(version) <= page.after) continue
+    if (page !== undefined && position(version, at) <= page.after) continue
     if (selects !== undefined && !selects(version.object)) continue
     if (limit > 0 && items.length === limit) {
       more ??= items.at(-1)
@@ -42,7 +47,7 @@ export function listText({ kind, namespace, query }: Route, storage: Storage): s
   }
   const metadata = {
     resourceVersion: String(revision),
-    ...(more === undefined ? {} : { continue: continueFrom({ revision, after: position(more) }) }),
+    ...(more === undefined ? {} : { continue: continueFrom({ revision, after: position(more, at) }) }),
     // With a selector, the server does not count what it has not looked at.
     ...(more === undefined || selects !== undefined ? {} : { remainingItemCount: remaining }),
   }
@@ -50,8 +55,9 @@ export function listText({ kind, namespace, query }: Route, storage: Storage): s
   return `${head}${items.map(textOf).join(',')}]}`
 }
 
-function position({ object: { metadata } }: Version): string {
-  return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
+/** Below what the request is about: by name in a namespace, by namespace and name across all of them. */
+function position({ object: { metadata } }: Version, { namespace }: Route): string {
+  return metadata.namespace === undefined || namespace !== undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
 }
 
 /** Any version that is not too old will do where no exact one is asked for, and the newest is the best of them. */

@@ -8,7 +8,7 @@ import type { KubeObject, WatchSink } from './server.ts'
 import { textOf, type Storage, type StorageEvent, type Version } from './storage.ts'
 
 export interface Watches {
-  /** Starts a watch; how to end it. What is too old to start from is told in the stream, as the real one does. */
+  /** Starts a watch; how to end it. @throws Refusal 400, 410, 500 */
   open(route: Route, sink: WatchSink): () => void
   /** Ends all of them in order. */
   end(): void
@@ -29,7 +29,7 @@ interface Watch {
 
 const INITIAL_EVENTS_END = { 'k8s.io/initial-events-end': 'true' }
 
-export function createWatches(storage: Storage, clock: Clock): Watches {
+export function createWatches(storage: Storage, clock: Clock, expiredWatch: 'event' | 'answer'): Watches {
   const open = new Map<Kind, Set<Watch>>()
 
   storage.onEvent((event) => {
@@ -76,7 +76,9 @@ export function createWatches(storage: Storage, clock: Clock): Watches {
       const wantsInitialEvents = isTrue(query.get('sendInitialEvents'))
       const missed = from === 0 || wantsInitialEvents ? [] : storage.eventsAfter(kind, from)
       if (missed === undefined) {
-        sink.line(errorLine(from, storage.revision()))
+        const refused = expired(`too old resource version: ${from} (${storage.revision()})`)
+        if (expiredWatch === 'answer') throw refused
+        sink.line(`{"type":"ERROR","object":${refused.answer.text}}`)
         sink.end()
         return () => {}
       }
@@ -148,8 +150,4 @@ function asOf({ object }: Version, { object: { metadata } }: Version): KubeObjec
 function bookmarkLine({ kind, apiVersion }: Kind, revision: number, annotations?: Record<string, string>): string {
   const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...(annotations ? { annotations } : {}) }
   return JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })
-}
-
-function errorLine(from: number, newest: number): string {
-  return `{"type":"ERROR","object":${expired(`too old resource version: ${from} (${newest})`).answer.text}}`
 }

@@ -101,6 +101,11 @@ async function creation(ask: Ask): Promise<void> {
   await ask('of another kind than the path', post(MAPS, pod('x')))
   await ask('of another version than the path', post(MAPS, { ...configMap('x'), apiVersion: 'v2' }))
   await ask('without a name', post(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} }))
+  await ask(
+    'with a name to complete',
+    post(MAPS, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'gen-' } }),
+    ({ metadata }) => /^gen-[a-z0-9]{5}$/.test(metadata.name),
+  )
   await ask('with a bad name', post(MAPS, configMap('Not_Valid')))
   await ask('with a bad label key', post(MAPS, configMap('x', { metadata: { name: 'x', labels: { 'a b': 'c' } } })))
   await ask('with a bad label value', post(MAPS, configMap('x', { metadata: { name: 'x', labels: { a: 'b c' } } })))
@@ -512,8 +517,8 @@ async function lists(ask: Ask): Promise<void> {
 
 async function watches(ask: Ask): Promise<void> {
   const watch = (query: string): Question => get(`${MAPS}?watch=1&timeoutSeconds=1&${query}`)
-  const { metadata } = await ask('watch: the list before it', get(`${MAPS}?labelSelector=watched`), names)
-  const from = `resourceVersion=${metadata.resourceVersion}`
+  const listed = await ask('watch: the list before it', get(`${MAPS}?labelSelector=watched`), names)
+  const from = `resourceVersion=${listed.metadata.resourceVersion}`
   const path = `${MAPS}/watched`
   await ask('watch: created outside', post(MAPS, configMap('watched')), mapFacts)
   await ask('watch: goes in', mergePatch(path, { metadata: { labels: { watched: 'yes' } } }), mapFacts)
@@ -526,6 +531,11 @@ async function watches(ask: Ask): Promise<void> {
   await ask('a watch with a selector', watch(`${from}&labelSelector=watched%3Dyes`), mapFacts)
   await ask('a watch by name', watch(`${from}&fieldSelector=metadata.name%3Dwatched`), mapFacts)
   await ask('a watch without a version begins with what there is', watch('labelSelector=letter%3Da'), mapFacts)
+  await ask(
+    'a watch that begins with what there is, and says where that ends',
+    watch('labelSelector=letter%3Db&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'),
+    ({ metadata }) => [metadata.name, metadata.annotations],
+  )
   await ask('a watch from a version that is none', watch('resourceVersion=x'))
   await ask('a watch of a selector that is none', { ...watch(`labelSelector=${encodeURIComponent('a=b=c')}`), ownWords: true })
 }
@@ -608,6 +618,7 @@ async function thePast(ask: Ask, forgetThePast: () => Promise<void>): Promise<vo
   await forgetThePast()
   await ask('a watch from a version that is forgotten', get(`${MAPS}?watch=1&timeoutSeconds=1&resourceVersion=2`))
   const token = Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: 2, start: 'page-b\0' })).toString('base64url')
-  await ask('a page of a version that is forgotten', get(`${MAPS}?limit=2&continue=${token}`))
+  const expired = await ask('a page of a version that is forgotten', get(`${MAPS}?limit=2&continue=${token}`))
+  await ask('the rest by the token that came with it', get(`${MAPS}?limit=2&continue=${expired.metadata.continue}`), names)
   await ask('a list of a version that is forgotten', get(`${MAPS}?resourceVersion=2&resourceVersionMatch=Exact`))
 }
