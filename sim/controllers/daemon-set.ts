@@ -1,7 +1,6 @@
 import type { KubeObject } from '../api-server/server.ts'
-import { type Pod, isReady } from '../kubelet/pod.ts'
+import { isReady } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
-import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { currentRevision, truncateRevisions } from './revisions.ts'
 import { type WorkloadObject, controllerOf, isActive, nameSuffix, podOf, podsOf } from './workload.ts'
@@ -74,7 +73,7 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
       if (resource === 'nodes' && verb !== 'update') {
         for (const set of store.list(RESOURCE)) queue.add(keyOf(set))
       }
-      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
+      if (resource !== 'pods') return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'DaemonSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

@@ -1,6 +1,5 @@
-import { type Pod, isReady } from '../kubelet/pod.ts'
+import { isReady } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
-import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { type WorkloadObject, controllerOf, isActive, nameSuffix, podOf, podsOf } from './workload.ts'
 import { writeStatus } from './write-status.ts'
@@ -45,7 +44,7 @@ export function createReplicaSetController(ports: ControllerPorts): Controller {
   return {
     onWrite(resource, { before, after }) {
       if (resource === RESOURCE) queue.add(keyOf((after ?? before)!))
-      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
+      if (resource !== 'pods') return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'ReplicaSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

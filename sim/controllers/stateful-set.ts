@@ -1,6 +1,6 @@
-import { type Pod, isReady } from '../kubelet/pod.ts'
+import { isReady } from '../kubelet/pod.ts'
+import type { Pod } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
-import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { currentRevision, truncateRevisions } from './revisions.ts'
 import { type WorkloadObject, controllerOf, isActive, podOf, podsOf } from './workload.ts'
@@ -28,11 +28,10 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
     const replicas = set.spec.replicas ?? 1
     const from = set.spec.ordinals?.start ?? 0
     const pods = podsOf(store, set)
-    const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]))
     const ordered = set.spec.podManagementPolicy !== 'Parallel'
 
     for (let ordinal = from; ordinal < from + replicas; ordinal++) {
-      const pod = byName.get(`${name}-${ordinal}`)
+      const pod = pods.find((one) => one.metadata.name === `${name}-${ordinal}`)
       if (pod === undefined) create(set, ordinal, updateRevision)
       else if (!isActive(pod) && pod.metadata.deletionTimestamp === undefined) {
         // Failed or Succeeded: it makes room for another one.
@@ -87,7 +86,7 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
   return {
     onWrite(resource, { before, after }) {
       if (resource === RESOURCE) queue.add(keyOf((after ?? before)!))
-      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
+      if (resource !== 'pods') return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'StatefulSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

@@ -61,8 +61,6 @@ type Failure = { reason: string; message: string; retryInMs?: number }
 
 const RETRY_MS = 10_000
 const LEAST_GRACE_SECONDS = 2
-/** A container that is younger than this when the kubelet begins anew loses its Ready until it is probed; others keep it. */
-const RESTART_GRACE_MS = 10_000
 const DEFAULT_GRACE_SECONDS = 30
 
 export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
@@ -109,7 +107,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
 
   function isOlder(id: string): boolean {
     const container = runtime.look(uid).containers.find((one) => one.id === id)
-    return container !== undefined && container.startedAtMs < services.startedAt - RESTART_GRACE_MS
+    return container !== undefined && container.startedAtMs < services.startedAt
   }
 
   function later(range: readonly [number, number], run: () => void): void {

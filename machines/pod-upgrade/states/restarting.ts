@@ -1,4 +1,3 @@
-import { failing } from '../failing.ts'
 import { drainInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
@@ -9,7 +8,10 @@ export const restarting = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'watching',
   after: {
-    restartDeadline: failing('notRestarted', 'restart'),
+    restartDeadline: {
+      target: 'failed',
+      actions: { type: 'end', params: { outcome: 'failed', reason: 'notRestarted', deadline: 'restart' } },
+    },
   },
   on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
   states: {
@@ -18,13 +20,15 @@ export const restarting = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         { guard: 'isProven', target: '#pod.warming' },
-        { guard: 'isRollbackStored', target: '#pod.deriving', actions: 'reopen' },
-        { guard: 'isHopeless', target: 'hopeless' },
+        {
+          guard: 'isHopeless',
+          target: '#pod.failed',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'hopeless' } },
+        },
       ],
       on: { moved: { target: 'watching', reenter: true }, reloaded: 'confirming' },
       after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
     },
-    hopeless: { always: failing('hopeless') },
     // After a resume, and when a load balancer has restarted or reloaded: is it still out?
     confirming: inspecting(),
     judging: {

@@ -1,4 +1,3 @@
-import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 
 /** Proven; waits until the new containers and the pod are ready for readyFor, and its endpoint is back. */
@@ -6,12 +5,12 @@ export const warming = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'waiting',
   after: {
-    readyDeadline: failing('notReady', 'ready'),
+    readyDeadline: {
+      target: 'failed',
+      actions: { type: 'end', params: { outcome: 'failed', reason: 'notReady', deadline: 'ready' } },
+    },
   },
-  always: [
-    { guard: 'isVanished', target: 'settling' },
-    { guard: 'isRollbackStored', target: 'deriving', actions: 'reopen' },
-  ],
+  always: { guard: 'isVanished', target: 'settling' },
   on: { reloaded: 'restarting.confirming' },
   states: {
     waiting: { always: { guard: 'isReady', target: 'steady' } },

@@ -1,0 +1,223 @@
+import type { KubeObject } from '../../sim/api-server/server.ts'
+import type { Faults } from './faults.ts'
+import type { Host } from './host.ts'
+import { NAME, NAMESPACE } from './manifests.ts'
+import type { SeededRandom } from './random.ts'
+import type { Incident, Scene } from './scene.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { Supervisor } from './supervisor.ts'
+import type { World } from './world.ts'
+
+const RESOURCES = { StatefulSet: 'statefulsets.apps', DaemonSet: 'daemonsets.apps', Deployment: 'deployments.apps' } as const
+
+const JOURNAL = 'sluice.dev/journal'
+const NONSENSE = '{"v":1'
+
+export interface IncidentOptions {
+  scene: Scene
+  scheduler: Scheduler
+  random: SeededRandom
+  world: World
+  supervisor: Supervisor
+  faults: Faults
+  hosts: readonly Host[]
+  hit(fault: string, detail: string): void
+}
+
+/** Lets the incidents of a scene happen, each at its time. Returns how to leave out those that have not happened yet. */
+export function scheduleIncidents(options: IncidentOptions): () => void {
+  const { scene, scheduler, hit } = options
+  const items = scene.incidents.map((incident) =>
+    scheduler.after(incident.atMs, () => {
+      if (happen(incident, options)) hit(incident.kind, '')
+    }),
+  )
+  return () => {
+    for (const item of items) scheduler.cancel(item)
+    calmDown(options)
+  }
+}
+
+/** False where there was nothing that it could happen to. */
+function happen({ kind, which, forMs }: Incident, options: IncidentOptions): boolean {
+  const { scene, scheduler, random, world, supervisor, faults, hosts } = options
+  const { cluster, server } = world
+  const pods = world.pods()
+  const pod = pods[which % Math.max(1, pods.length)]
+  const balancers = [...world.balancers.values()]
+  const balancer = balancers[which % balancers.length]!
+  const target = balancer.names()[which % balancer.names().length]
+
+  switch (kind) {
+    case 'crash':
+      return supervisor.crash(forMs)
+    case 'stop':
+      return supervisor.stopFor(forMs)
+    case 'takeover':
+      return supervisor.takeOver(20_000 + forMs)
+    case 'rival':
+      return supervisor.rival()
+    case 'interrupt':
+      return supervisor.interrupt()
+    case 'clock-jump':
+      for (const host of hosts) host.jumpWallClock(random.pick([-3_600_000, -5_000, 5_000, 3_600_000]))
+      return hosts.length > 0
+    case 'api-server-restart':
+      faults.stopApiServer(Math.min(forMs, 10_000))
+      return true
+    case 'balancer-reload':
+      balancer.reload()
+      return true
+    case 'balancer-restart':
+      faults.stopBalancer(balancer.name, Math.min(forMs, 10_000))
+      scheduler.after(Math.min(forMs, 10_000), () => balancer.reload())
+      return true
+    case 'balancer-throttles':
+      world.throttle(balancer.name, forMs)
+      return true
+    case 'pod-deleted':
+      return befall(pod, (name) => cluster.deletePod(NAMESPACE, name))
+    case 'pod-force-deleted':
+      return befall(pod, (name) => cluster.deletePod(NAMESPACE, name, { force: true }))
+    case 'pod-evicted':
+      return befall(pod, (name) => cluster.evict(NAMESPACE, name))
+    case 'sandbox-died':
+      return befall(pod, (name) => cluster.killSandbox(NAMESPACE, name))
+    case 'container-crash':
+      return isRunning(pod) && befall(pod, (name) => crashIfItRuns(name, cluster))
+    case 'kubelet-restart':
+      cluster.restartKubelet(cluster.nodes[which % cluster.nodes.length]!)
+      return true
+    case 'late-heartbeat': {
+      const node = cluster.nodes[which % cluster.nodes.length]!
+      cluster.stopKubelet(node)
+      scheduler.after(50_000 + forMs, () => cluster.continueKubelet(node))
+      return true
+    }
+    case 'admission-refuses':
+      world.admission.refuseUntil(scheduler.now() + forMs)
+      return true
+    case 'admission-rewrites':
+      world.admission.rewriteUntil(scheduler.now() + forMs)
+      return true
+    case 'journal-edited':
+      return pod !== undefined && editJournal(pod, options)
+    case 'operator-weight':
+      if (target !== undefined) balancer.operator.set(target, { weight: random.integer(2, 90) })
+      return true
+    case 'operator-maintenance':
+      if (target !== undefined) balancer.operator.set(target, { admin: 'maint' })
+      return true
+    case 'template-edited':
+      return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
+  }
+}
+
+function befall(pod: KubeObject | undefined, what: (name: string) => void): boolean {
+  if (pod === undefined || pod.metadata.deletionTimestamp !== undefined) return false
+  what(pod.metadata.name)
+  return true
+}
+
+/** The status may say that it runs when it has just ended. */
+function crashIfItRuns(pod: string, cluster: World['cluster']): void {
+  try {
+    cluster.crashContainer(NAMESPACE, pod, 'app')
+  } catch {
+    // Then there is nothing to crash.
+  }
+}
+
+function isRunning(pod: KubeObject | undefined): boolean {
+  const { containerStatuses = [] } = (pod?.['status'] ?? {}) as { containerStatuses?: { name: string; state: object }[] }
+  return containerStatuses.some(({ name, state }) => name === 'app' && 'running' in state)
+}
+
+/** A person removes the record of a pod, or makes nonsense of it. */
+function editJournal(pod: KubeObject, { world, random }: IncidentOptions): boolean {
+  if (pod.metadata.annotations?.[JOURNAL] === undefined) return false
+  writeJournal(pod, random.chance(0.5) ? undefined : NONSENSE, world.server)
+  return true
+}
+
+function writeJournal(pod: KubeObject, text: string | undefined, server: World['server']): void {
+  server.store.update(
+    'pods',
+    NAMESPACE,
+    pod.metadata.name,
+    (now) => {
+      const { [JOURNAL]: _, ...others } = now.metadata.annotations ?? {}
+      const annotations = text === undefined ? others : { ...others, [JOURNAL]: text }
+      return { ...now, metadata: { ...now.metadata, annotations } }
+    },
+    'operator',
+  )
+}
+
+/** Somebody gives the workload another environment in the middle of a run, or takes that back. */
+function editTemplate(resource: string, server: World['server'], env: { name: string; value: string }[]): boolean {
+  interface Template {
+    template: { metadata: unknown; spec: { containers: Record<string, unknown>[] } }
+  }
+  server.store.update(
+    resource,
+    NAMESPACE,
+    NAME,
+    (now) => {
+      const spec = now['spec'] as Template
+      const containers = spec.template.spec.containers.map((container) => {
+        const others = Object.entries(container).filter(([field]) => field !== 'env')
+        return Object.fromEntries(env.length === 0 ? others : [...others, ['env', env]])
+      })
+      return { ...now, spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, containers } } } }
+    },
+    'operator',
+  )
+  return true
+}
+
+/** What an incident has left behind is over, or a person has seen to it. */
+function calmDown(options: IncidentOptions): void {
+  const { scene, random, world, faults } = options
+  world.admission.refuseUntil(0)
+  world.admission.rewriteUntil(0)
+  for (const name of world.balancers.keys()) {
+    world.throttle(name, 0)
+    faults.stopBalancer(name, 0)
+  }
+  faults.stopApiServer(0)
+  for (const node of world.cluster.nodes) world.cluster.continueKubelet(node)
+  if (random.chance(0.8)) endMaintenance(options)
+  if (random.chance(0.8)) registerPods(options)
+  if (scene.workload !== 'Pod' && random.chance(0.8)) editTemplate(RESOURCES[scene.workload], world.server, [])
+  if (random.chance(0.8)) for (const pod of world.pods()) removeNonsense(pod, world)
+}
+
+function endMaintenance({ scene, world }: IncidentOptions): void {
+  for (const { name, maintained } of scene.balancers) {
+    const balancer = world.balancers.get(name)!
+    for (const [place, target] of balancer.names().entries()) {
+      if (balancer.state(target)?.admin === 'maint' && !maintained.includes(place))
+        balancer.operator.set(target, { admin: 'ready' })
+    }
+  }
+}
+
+/** Whoever keeps the load balancers' entries gives those of pods that are gone to pods that have none. */
+function registerPods({ world }: IncidentOptions): void {
+  const addresses = world.pods().map(({ status }) => (status as { podIP?: string } | undefined)?.podIP)
+  for (const balancer of world.balancers.values()) {
+    const entries = balancer.names().map((name) => ({ name, address: balancer.state(name)!.address }))
+    const free = entries.filter(({ address }) => !addresses.includes(address))
+    for (const address of addresses) {
+      if (address === undefined || entries.some((entry) => entry.address === address)) continue
+      const entry = free.shift()
+      if (entry !== undefined) balancer.operator.set(entry.name, { address })
+    }
+  }
+}
+
+function removeNonsense(pod: KubeObject, { server }: World): void {
+  if (pod.metadata.annotations?.[JOURNAL] !== NONSENSE) return
+  writeJournal(pod, undefined, server)
+}

@@ -1,0 +1,102 @@
+/**
+ * `npm run simulate -- --seeds N --from S`: runs so many seeds; the last line says what came of them, and the exit code is
+ * 1 where a promise was broken. `--replay SEED` shows one seed as a timeline. A seed is good only with the commit, the
+ * lock file and the version of Node that it was run with, so these are printed.
+ */
+import { execFileSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { createGuard } from './determinism.ts'
+import { sceneOf } from './scene.ts'
+import { runSeeds } from './seeds.ts'
+import { simulate } from './simulate.ts'
+import { timeline } from './timeline.ts'
+
+const SHOWN = 20
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    replay: { type: 'string' },
+    jobs: { type: 'string' },
+    mutation: { type: 'string' },
+    'until-violation': { type: 'boolean', default: false },
+  },
+})
+
+function wholeNumber(flag: string, text: string, least: number): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= least) return number
+  console.error(`--${flag} ${text}: give a whole number, at least ${least}`)
+  process.exit(2)
+}
+
+function commit(): string {
+  try {
+    const hash = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+    const changed = execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }).trim() !== ''
+    return `commit ${hash}${changed ? ' with changes' : ''}`
+  } catch {
+    return 'no commit'
+  }
+}
+
+function table(title: string, counts: Record<string, number>): void {
+  console.log(title)
+  for (const [name, count] of Object.entries(counts).sort(([a], [b]) => (a < b ? -1 : 1)))
+    console.log(`  ${name.padEnd(24)} ${String(count).padStart(9)}`)
+}
+
+if (values.replay !== undefined) {
+  const seed = wholeNumber('replay', values.replay, 0)
+  const violations: { invariant: string; message: string }[] = []
+  const scene = sceneOf(seed)
+  const guard = createGuard((message) => violations.push({ invariant: 'determinism', message }))
+  const result = await simulate(scene, { guard, withFaultDetails: true })
+  violations.push(...result.violations)
+  console.log(`seed ${seed}, ${commit()}, Node ${process.version}\n${JSON.stringify(scene)}\n`)
+  console.log(timeline(result.history))
+  for (const { invariant, message } of violations) console.log(`\n${invariant}: ${message}`)
+  console.log(`\n1 seeds, ${result.upgrades} upgrades, ${violations.length} violations`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+} else {
+  const count = wholeNumber('seeds', values.seeds, 1)
+  const from = wholeNumber('from', values.from, 0)
+  const jobs = values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1)
+  const { mutation } = values
+  const common = { jobs, mutation }
+  let told = Date.now()
+  const tally = await runSeeds({
+    ...common,
+    from,
+    count,
+    untilViolation: values['until-violation'],
+    onProgress({ seeds, violations }) {
+      if (Date.now() - told < 10_000) return
+      told = Date.now()
+      console.error(`${seeds} of ${count} seeds, ${violations.length} violations`)
+    },
+  })
+  const { seeds, upgrades, hits, ends, levels, violations, hashes, cpuMs } = tally
+  // The same seeds once more, in fresh processes and out of their order: everything must come out the same.
+  const again = Object.keys(hashes).map(Number).toReversed()
+  if (violations.length === 0 && again.length > 0) {
+    const second = await runSeeds({ jobs: 1, mutation, from: 0, count: again.length, only: again })
+    for (const seed of again) {
+      if (second.hashes[seed] !== hashes[seed])
+        violations.push({ seed, invariant: 'determinism', message: 'a second run in a fresh process had another history' })
+    }
+  }
+  table('faults that took effect (seeds)', hits)
+  table('how processes of sluice ended', ends)
+  table('guarantee levels (seeds)', levels)
+  for (const { seed, invariant, message } of violations.slice(0, SHOWN)) console.log(`seed ${seed}: ${invariant}: ${message}`)
+  if (violations.length > SHOWN) console.log(`and ${violations.length - SHOWN} more`)
+  if (violations.length > 0) console.log(`npm run simulate -- --replay ${violations[0]!.seed}`)
+  console.log(
+    `${commit()}, Node ${process.version}; ${again.length} seeds run twice; ` +
+      `${Math.round((upgrades / cpuMs) * 1_000)} upgrades and ${Math.round((seeds / cpuMs) * 1_000)} seeds a second of one core`,
+  )
+  console.log(`${seeds} seeds, ${upgrades} upgrades, ${violations.length} violations`)
+  process.exitCode = violations.length > 0 ? 1 : 0
+}

@@ -1,0 +1,323 @@
+import type { Mutation } from './mutation.ts'
+
+const DRAINING = 'machines/pod-upgrade/states/draining.ts'
+const EMPTYING = 'machines/pod-upgrade/states/emptying.ts'
+const RESTORING = 'machines/pod-upgrade/states/restoring.ts'
+const WARMING = 'machines/pod-upgrade/states/warming.ts'
+const FACTS = 'machines/pod-upgrade/facts.ts'
+const PATCHES = 'src/journal/patches.ts'
+const TRAFFIC = 'src/engine/traffic.ts'
+const EXECUTION = 'src/engine/execution.ts'
+const OWNERSHIP = 'src/engine/ownership.ts'
+
+/** Each takes one protection away. The simulation must find every one of them. */
+export const MUTATIONS: Mutation[] = [
+  {
+    name: 'no-drain-intent',
+    breaks: 'PATCH 1 is left out: the drain is called with nothing written',
+    changes: [{ file: DRAINING, find: "initial: 'writing'", replace: "initial: 'calling'" }],
+  },
+  {
+    name: 'intent-after-effect',
+    breaks: 'the drain intent is written after the drain',
+    changes: [
+      { file: DRAINING, find: "initial: 'writing'", replace: "initial: 'calling'" },
+      { file: DRAINING, find: "writing('recordDrain', 'calling')", replace: "writing('recordDrain', '#pod.emptying')" },
+      { file: DRAINING, find: "applied: '#pod.emptying'", replace: "applied: 'writing'" },
+    ],
+  },
+  {
+    name: 'no-restore-intent',
+    breaks: 'PATCH 3 is left out: the restore is called with nothing written, and nothing guards it',
+    changes: [
+      {
+        file: RESTORING,
+        find: "...writing('recordRestore', 'calling')",
+        replace:
+          "...{ ...writing('recordRestore', 'calling'), writing: podSetup.createStateConfig({ entry: 'recordRestore', always: 'calling' }) }",
+      },
+    ],
+  },
+  {
+    name: 'unguarded-journal',
+    breaks: 'no PATCH tests what the journal was',
+    changes: [
+      {
+        file: PATCHES,
+        find: 'const { annotation, condition } = pod.journal\n  return [\n    pod.hasAnnotations',
+        replace:
+          'const { annotation, condition } = pod.journal\n  return [] as PatchOperation[]\n  return [\n    pod.hasAnnotations',
+      },
+    ],
+  },
+  {
+    name: 'timeout-is-success',
+    breaks: 'a call that nobody answered counts as done',
+    changes: [
+      {
+        file: 'src/engine/effect-answer.ts',
+        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
+        replace: "if (error.kind === 'ambiguous') return { kind: 'applied' }",
+      },
+    ],
+  },
+  {
+    name: 'failed-read-is-not-done',
+    breaks: 'a read-back that failed counts as "not done", and the call is sent again',
+    changes: [
+      {
+        file: TRAFFIC,
+        find: "return { state: 'unknown', inFlight: null, detail: messageOf(error) }",
+        replace: "return { state: 'in', inFlight: null, detail: messageOf(error) }",
+      },
+    ],
+  },
+  {
+    name: 'failed-read-is-done',
+    breaks: 'a read-back that failed counts as "out"',
+    changes: [
+      {
+        file: TRAFFIC,
+        find: "return { state: 'unknown', inFlight: null, detail: messageOf(error) }",
+        replace: "return { state: 'out', inFlight: null, detail: messageOf(error) }",
+      },
+    ],
+  },
+  {
+    name: 'no-epoch-check',
+    breaks: 'a journal that a later owner has written is taken for its own',
+    changes: [
+      {
+        file: FACTS,
+        find: 'return journal.epoch > epoch || (journal.epoch === epoch && journal.run !== run)',
+        replace: 'return journal.epoch > epoch && journal.epoch < 0 && journal.run !== run',
+      },
+    ],
+  },
+  {
+    name: 'restore-before-ready',
+    breaks: 'the pod is put back when the restart is proven, ready or not',
+    changes: [
+      {
+        file: WARMING,
+        find: "waiting: { always: { guard: 'isReady', target: 'steady' } }",
+        replace: "waiting: { always: { target: 'steady' } }",
+      },
+      {
+        file: WARMING,
+        find: "    steady: {\n      always: { guard: 'isNotReady', target: 'waiting' },",
+        replace: '    steady: {',
+      },
+    ],
+  },
+  {
+    name: 'ready-is-proof',
+    breaks: 'Ready is all that is waited for after the patch, as in the incident that this project comes from',
+    changes: [
+      {
+        file: 'machines/pod-upgrade/setup.ts',
+        find: 'isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined',
+        replace: 'isProven: ({ context }) => context.pod.ready',
+      },
+      {
+        file: FACTS,
+        find: "if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'",
+        replace: "if (restart === undefined) return 'the restart is not proven'",
+      },
+    ],
+  },
+  {
+    name: 'new-container-is-proof',
+    breaks: 'the old completion rule: any other container ID than before the patch is proof, also of a crash on the old image',
+    changes: [
+      {
+        file: 'src/pods/witness.ts',
+        find: "if (mayReplaceWitness && view.containerId !== container.witness) return 'witness'",
+        replace: "if (view.containerId !== container.former) return 'witness'",
+      },
+      { file: 'src/pods/witness.ts', find: 'if (!seen) return restart', replace: 'if (!seen) void 0' },
+    ],
+  },
+  {
+    name: 'prior-state-from-new-inspection',
+    breaks: 'a takeover takes the present state of the targets for the one before the drain',
+    changes: [
+      {
+        file: 'src/engine/scope-queue.ts',
+        find: 'batch.map(({ target, effect }) => ({ target, prior: effect!.prior }))',
+        replace:
+          'await Promise.all(batch.map(async ({ target }) => ({ target, prior: (await adapter.snapshot([target], call)).get(target.id)!.prior })))',
+      },
+      {
+        file: 'src/engine/scope-queue.ts',
+        find: 'function answer(kind: Kind',
+        replace: 'async function answer(kind: Kind',
+      },
+    ],
+  },
+  {
+    name: 'attempt-not-raised',
+    breaks: 'a second drain of a pod counts as the first',
+    changes: [
+      {
+        file: FACTS,
+        find: "stored.journal.attempt + (stored.journal.step === 'closed' ? 1 : 0)",
+        replace: 'stored.journal.attempt',
+      },
+    ],
+  },
+  {
+    name: 'window-off-by-one',
+    breaks: 'one pod more than maxUnavailable may leave',
+    changes: [{ file: 'src/plan/window.ts', find: 'if (others >= size) continue', replace: 'if (others > size) continue' }],
+  },
+  {
+    name: 'takeover-without-waiting',
+    breaks: 'a Lease that somebody holds is taken at once',
+    changes: [{ file: OWNERSHIP, find: 'if (remainingMs > 0) {', replace: 'if (remainingMs > 1e9) {' }],
+  },
+  {
+    name: 'lease-not-asked-before-a-call',
+    breaks: 'an owner whose Lease has run out goes on calling',
+    changes: [{ file: EXECUTION, find: 'if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))', replace: "if (uid === '')" }],
+  },
+  {
+    name: 'call-outlives-lease',
+    breaks: 'a call may leave in the last moment of the Lease, and arrive after the next owner has begun',
+    changes: [{ file: EXECUTION, find: 'owners.isHeld(podOf(uid), CALL_LIFE_MS)', replace: 'owners.isHeld(podOf(uid))' }],
+  },
+  {
+    name: 'lease-given-back-in-doubt',
+    breaks: 'the Lease is given back while a call that nobody answered may still arrive',
+    changes: [
+      {
+        file: EXECUTION,
+        find: 'if (await world.traffic.quiet()) await owners?.release(',
+        replace: 'if (await world.traffic.quiet(), true) await owners?.release(',
+      },
+    ],
+  },
+  {
+    name: 'late-drain-not-waited-out',
+    breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
+    changes: [
+      {
+        file: 'machines/pod-upgrade/setup.ts',
+        find: 'hasLateCall: ({ context }) => context.lateCall',
+        replace: 'hasLateCall: () => false',
+      },
+    ],
+  },
+  {
+    name: 'patch-3-unguarded-container',
+    breaks: 'the restore intent does not name the container that was seen to be ready',
+    changes: [
+      {
+        file: PATCHES,
+        find: '      ...sameContainer(pod, container.name, container.containerId),\n    ]),\n    ...intoAnnotation',
+        replace: '    ]),\n    ...intoAnnotation',
+      },
+    ],
+  },
+  {
+    name: 'prior-weight-lost',
+    breaks: 'every target comes back with the weight 1, and is not compared',
+    changes: [
+      {
+        file: TRAFFIC,
+        find: '              prior: target.prior as Json,\n              operation,',
+        replace: '              prior: { ...(target.prior as object), weight: 1 } as Json,\n              operation,',
+      },
+      {
+        file: TRAFFIC,
+        find: 'if (canonical(prior) !== canonical(target.prior as Json)) {',
+        replace: "if (canonical(prior) === 'never') {",
+      },
+    ],
+  },
+  {
+    name: 'deadline-cuts-shared-call',
+    breaks: 'a drain deadline leaves its call behind instead of waiting for what comes of it',
+    changes: [
+      {
+        file: DRAINING,
+        find: "after: { drainDeadline: { actions: 'expireDrain' } }",
+        replace:
+          "after: { drainDeadline: { target: '#pod.closing', actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotConfirmed', deadline: 'drain' } } } }",
+      },
+    ],
+  },
+  {
+    name: 'requests-in-flight-ignored',
+    breaks: 'the pod is patched as soon as it is out, whatever is still in flight',
+    changes: [
+      {
+        file: EMPTYING,
+        find: "{ guard: 'isEmpty', target: '#pod.patching' }",
+        replace: "{ guard: 'isOut', target: '#pod.patching' }",
+      },
+    ],
+  },
+  {
+    name: 'operators-drain-undone',
+    breaks: 'a target that an operator has out is drained and put back as any other',
+    changes: [
+      { file: TRAFFIC, find: 'prior, untouched: !inRotation }', replace: 'prior, untouched: !inRotation && prior === null }' },
+    ],
+  },
+  {
+    name: 'heir-at-any-address',
+    breaks: 'what was drained for a pod is put back for its successor, whatever address that has',
+    changes: [{ file: 'src/engine/rollout.ts', find: 'sameAddress: pod.ip === known.ip', replace: 'sameAddress: true' }],
+  },
+  {
+    name: 'gone-pods-forgotten',
+    breaks: 'what a dead run left drained for a pod that is gone is not looked for in the ledger',
+    changes: [{ file: 'src/engine/history.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
+  },
+  {
+    name: 'reload-not-noticed',
+    breaks: 'nobody looks whether a load balancer has forgotten the drain while the pod restarts',
+    changes: [
+      {
+        file: 'src/engine/rollout.ts',
+        find: 'if (guarding !== undefined) return\n',
+        replace: 'if (guarding === undefined) return\n',
+      },
+    ],
+  },
+  {
+    name: 'restore-not-read-back',
+    breaks: 'a restore that was answered with success is not read back',
+    changes: [
+      {
+        file: RESTORING,
+        find: "...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),\n    refused,\n    judging,\n  },\n})\n\n/** Aborted",
+        replace:
+          "...resolving('restore', { applied: '#pod.closing', refused: 'refused' }),\n    refused,\n    judging,\n  },\n})\n\n/** Aborted",
+      },
+    ],
+  },
+  {
+    name: 'stale-versions-taken',
+    breaks: 'an older version of a pod, from a watch or an answer, replaces a newer one',
+    changes: [
+      {
+        file: 'src/kube/object-store.ts',
+        find: 'if (isKnownNewer(record) || (before !== undefined && !isNewerVersion(record.resourceVersion, before))) return undefined',
+        replace: 'if (before === record.resourceVersion) return undefined',
+      },
+    ],
+  },
+  {
+    name: 'planted-timer',
+    breaks: 'the engine uses a real timer, which no seed decides',
+    changes: [
+      {
+        file: 'src/engine/poll-delay.ts',
+        find: 'return Math.min(',
+        replace: 'AbortSignal.timeout(1)\n  return Math.min(',
+      },
+    ],
+  },
+]

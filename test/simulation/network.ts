@@ -1,0 +1,137 @@
+import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../../src/kube/transport.ts'
+import type { ApiServer } from '../../sim/api-server/server.ts'
+import type { Faults } from './faults.ts'
+import type { Host } from './host.ts'
+import type { SeededRandom } from './random.ts'
+import type { Scheduler } from './scheduler.ts'
+
+export interface NetworkOptions {
+  scheduler: Scheduler
+  random: SeededRandom
+  host: Host
+  server: ApiServer
+  faults: Faults
+}
+
+/** The way between a process and the API server, with what can go wrong on it. What has left arrives, also from a dead process. */
+export function createNetwork({ scheduler, random, host, server, faults }: NetworkOptions): Transport {
+  const tripMs = (): number => random.between(0.3, 3)
+
+  function arrive(request: TransportRequest): TransportResponse {
+    const { method, path, headers, body } = request
+    return server.handle({ method, path, headers, ...(body === undefined ? {} : { body }) }, host.name)
+  }
+
+  function send(request: TransportRequest): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      const fault = faults.onRequest(request)
+      let left = false
+      request.signal?.addEventListener('abort', () => reject(new TransportError('given up', { bytesLeft: left })))
+      const lose = (afterMs: number, bytesLeft: boolean): void =>
+        void scheduler.after(afterMs, () => host.deliver(() => reject(new TransportError('connection reset', { bytesLeft }))))
+      const answer = (response: TransportResponse): void =>
+        void scheduler.after(tripMs(), () => host.deliver(() => resolve(response)))
+
+      if (fault.kind === 'refused') return lose(tripMs(), false)
+      left = true
+      if (fault.kind === 'request-lost') return fault.silent ? undefined : lose(tripMs(), true)
+      if (fault.kind === 'status') return answer(fault.answer)
+      scheduler.after(tripMs() + fault.delayMs, () => {
+        if (!faults.apiServerIsUp()) return lose(tripMs(), true)
+        const response = arrive(request)
+        if (fault.kind === 'duplicated') scheduler.after(tripMs() + fault.againAfterMs, () => arrive(request))
+        if (fault.kind === 'reply-lost') return fault.silent ? undefined : lose(tripMs(), true)
+        answer(fault.kind === 'failed-after' ? fault.answer : response)
+      })
+      return undefined
+    })
+  }
+
+  function stream(request: TransportRequest, onLine: (line: string) => void): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      const plan = faults.onWatch()
+      let ended = false
+      let close = (): void => {}
+      /** Lines keep their order, whatever each one's trip took. */
+      let lastAt = 0
+
+      function end(finish: () => void): void {
+        if (ended) return
+        ended = true
+        close()
+        finish()
+      }
+      const cut = (why: string): void => end(() => reject(new TransportError(why, { bytesLeft: true })))
+      request.signal?.addEventListener('abort', () => cut('given up'))
+
+      function deliver(line: string): void {
+        const at = Math.max(lastAt, scheduler.now() + tripMs() + plan.lagMs())
+        lastAt = at
+        scheduler.after(at - scheduler.now(), () => {
+          if (!host.isAlive()) return close()
+          host.deliver(() => {
+            if (!ended) onLine(line)
+          })
+        })
+      }
+
+      const seen: string[] = []
+      scheduler.after(tripMs(), () => {
+        if (!host.isAlive() || ended) return
+        if (!faults.apiServerIsUp()) return void scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
+        const watching = server.watch(
+          { method: 'GET', path: request.path, headers: request.headers },
+          {
+            line(text) {
+              switch (plan.onLine()) {
+                case 'cut':
+                  scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
+                  return
+                case 'gone':
+                  server.compact()
+                  scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
+                  return
+                case 'closed':
+                  this.end()
+                  return
+                case 'malformed':
+                  deliver(`${text.slice(0, Math.floor(text.length / 2))}`)
+                  return
+                case 'old-version': {
+                  deliver(text)
+                  const old = seen[Math.floor(random.next() * seen.length)]
+                  if (old !== undefined) deliver(old)
+                  return
+                }
+                case undefined:
+                  seen.push(text)
+                  deliver(text)
+              }
+            },
+            end() {
+              const at = Math.max(lastAt, scheduler.now() + tripMs())
+              scheduler.after(at - scheduler.now(), () =>
+                host.deliver(() => end(() => resolve({ status: 200, headers: {}, text: '' }))),
+              )
+            },
+          },
+          host.name,
+        )
+        if (watching.kind === 'refused') {
+          const { answer } = watching
+          scheduler.after(tripMs(), () => host.deliver(() => end(() => resolve(answer))))
+          return
+        }
+        close = watching.close
+        faults.onWatchOpen(cutLater)
+      })
+      /** The API server goes down: all streams break. */
+      function cutLater(): void {
+        scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
+      }
+      return undefined
+    })
+  }
+
+  return { send, stream, close: () => Promise.resolve() }
+}

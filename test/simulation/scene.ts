@@ -1,0 +1,211 @@
+import type { RunSettings } from '../../src/engine/settings.ts'
+import type { WireFault } from './faults.ts'
+import { WIRE_FAULTS } from './faults.ts'
+import type { SeededRandom } from './random.ts'
+import { createRandom } from './random.ts'
+
+export type Level = 'G0' | 'G1' | 'G2' | 'G3'
+
+/** What happens in the world at one moment of a seed, beside requests that are lost. */
+export const INCIDENTS = [
+  'crash',
+  'stop',
+  'takeover',
+  'rival',
+  'interrupt',
+  'api-server-restart',
+  'balancer-reload',
+  'balancer-restart',
+  'balancer-throttles',
+  'pod-deleted',
+  'pod-force-deleted',
+  'pod-evicted',
+  'sandbox-died',
+  'container-crash',
+  'kubelet-restart',
+  'late-heartbeat',
+  'clock-jump',
+  'admission-refuses',
+  'admission-rewrites',
+  'journal-edited',
+  'operator-weight',
+  'operator-maintenance',
+  'template-edited',
+] as const
+export type IncidentKind = (typeof INCIDENTS)[number]
+
+export interface Incident {
+  atMs: number
+  kind: IncidentKind
+  /** Which pod or load balancer, counted modulo how many there are. */
+  which: number
+  /** How long it lasts, where it does. */
+  forMs: number
+}
+
+export interface BalancerScene {
+  name: string
+  level: Level
+  weights: number[]
+  /** Pods, by their place, that an operator has in maintenance from the start. */
+  maintained: number[]
+  /** A read-back may be as old as this. */
+  staleMs: number
+  /** A reload forgets what was set at run time. */
+  volatile: boolean
+  /** Milliseconds of the longest request. */
+  longestRequestMs: number
+  /** The most targets in one call. */
+  batch: number
+  /** Sometimes only a part of a batch is done. */
+  partial: boolean
+}
+
+/** Everything that a seed decides before it begins. Plain data, printed with a replay. */
+export interface Scene {
+  seed: number
+  workload: 'StatefulSet' | 'DaemonSet' | 'Pod' | 'Deployment'
+  pods: number
+  hostNetwork: boolean
+  probe: boolean
+  sidecar: boolean
+  service: boolean
+  readyAfterMs: number
+  preStopMs: number
+  graceSeconds: number
+  /** A pod that comes anew, or whose sandbox dies, gets the address that became free last. */
+  fixedAddresses: boolean
+  /** What is asked for: a good image, the same digest under a new tag, one that does not exist, one that crashes. */
+  image: 'v2' | 'v1-again' | 'bad' | 'crash'
+  balancers: BalancerScene[]
+  settings: RunSettings
+  faults: WireFault[]
+  rate: number
+  /** The longest that a call to a load balancer may be under way after it left. */
+  longestCallMs: number
+  incidents: Incident[]
+  /** From here on nothing goes wrong any more. */
+  calmAtMs: number
+}
+
+/** As long as the engine takes a call to be: within it, the levels keep their promise. */
+const BOUNDED_CALL_MS = 9_500
+
+export const PLAIN_SETTINGS: RunSettings = {
+  maxUnavailable: { count: 1 },
+  readyForMs: 0,
+  onFailure: 'hold',
+  drainDeadlineMs: 60_000,
+  onDrainDeadline: 'fail',
+  restartDeadlineMs: 60_000,
+  readyDeadlineMs: 60_000,
+  restoreDeadlineMs: 60_000,
+}
+
+/** One load balancer, nothing special, nothing that goes wrong. */
+export function plainScene(change: Partial<Scene> = {}): Scene {
+  return {
+    seed: 1,
+    workload: 'StatefulSet',
+    pods: 1,
+    hostNetwork: false,
+    probe: true,
+    sidecar: false,
+    service: false,
+    readyAfterMs: 1_000,
+    preStopMs: 0,
+    graceSeconds: 5,
+    fixedAddresses: true,
+    image: 'v2',
+    balancers: [plainBalancer()],
+    settings: PLAIN_SETTINGS,
+    faults: [],
+    rate: 0,
+    longestCallMs: BOUNDED_CALL_MS,
+    incidents: [],
+    calmAtMs: 0,
+    ...change,
+  }
+}
+
+export function plainBalancer(change: Partial<BalancerScene> = {}): BalancerScene {
+  return {
+    name: 'edge',
+    level: 'G1',
+    weights: [1],
+    maintained: [],
+    staleMs: 0,
+    volatile: false,
+    longestRequestMs: 300,
+    batch: 10,
+    partial: false,
+    ...change,
+  }
+}
+
+/** The scene of a seed. A seed has few kinds of faults, so that each meets the protocol alone and in every company. */
+export function sceneOf(seed: number): Scene {
+  const random = createRandom(seed, 'scene')
+  const workload = random.pick(['StatefulSet', 'StatefulSet', 'DaemonSet', 'Pod', 'Deployment'] as const)
+  const pods = random.pick([1, 1, 2, 2, 3, 4])
+  const calmAtMs = random.between(5_000, 60_000)
+  const level = random.pick(['G0', 'G1', 'G1', 'G1', 'G2', 'G3'] as const)
+  const names = random.chance(0.25) ? ['edge', 'inner'] : ['edge']
+  return {
+    seed,
+    workload,
+    pods,
+    hostNetwork: workload === 'DaemonSet' && random.chance(0.5),
+    probe: random.chance(0.8),
+    sidecar: random.chance(0.2),
+    service: random.chance(0.4),
+    readyAfterMs: random.pick([0, 500, 1_000, 3_000]),
+    preStopMs: random.pick([0, 0, 500, 2_000]),
+    graceSeconds: random.pick([1, 5, 5]),
+    fixedAddresses: random.chance(0.7),
+    image: random.pick(['v2', 'v2', 'v2', 'v2', 'v1-again', 'bad', 'crash'] as const),
+    balancers: names.map((name) => balancerOf(random.fork(name), name, level, pods)),
+    settings: {
+      ...PLAIN_SETTINGS,
+      maxUnavailable: random.pick([{ count: 1 }, { count: 1 }, { count: 2 }, { percent: 50 }, { percent: 100 }]),
+      readyForMs: random.pick([0, 0, 1_000]),
+      onDrainDeadline: random.pick(['fail', 'fail', 'proceed'] as const),
+      drainDeadlineMs: random.pick([5_000, 60_000]),
+      restartDeadlineMs: random.pick([20_000, 60_000]),
+    },
+    faults: WIRE_FAULTS.filter(() => random.chance(0.2)),
+    rate: random.pick([0, 0.01, 0.03, 0.1, 0.2]),
+    longestCallMs: BOUNDED_CALL_MS,
+    incidents: incidentsOf(random.fork('incidents'), calmAtMs),
+    calmAtMs,
+  }
+}
+
+function balancerOf(random: SeededRandom, name: string, level: Level, pods: number): BalancerScene {
+  const places = Array.from({ length: pods }, (_, place) => place)
+  return {
+    name,
+    level,
+    weights: places.map(() => random.pick([1, 1, 1, 7, 50])),
+    maintained: pods > 1 && random.chance(0.1) ? [random.integer(0, pods - 1)] : [],
+    staleMs: level === 'G1' && random.chance(0.2) ? random.pick([200, 1_000]) : 0,
+    volatile: level !== 'G3' && random.chance(0.3),
+    longestRequestMs: random.pick([0, 300, 300, 4_000]),
+    batch: random.pick([1, 10, 10]),
+    partial: random.chance(0.1),
+  }
+}
+
+function incidentsOf(random: SeededRandom, calmAtMs: number): Incident[] {
+  const kinds = INCIDENTS.filter(() => random.chance(0.12))
+  const incidents: Incident[] = []
+  for (const kind of kinds) {
+    const times = kind === 'crash' ? random.integer(1, 4) : 1
+    for (let time = 0; time < times; time++) {
+      // Most of a small upgrade happens within its first seconds.
+      const atMs = random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
+      incidents.push({ atMs, kind, which: random.integer(0, 9), forMs: random.pick([200, 2_000, 20_000, 40_000]) })
+    }
+  }
+  return incidents.sort((a, b) => a.atMs - b.atMs)
+}

@@ -1,0 +1,192 @@
+import type { LoadBalancer as ConfiguredBalancer } from '../../src/engine/request.ts'
+import type { RunRequest } from '../../src/engine/run.ts'
+import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
+import { check } from './checker/check.ts'
+import type { Happening, HistoryEntry, Scenario } from './checker/history.ts'
+import type { Guard } from './determinism.ts'
+import { createFaults } from './faults.ts'
+import { createHost, WALL_EPOCH } from './host.ts'
+import type { Host } from './host.ts'
+import { scheduleIncidents } from './incidents.ts'
+import { imageOf, NAMESPACE, PORT } from './manifests.ts'
+import { createNetwork } from './network.ts'
+import { createRandom } from './random.ts'
+import type { Scene } from './scene.ts'
+import { createScheduler } from './scheduler.ts'
+import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
+import { startProcess } from './sluice-process.ts'
+import { createSupervisor } from './supervisor.ts'
+import { createWire } from './wire.ts'
+import { createWorld } from './world.ts'
+
+/** A run that has not come to its end so long after all went well again never will. */
+const PATIENCE_MS = 1_800_000
+const MOST_TURNS = 300_000
+/** After the last process has ended: whatever is still under way arrives. */
+const AFTERMATH_MS = 30_000
+
+export interface SimulationResult {
+  history: HistoryEntry[]
+  violations: { invariant: string; message: string }[]
+  upgrades: number
+  /** Kinds of faults that took effect. */
+  hits: Set<string>
+  /** Outcomes of processes. */
+  ends: string[]
+  /** Deliveries to each process, in the order of their starts: where each could have been killed. */
+  deliveries: number[]
+}
+
+export interface SimulationOptions {
+  guard?: Guard
+  /** Writes each lost request into the history too, for a person who reads it. */
+  withFaultDetails?: boolean
+  /** Kills the process of this place (the first is 0) before its delivery of this number. */
+  kills?: readonly { process: number; delivery: number }[]
+}
+
+/** Runs one scene from its beginning to its end, and judges it. */
+export async function simulate(scene: Scene, options: SimulationOptions = {}): Promise<SimulationResult> {
+  const { guard, kills = [] } = options
+  const random = createRandom(scene.seed)
+  const scheduler = createScheduler()
+  const history: HistoryEntry[] = []
+  const violations: { invariant: string; message: string }[] = []
+  const hits = new Set<string>()
+  const hosts: Host[] = []
+  const tell = (happening: Happening): void =>
+    void history.push({ at: Math.round(scheduler.now() * 1_000) / 1_000, ...happening })
+  const hit = (fault: string, detail: string): void => {
+    hits.add(fault)
+    if (options.withFaultDetails === true) tell({ type: 'fault', fault, detail })
+  }
+  const faults = createFaults({
+    scheduler,
+    random: random.fork('faults'),
+    kinds: new Set(scene.faults),
+    rate: scene.rate,
+    longestCallMs: scene.longestCallMs,
+    hit,
+  })
+
+  guard?.on(() => WALL_EPOCH + scheduler.now())
+  try {
+    const world = createWorld({ scene, scheduler, random: random.fork('world'), tell, hit })
+    const limits = { untilMs: scene.calmAtMs + PATIENCE_MS, mostTurns: MOST_TURNS }
+    const areReady = (): boolean => {
+      const pods = world.pods()
+      return pods.length === scene.pods && pods.every((pod) => isReady(pod))
+    }
+    if (!(await scheduler.run({ ...limits, done: areReady }))) throw new Error('the pods of the scene did not become ready')
+    world.balance()
+
+    const start = (request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess => {
+      const place = hosts.length
+      const stream = random.fork(`process ${place}`)
+      const kill = kills.find(({ process }) => process === place)
+      const host = createHost({
+        name: `sluice-${place}`,
+        scheduler,
+        originMs: stream.integer(0, 1_000_000),
+        wallOffsetMs: stream.integer(-2_000, 2_000),
+        ...(kill === undefined
+          ? {}
+          : {
+              onDelivery({ deliveries }) {
+                if (deliveries === kill.delivery) supervisor.crash(stream.between(100, 3_000))
+              },
+            }),
+      })
+      hosts.push(host)
+      tell({
+        type: 'process',
+        process: host.name,
+        what: 'started',
+        wanted: Object.fromEntries(request.images.map(({ container, image }) => [container, image])),
+      })
+      const loadBalancers = Array.from(world.balancers.values(), (balancer): ConfiguredBalancer => {
+        const wire = createWire({ scheduler, random: stream.fork(balancer.name), host, faults, balancer: balancer.name })
+        return {
+          name: balancer.name,
+          adapterName: 'simulated',
+          adapter: createSimulatedAdapter({ balancer, wire, process: host.name }),
+          port: PORT,
+        }
+      })
+      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, server: world.server, faults })
+      return startProcess({
+        host,
+        transport,
+        random: stream.fork('sluice'),
+        request,
+        loadBalancers,
+        onEvent() {},
+        onEnd,
+        onBug(error) {
+          violations.push({ invariant: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+          onEnd({ outcome: 'unreachable', reason: `a bug: ${String(error)}`, pods: [] })
+        },
+      })
+    }
+
+    const supervisor = createSupervisor({ scene, scheduler, random: random.fork('supervisor'), start, tell })
+    const scenario: Scenario = {
+      seed: scene.seed,
+      levels: Object.fromEntries(scene.balancers.map(({ name, level }) => [name, level])),
+      namespace: NAMESPACE,
+      maxUnavailable: windowOf(scene),
+      wanted: { app: imageOf(scene.image) },
+      proceeds: scene.settings.onDrainDeadline === 'proceed',
+      uncounted: scene.balancers.filter(({ level }) => level === 'G0').map(({ name }) => name),
+      // A watch may lag by 4 s, on top of which its lines are cut off and listed again.
+      lagMs: 10_000,
+    }
+    supervisor.begin()
+    const stopIncidents = scheduleIncidents({
+      scene,
+      scheduler,
+      random: random.fork('incidents'),
+      world,
+      supervisor,
+      faults,
+      hosts,
+      hit,
+    })
+    let isCalm = false
+    function calm(): void {
+      if (isCalm) return
+      isCalm = true
+      stopIncidents()
+      faults.calm()
+      supervisor.calm()
+      tell({ type: 'calm' })
+    }
+    scheduler.after(scene.calmAtMs, calm)
+    const hasEnded = await scheduler.run({ ...limits, done: supervisor.isDone })
+    calm()
+    if (!hasEnded)
+      violations.push({ invariant: 'I6', message: `stuck: the run has not come to its end by ${scheduler.now()} ms` })
+    const end = scheduler.now() + AFTERMATH_MS
+    await scheduler.run({ done: () => false, untilMs: end, mostTurns: MOST_TURNS })
+    violations.push(...check(history, scenario))
+    return {
+      history,
+      violations,
+      upgrades: supervisor.upgrades,
+      hits,
+      ends: supervisor.ends,
+      deliveries: hosts.map(({ deliveries }) => deliveries),
+    }
+  } finally {
+    guard?.off()
+  }
+}
+
+function isReady({ status }: Record<string, unknown>): boolean {
+  const { conditions = [], podIP } = (status ?? {}) as { conditions?: { type: string; status: string }[]; podIP?: string }
+  return podIP !== undefined && conditions.some((one) => one.type === 'Ready' && one.status === 'True')
+}
+
+function windowOf({ settings: { maxUnavailable }, pods }: Scene): number {
+  return 'count' in maxUnavailable ? maxUnavailable.count : Math.max(1, Math.floor((pods * maxUnavailable.percent) / 100))
+}

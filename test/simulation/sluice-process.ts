@@ -1,0 +1,96 @@
+import type { LoadBalancer } from '../../src/engine/request.ts'
+import type { RunEvent, RunResult } from '../../src/engine/events.ts'
+import { RunError } from '../../src/engine/errors.ts'
+import type { PreparedRun, RunRequest } from '../../src/engine/run.ts'
+import { prepareRun } from '../../src/engine/run.ts'
+import { KubeError } from '../../src/kube/errors.ts'
+import { createKubeClient } from '../../src/kube/kube-client.ts'
+import type { Transport } from '../../src/kube/transport.ts'
+import type { Host } from './host.ts'
+import type { SeededRandom } from './random.ts'
+
+/** How one process of sluice ended by itself; nothing where it was killed. */
+export interface ProcessEnd {
+  outcome: RunResult['outcome'] | 'unreachable'
+  reason: string
+  pods: RunResult['pods']
+}
+
+export interface SluiceProcess {
+  readonly host: Host
+  /** As the first Ctrl-C does. */
+  interrupt(): void
+}
+
+export interface ProcessOptions {
+  host: Host
+  transport: Transport
+  random: SeededRandom
+  request: RunRequest
+  loadBalancers: LoadBalancer[]
+  onEvent(event: RunEvent): void
+  onEnd(end: ProcessEnd): void
+  /** An error of no known type: a bug in sluice. */
+  onBug(error: unknown): void
+}
+
+/** What `sluice upgrade` does with its arguments parsed, in one simulated process. */
+export function startProcess(options: ProcessOptions): SluiceProcess {
+  const { host, transport, random, request, loadBalancers } = options
+  const { clock } = host
+  const client = createKubeClient({ transport, clock, random: random.fork('client') })
+  let prepared: PreparedRun | undefined
+  let interrupted = false
+
+  async function main(): Promise<ProcessEnd> {
+    try {
+      prepared = await prepareRun(request, {
+        client,
+        loadBalancers,
+        clock,
+        random: random.fork('engine'),
+        identity: host.name,
+        onEvent: (event) => {
+          if (host.isAlive()) options.onEvent(event)
+        },
+      })
+      const { refusals } = prepared.plan
+      if (refusals.length > 0) return { outcome: 'refused', reason: refusals.map(({ message }) => message).join('; '), pods: [] }
+      if (interrupted) prepared.interrupt(5_000)
+      const { outcome, reason, pods } = await prepared.execute()
+      return { outcome, reason, pods }
+    } catch (error) {
+      if (error instanceof KubeError) return { outcome: 'unreachable', reason: error.message, pods: [] }
+      if (error instanceof RunError) return { outcome: 'refused', reason: error.message, pods: [] }
+      // Of the load balancers, of a workload, of a watch: told to the user as what keeps the run from beginning.
+      if (error instanceof Error && error.name.endsWith('Error') && error.name !== 'TypeError' && error.name !== 'Error')
+        return { outcome: 'unreachable', reason: `${error.name}: ${error.message}`, pods: [] }
+      throw error
+    } finally {
+      await prepared?.close()
+    }
+  }
+
+  async function conclude(): Promise<void> {
+    try {
+      const end = await main()
+      if (host.isAlive()) options.onEnd(end)
+    } catch (error) {
+      if (host.isAlive()) options.onBug(error)
+    }
+  }
+
+  host.deliver(() => {
+    void conclude()
+  })
+
+  return {
+    host,
+    interrupt() {
+      host.deliver(() => {
+        interrupted = true
+        prepared?.interrupt(5_000)
+      })
+    },
+  }
+}

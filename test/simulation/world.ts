@@ -1,0 +1,176 @@
+import { createApiServer } from '../../sim/api-server/api-server.ts'
+import type { ApiServer, KubeObject } from '../../sim/api-server/server.ts'
+import type { SimulatedCluster } from '../../sim/cluster.ts'
+import { createCluster } from '../../sim/cluster.ts'
+import type { NodeFact } from '../../sim/facts.ts'
+import type { LoadBalancer } from '../../sim/load-balancer/balancer.ts'
+import { createLoadBalancer } from '../../sim/load-balancer/balancer.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Happening } from './checker/history.ts'
+import { WALL_EPOCH } from './host.ts'
+import { imageOf, manifestsOf, NAME, NAMESPACE, PORT } from './manifests.ts'
+import type { SeededRandom } from './random.ts'
+import type { BalancerScene, Scene } from './scene.ts'
+import type { Item, Scheduler } from './scheduler.ts'
+
+const WHAT = {
+  containerStarted: 'started',
+  containerServing: 'serving',
+  containerStopping: 'stopping',
+  containerExited: 'exited',
+} as const
+
+/** Everything of a scene but the processes of sluice. */
+export interface World {
+  server: ApiServer
+  cluster: SimulatedCluster
+  balancers: Map<string, LoadBalancer>
+  /** What a webhook does until then. */
+  admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
+  /** The load balancer refuses calls for so long. */
+  throttle(balancer: string, forMs: number): void
+  /** The pods of the request, as the API server has them now. */
+  pods(): KubeObject[]
+  /** Sets up the load balancers for the pods as they are: they must have addresses. */
+  balance(): void
+}
+
+export interface WorldOptions {
+  scene: Scene
+  scheduler: Scheduler
+  random: SeededRandom
+  tell(happening: Happening): void
+  hit(fault: string, detail: string): void
+}
+
+export function createWorld({ scene, scheduler, random, tell, hit }: WorldOptions): World {
+  const clock = worldClock(scheduler)
+  const server = createApiServer({ clock, random: random.fork('api-server') })
+  server.store.subscribe((resource, { verb, before, after, by }) => tell({ type: 'stored', by, resource, verb, before, after }))
+  const good = { readyAfterMs: scene.readyAfterMs }
+  const cluster = createCluster({
+    clock,
+    random: random.fork('cluster'),
+    apiServer: server,
+    behaviour: { reuseAddresses: scene.fixedAddresses },
+    // A DaemonSet has a pod on each node.
+    nodes: scene.workload === 'DaemonSet' ? scene.pods : 1,
+    images: {
+      [imageOf('v1')]: { digest: 'sha256:1', ...good },
+      [imageOf('v1-again')]: { digest: 'sha256:1', ...good },
+      [imageOf('v2')]: { digest: 'sha256:2', ...good },
+      [imageOf('v3')]: { digest: 'sha256:3', ...good },
+      [imageOf('crash')]: { digest: 'sha256:c', ...good, crashAfterMs: 100 },
+      'registry.example/proxy:v1': { digest: 'sha256:p', readyAfterMs: 0 },
+    },
+  })
+  cluster.onFact((fact) => tellFact(fact))
+  for (const { resource, object } of manifestsOf(scene)) server.store.create(resource, object, 'operator')
+
+  const balancers = new Map<string, LoadBalancer>()
+  const pods = (): KubeObject[] =>
+    server.store.list('pods', NAMESPACE).filter(({ metadata }) => metadata.labels?.['app'] === NAME)
+
+  let refuseUntil = 0
+  let rewriteUntil = 0
+  const throttledUntil = new Map<string, number>()
+  server.admit(({ operation, object, before, by }) => {
+    if (object.kind !== 'Pod' || operation !== 'UPDATE' || !by.startsWith('sluice')) return undefined
+    if (!changesImage(before, object)) return undefined
+    if (scheduler.now() < refuseUntil)
+      return { refuse: 'admission webhook "images.example" denied the request: the image is not signed' }
+    if (scheduler.now() < rewriteUntil) return { object: withMirroredImages(object) }
+    return undefined
+  })
+
+  /** Image and address of each container that was started; the later facts name its id alone. */
+  const started = new Map<string, { image: string; address: string }>()
+  function tellFact(fact: NodeFact): void {
+    if (fact.type === 'sandboxStarted' || fact.type === 'sandboxDied') return
+    const { uid, container, id } = fact
+    if (fact.type === 'containerStarted') started.set(id, { image: fact.image, address: fact.address })
+    tell({ type: 'container', what: WHAT[fact.type], uid, container, id, ...started.get(id)! })
+  }
+
+  return {
+    server,
+    cluster,
+    balancers,
+    admission: { refuseUntil: (at) => void (refuseUntil = at), rewriteUntil: (at) => void (rewriteUntil = at) },
+    throttle: (balancer, forMs) => void throttledUntil.set(balancer, scheduler.now() + forMs),
+    pods,
+    balance() {
+      for (const balancer of scene.balancers) balancers.set(balancer.name, makeBalancer(balancer))
+    },
+  }
+
+  function makeBalancer({
+    name,
+    level,
+    weights,
+    maintained,
+    staleMs,
+    volatile,
+    longestRequestMs,
+    batch,
+    partial,
+  }: BalancerScene): LoadBalancer {
+    const choices = random.fork(`balancer ${name}`)
+    return createLoadBalancer({
+      name,
+      level,
+      clock,
+      random: choices,
+      staleMs,
+      volatile,
+      traffic: { concurrent: 2, longestMs: longestRequestMs, lagMs: 0 },
+      batchMax: batch,
+      servers: pods().map(({ metadata, status }, place) => ({
+        name: metadata.name,
+        address: (status as { podIP: string }).podIP,
+        port: PORT,
+        weight: weights[place % weights.length]!,
+        admin: maintained.includes(place) ? 'maint' : 'ready',
+      })),
+      fault() {
+        if (!partial || scheduler.now() > scene.calmAtMs || !choices.chance(0.2)) return undefined
+        hit('lb-partial-batch', name)
+        return 'busy'
+      },
+      throttle() {
+        const until = throttledUntil.get(name) ?? 0
+        return scheduler.now() < until ? Math.min(1_000, until - scheduler.now()) : undefined
+      },
+      onChange: (change) => tell(change as Happening),
+    })
+  }
+}
+
+/** The clock of all that is not a process of sluice. */
+function worldClock(scheduler: Scheduler): Clock {
+  return {
+    now: () => scheduler.now(),
+    wallNow: () => WALL_EPOCH + scheduler.now(),
+    setTimeout: (callback, delayMs) => scheduler.after(delayMs, callback),
+    clearTimeout: (item) => {
+      if (item !== undefined) scheduler.cancel(item as Item)
+    },
+  }
+}
+
+interface Spec {
+  containers: { name: string; image: string }[]
+}
+
+function changesImage(before: KubeObject | undefined, after: KubeObject): boolean {
+  const images = (object: KubeObject | undefined): string | undefined =>
+    (object?.['spec'] as Spec | undefined)?.containers.map(({ image }) => image).join(' ')
+  return images(before) !== images(after)
+}
+
+/** What a webhook does that has images come from a mirror. */
+function withMirroredImages(object: KubeObject): KubeObject {
+  const spec = object['spec'] as Spec
+  const containers = spec.containers.map((one) => ({ ...one, image: one.image.replace('registry.example', 'mirror.example') }))
+  return { ...object, spec: { ...spec, containers } }
+}
