@@ -211,6 +211,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
+        // Called again for the sake of another target: nobody could see what a second call does here.
+        const isDone = lastAnswers.stateOf(target) === (kind === 'drain' ? 'out' : 'in')
+        if (isDone && !isReadable(target)) return { kind: 'applied' }
         const doubt = doubtful.get(keyOf(uid, target))
         const isLate = doubt?.event.outcome === 'ambiguous'
         if (isLate) lateUntil.set(uid, Math.max(lateUntil.get(uid) ?? 0, doubt.until))

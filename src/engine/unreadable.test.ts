@@ -38,6 +38,7 @@ function createBed(inDoubt: 'ask' | 'resend' = 'ask') {
   const record: Journal = { run: 'run-1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [target] }
   return {
     bed,
+    balancer,
     traffic,
     target,
     effect: (effect: 'drain' | 'restore') => traffic.effect({ pod: 'web-0', uid: 'uid-0', effect, record }),
@@ -59,6 +60,17 @@ describe('its answers are believed', () => {
     await effect('restore')
     expect(await inspect()).toMatchObject({ state: 'in' })
     expect(await compare()).toEqual({ kind: 'equal' })
+  })
+
+  test('what it has answered for is not asked of it again', async () => {
+    const { balancer, traffic, effect } = createBed()
+    await traffic.snapshot(POD)
+    for (const kind of ['restore', 'drain', 'drain', 'restore', 'restore'] as const)
+      expect(await effect(kind)).toEqual({ kind: 'applied' })
+    expect(balancer.calls.flatMap(({ method }) => (method === 'drain' || method === 'restore' ? [method] : []))).toEqual([
+      'drain',
+      'restore',
+    ])
   })
 
   test('a refusal and a call that was not sent leave it as it was', async () => {

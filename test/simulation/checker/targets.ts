@@ -116,9 +116,9 @@ export function changes(before: TargetState, after: TargetState): boolean {
 
 /** As it was before it was drained, or as an operator has set it since. */
 export function isHome({ state, homes, level }: Target): boolean {
-  // What cannot be read comes back as it is configured.
+  // What cannot be read comes back as it is configured, and in rotation, whatever an operator had set.
   const isSame = (home: TargetState): boolean => state?.admin === home.admin && (level === 'G0' || state.weight === home.weight)
-  return homes.length === 0 || homes.some(isSame)
+  return homes.length === 0 || homes.some(isSame) || (level === 'G0' && state?.admin === 'ready')
 }
 
 /** Out, and it was sluice that took it out. */
