@@ -185,6 +185,76 @@ describeOnCluster('sluice abort', (cluster) => {
   })
 })
 
+describeOnCluster('sluice abort, of a run that has stopped', (cluster) => {
+  let bed: UpgradeBed
+  beforeAll(async () => {
+    bed = await openBed(cluster(), 'abort-stopped')
+  })
+  afterAll(() => bed?.stop())
+
+  it('by Ctrl-C: the template is put back, at once', async () => {
+    const traffic = await bed.traffic(longRequests)
+    const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2'])
+    await reached(run, 'web-1', 'emptying')
+    run.child.kill('SIGINT')
+    expect((await run.exit).code).toBe(130)
+    expect((await look(bed)).template).toBe('v2')
+    const exit = await bed.start(['abort', '-l', 'app=web']).exit
+    expect(exit.code, story(exit)).toBe(0)
+    expect(exit.events.filter(({ type }) => type === 'leaseWaiting')).toEqual([])
+    expect(await ending(bed, traffic, 0)).toMatchObject({
+      images: { 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' },
+      template: 'v1',
+      effects: { 'web-2': ['drain', 'ready'], 'web-1': ['drain', 'ready'] },
+      failed: '',
+      open: [],
+    })
+    // To the template: the one pod that had come home on the new image goes back.
+    const back = await bed.upgrade('sts/web')
+    expect(back.code, story(back)).toBe(0)
+    expect(outcomes(back.result)).toMatchObject({ 'web-2': ['upgraded'] })
+    expect((await look(bed)).images).toEqual({ 'web-2': 'v1', 'web-1': 'v1', 'web-0': 'v1' })
+  })
+
+  it('with a pod that does not come up: it is tried again, stays out, and is said; the template is put back all the same', async () => {
+    const mark = bed.haproxy.recorder.effects().length
+    const traffic = await bed.traffic()
+    const deadline = ['--restart-deadline', '4s']
+    const run = await bed.upgrade('sts/web', 'app=localhost/app:bad', ...deadline)
+    expect(run.code, story(run)).toBe(1)
+    const abort = await bed.start(['abort', 'sts/web', ...deadline]).exit
+    expect(abort.code, story(abort)).toBe(1)
+    expect(abort.result?.pods).toMatchObject([{ pod: 'web-2', outcome: 'failed', out: true }])
+    const { spec } = await cluster().api.get('StatefulSet', 'web', bed.namespace)
+    expect(spec.template.spec.containers[0].image).toBe('localhost/app:v1')
+    expect((await bed.start(['status', 'sts/web'], { jsonl: false }).exit).stdout).toContain('aborting')
+    // A new request adopts the pod, and is none of the old order's business.
+    const rescue = await bed.upgrade('sts/web', 'app=localhost/app:v1')
+    expect(rescue.code, story(rescue)).toBe(0)
+    expect(rescue.events.filter(({ type }) => type === 'ordered')).toEqual([])
+    expect(await ending(bed, traffic, mark)).toMatchObject({
+      images: { 'web-2': 'v1', 'web-1': 'v1', 'web-0': 'v1' },
+      template: 'v1',
+      effects: { 'web-2': ['drain', 'ready'] },
+      failed: '',
+      order: undefined,
+      open: [],
+    })
+  })
+
+  it('an order for another run is not obeyed, and does not stay', async () => {
+    const order = JSON.stringify({ v: 1, order: 'abort', runs: ['another'], by: 'nobody' })
+    const patch = { metadata: { annotations: { 'sluice.dev/order': order, team: 'web' } } }
+    await cluster().api.patch('Lease', 'sluice-statefulset-web', bed.namespace, patch)
+    const traffic = await bed.traffic()
+    const exit = await bed.upgrade('sts/web', 'app=localhost/app:v3')
+    expect(exit.code, story(exit)).toBe(0)
+    expect(await ending(bed, traffic, 0)).toMatchObject({ template: 'v3', failed: '', order: undefined, open: [] })
+    const [lease] = await cluster().api.list('Lease', bed.namespace)
+    expect(lease.metadata.annotations).toMatchObject({ team: 'web' })
+  })
+})
+
 describeOnCluster('sluice pause and resume', (cluster) => {
   let bed: UpgradeBed
   beforeAll(async () => {
