@@ -148,6 +148,10 @@ function selects(query: string, object: Raw): boolean {
   const labels = parameters.get('labelSelector')?.split(',') ?? []
   return (
     (name === undefined || object.metadata.name === name) &&
-    labels.every((pair) => object.metadata.labels?.[pair.split('=')[0]!] === pair.split('=')[1])
+    labels.every((pair) => {
+      const [key, value] = pair.split('=') as [string, string | undefined]
+      const present = object.metadata.labels?.[key]
+      return value === undefined ? present !== undefined : present === value
+    })
   )
 }
