@@ -18,6 +18,8 @@ export interface PodUpgradeInput extends Observation {
   run: string
   epoch: number
   wanted: ContainerImage[]
+  /** What it goes back to where it fails, by the ledger; else what its journal says it had. */
+  before?: ContainerImage[]
   /** The dry run was made already, when the whole run was checked. */
   rehearsed: boolean
   /** The address that its targets were found by, where an earlier owner recorded it. */
@@ -29,7 +31,16 @@ export interface PodUpgradeInput extends Observation {
 }
 
 /** How a pod ended; see PodOutcome in src/engine/events.ts. */
-export type Outcome = 'upgraded' | 'skipped' | 'unchanged' | 'failed' | 'settled' | 'needsOperator' | 'interrupted' | 'conflict'
+export type Outcome =
+  | 'upgraded'
+  | 'skipped'
+  | 'unchanged'
+  | 'rolledBack'
+  | 'failed'
+  | 'settled'
+  | 'needsOperator'
+  | 'interrupted'
+  | 'conflict'
 
 /** The deadlines by their names in the config. */
 export type Deadline = 'drain' | 'restart' | 'ready' | 'restore'

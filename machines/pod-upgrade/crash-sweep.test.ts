@@ -5,7 +5,7 @@ import { startOwner } from './testing/owner.ts'
 import type { Owner, OwnerOptions } from './testing/owner.ts'
 import { createSchedule } from './testing/schedule.ts'
 import type { Fault, World } from './testing/world.ts'
-import { createWorld, V1, V2 } from './testing/world.ts'
+import { BAD, V1, V2, createWorld } from './testing/world.ts'
 
 /*
  * The owner is killed before delivery k, for every k, and another begins where the record and the observation say. What
@@ -271,6 +271,97 @@ test('a later run for other images, interrupted at once: put back untouched, or 
     outcomes.add(`${ending.outcome} on ${image}`)
   }
   expect([...outcomes].toSorted()).toEqual([`unchanged on ${V1}`, `unchanged on ${V2}`])
+})
+
+describe('an image that does not run, and a run that rolls back', () => {
+  const wanted = [{ container: 'app', image: BAD }]
+  const rollback: OwnerOptions = { wanted, guards: { rollsBack: () => true } }
+  const failing = (story: Story = {}): Promise<Ending> =>
+    play({ ...story, first: { ...rollback, ...story.first }, second: { ...rollback, ...story.second } })
+
+  /** Home on its old image. */
+  function judgeBack(ending: Ending): void {
+    judge(ending)
+    expect(ending.world.pod?.containers[0]).toMatchObject({ image: V1, running: true, ready: true })
+    expect(ending.world.lb).toBe('in')
+  }
+
+  test('one drain, two patches, one restore', async () => {
+    const ending = await failing()
+    judgeBack(ending)
+    expect([ending.outcome, order(ending)]).toEqual(['rolledBack', 'drain restore'])
+    expect(ending.world.patches).toEqual([BAD, V1])
+  })
+
+  test('killed at every delivery: whoever resumes goes on with the rollback, and patches nothing twice', async () => {
+    const { deliveries } = await failing()
+    for (let killAt = 0; killAt < deliveries; killAt++) {
+      const ending = await failing({ killAt })
+      judgeBack(ending)
+      // Killed when all was done, the second one finds a pod at home, and makes an attempt of its own.
+      const anew = ending.world.effects.length === 4
+      expect([killAt, ending.outcome, ending.world.patches]).toEqual([
+        killAt,
+        'rolledBack',
+        anew ? [BAD, V1, BAD, V1] : [BAD, V1],
+      ])
+      expect(anew).toBe(anew && killAt > deliveries - 6)
+    }
+  })
+
+  test.each(['request-lost', 'reply-lost', 'late', 'delayed'] as const)(
+    'each write in turn: %s, and killed after it',
+    async (kind) => {
+      const { world, deliveries } = await failing()
+      const stores = world.calls.flatMap(({ port }, call) => (port === 'store' ? [call] : []))
+      expect(stores).toHaveLength(5)
+      for (const lost of stores) {
+        const fault = (call: number, port: keyof PodPorts): Fault => (call === lost && port === 'store' ? kind : undefined)
+        judgeBack(await failing({ fault }))
+        for (let killAt = 0; killAt < deliveries; killAt += 2) judgeBack(await failing({ fault, killAt }))
+      }
+    },
+  )
+
+  test('interrupted at every delivery: untouched, put back, or rolled back', async () => {
+    const { deliveries } = await failing()
+    const outcomes = new Set<string | undefined>()
+    for (let interruptAt = 0; interruptAt < deliveries - 1; interruptAt++) {
+      const ending = await failing({ interruptAt })
+      judgeBack(ending)
+      outcomes.add(ending.outcome)
+    }
+    expect([...outcomes].toSorted()).toEqual(['rolledBack', 'unchanged'])
+  })
+
+  test('a later run for an image that runs goes there at once', async () => {
+    const { deliveries } = await failing()
+    const second = { run: 'run-2', wanted: [{ container: 'app', image: V2 }] }
+    for (let killAt = 0; killAt < deliveries; killAt += 2) {
+      const ending = await failing({ killAt, second })
+      judge(ending)
+      expect([ending.outcome, ending.world.pod?.containers[0]?.image]).toEqual(['upgraded', V2])
+    }
+  })
+
+  test('the pod is replaced at every delivery', async () => {
+    const { deliveries } = await failing()
+    for (let at = 0; at < deliveries - 1; at++) {
+      const ending = await failing({ events: [{ at, happen: (world) => world.replace() }] })
+      judge(ending)
+      expect(['', 'drain restore']).toContain(order(ending))
+    }
+  })
+
+  test('negative control: a resume that does not know of the rollback patches the bad image anew', async () => {
+    const { deliveries } = await failing()
+    const patches = new Set<number>()
+    for (let killAt = 0; killAt < deliveries; killAt++) {
+      const { world } = await failing({ killAt, second: { run: 'run-2' } })
+      if (world.effects.length === 2) patches.add(world.patches.length)
+    }
+    expect([...patches].some((count) => count > 2)).toBe(true)
+  })
 })
 
 describe('negative controls: with a protection off, the sweep finds it', () => {

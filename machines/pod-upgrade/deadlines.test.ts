@@ -331,3 +331,195 @@ test('reads that succeed and writes that do not: no hot loop', async () => {
   expect(drive.state()).toMatch(/^patching/)
   expect(writes).toBeLessThanOrEqual(forMs / 250 + 1)
 })
+
+const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
+
+test('draining: an intent that is never known to be stored is given up in time, and kept out by a closed journal', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  const unstored = { kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } }
+  for (let passed = 0; passed < DEADLINES.drainDeadline + 500 && drive.state().startsWith('draining'); passed += 50) {
+    if (drive.calling() === 'store') await drive.answer(UNKNOWN)
+    if (drive.calling() === 'read') await drive.answer(unstored)
+    await drive.pass(50)
+  }
+  expect(drive.state()).toBe('closing.writing')
+  await stored(drive)
+  expect(end(drive)).toMatchObject({ value: 'done', outcome: 'failed', deadline: 'drain' })
+})
+
+test('restoring: an intent that is never known to be stored is for a person in the end', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(5_000)
+  const read = { kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } }
+  await keepAnswering(drive, { store: UNKNOWN, read }, DEADLINES.restoreDeadline + 1_000)
+  expect(end(drive)).toMatchObject({
+    value: 'needsOperator',
+    deadline: 'restore',
+    reason: expect.stringMatching(/^the restore intent could not be written/),
+  })
+})
+
+test('verifying: what cannot be compared in time is for a person', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(IN)
+  expect(drive.state()).toBe('verifying.comparing')
+  await keepAnswering(drive, { compare: UNKNOWN }, DEADLINES.restoreDeadline + 500)
+  expect(end(drive)).toMatchObject({
+    value: 'needsOperator',
+    deadline: 'restore',
+    reason: expect.stringMatching(/^the restore could not be confirmed in time/),
+  })
+})
+
+test('closing: a late call that cannot be ruled out in time is for a person', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(OUT)
+  await drive.answer({ kind: 'applied', lateCall: true })
+  await drive.answer({ kind: 'equal' })
+  expect(drive.state()).toBe('closing.waitingOut')
+  await keepAnswering(drive, { inspect: UNREAD }, DEADLINES.restoreDeadline + 1_000)
+  expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
+})
+
+describe('settling', () => {
+  test('nothing ready comes in its place in time', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('settling.awaiting')
+    await drive.pass(DEADLINES.readyDeadline)
+    expect(end(drive)).toMatchObject({
+      value: 'needsOperator',
+      deadline: 'ready',
+      reason: expect.stringContaining('no ready pod of the same controller has come to its address in time'),
+    })
+  })
+
+  test('its restore cannot be confirmed in time', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(OUT)
+    drive.send({ type: 'heir', heir: { pod: { ...PODS.ready, uid: 'heir' }, sameAddress: true }, expected: true })
+    await drive.answer({ kind: 'stored' })
+    expect(drive.state()).toBe('settling.restoring.calling')
+    await keepAnswering(drive, { effect: UNKNOWN, compare: UNKNOWN }, DEADLINES.restoreDeadline + 1_000)
+    expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
+  })
+})
+
+describe('where a failed pod is rolled back', () => {
+  const rollsBack = { rollsBack: () => true }
+  const patchedBack = { ...PODS.back, ready: false }
+
+  async function rollingBack(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+    await drive.answer(OUT)
+    await drive.pass(DEADLINES.restartDeadline)
+    expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+    return drive
+  }
+
+  test('the restart deadline is the reason, and the patch names what it goes back to', async () => {
+    const drive = await rollingBack()
+    expect(drive.input()).toMatchObject({
+      wanted: [{ container: 'app', image: V1 }],
+      record: { step: 'patched', rollback: [{ container: 'app', image: V1 }], generation: 3, attempt: 1 },
+    })
+    await stored(drive, patchedBack)
+    expect(drive.state()).toBe('restarting.watching')
+    const now = drive.actor.getSnapshot().context.stored
+    drive.send({ type: 'observed', pod: PODS.backSeen, stored: now })
+    drive.send({ type: 'observed', pod: PODS.backReady, stored: now })
+    await drive.pass(5_000)
+    await stored(drive, PODS.backReady)
+    await drive.answer({ kind: 'applied' })
+    await drive.answer({ kind: 'equal' })
+    await stored(drive, PODS.backReady)
+    expect(end(drive)).toEqual({
+      value: 'done',
+      outcome: 'rolledBack',
+      deadline: 'restart',
+      reason: 'no proof of the restart in time: the container was not replaced',
+    })
+  })
+
+  test('the ready deadline is the reason', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+    expect(drive.state()).toBe('warming.waiting')
+    await drive.pass(DEADLINES.readyDeadline)
+    expect(drive.state()).toBe('rollingBack.writing')
+    expect(end(drive)).toMatchObject({ outcome: 'rolledBack', deadline: 'ready' })
+  })
+
+  test('a hopeless image is rolled back at once, and what is said of it does not count against the former one', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless }, rollsBack)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('rollingBack.writing')
+    const still = { ...PODS.hopeless, generation: 3, containers: PODS.hopeless.containers.map((one) => ({ ...one, image: V1 })) }
+    await stored(drive, still)
+    drive.send({ type: 'observed', pod: { ...still, observedGeneration: 3 }, stored: drive.actor.getSnapshot().context.stored })
+    expect(drive.state()).toBe('restarting.watching')
+  })
+
+  test('the ledger knows better what it had than a journal of a pod that was broken before', async () => {
+    const before = [{ container: 'app', image: 'registry/app:v0' }]
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless, before }, rollsBack)
+    await drive.answer(OUT)
+    expect(drive.input()).toMatchObject({ wanted: before })
+  })
+
+  test('once: a rollback that does not come up fails, stays out, and says both', async () => {
+    const drive = await rollingBack()
+    await stored(drive, patchedBack)
+    await drive.pass(DEADLINES.restartDeadline)
+    expect(end(drive)).toEqual({
+      value: 'failed',
+      outcome: 'failed',
+      deadline: 'restart',
+      reason:
+        'no proof of the restart in time: the container was not replaced; and back on its former images: ' +
+        'no proof of the restart in time: the container was not replaced',
+    })
+  })
+
+  test('a rollback that is refused again and again fails', async () => {
+    const drive = await rollingBack()
+    const read = { kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } }
+    await keepAnswering(drive, { store: { kind: 'rejected', message: 'test failed' }, read }, 5_000)
+    expect(end(drive)).toMatchObject({
+      value: 'failed',
+      outcome: 'failed',
+      reason: expect.stringMatching(/images could not be patched: test failed$/),
+    })
+  })
+
+  test('a rollback of an owner before this one that lands late is gone on with', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+    await drive.answer(OUT)
+    const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
+    const late: ReadJournal = {
+      kind: 'read',
+      journal: { ...journal, rollback: [{ container: 'app', image: V1 }], generation: 3 },
+    }
+    drive.send({ type: 'observed', pod: PODS.backSeen, stored: late })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.backReady, stored: late })
+    expect(drive.state()).toBe('warming.steady')
+    expect(end(drive)).toMatchObject({ outcome: 'rolledBack' })
+  })
+
+  test('of another run it is not gone on with: that asked for other images', async () => {
+    const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
+    const other: ReadJournal = {
+      kind: 'read',
+      journal: { ...journal, run: 'run-0', rollback: [{ container: 'app', image: V1 }], generation: 3 },
+    }
+    const drive = createDrive({ stored: other, pod: PODS.backReady }, rollsBack)
+    expect(drive.state()).toBe('draining.reading')
+  })
+})

@@ -24,11 +24,49 @@ export function openRecord({
   const journal = openJournal(stored)
   if (journal) {
     const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
-    return { ...journal, run, epoch, ...(origin === undefined ? {} : { origin }) }
+    const { rollback, ...rest } = journal
+    // Another request says anew where the pod is to go.
+    const isSame = journal.run === run
+    return { ...rest, run, epoch, ...(origin && { origin }), ...(isSame && rollback && { rollback }) }
   }
   // The journal went with the pod: the ledger says what may have been drained.
   if (gone && targets && targets.length > 0) return { run, epoch, attempt: 1, step: 'drain', baseline: [], targets }
   return undefined
+}
+
+/** The images that the pod is to run now: those asked for, or those that it goes back to. */
+export function goalOf({ wanted, record }: Pick<PodContext, 'wanted' | 'record'>): ContainerImage[] {
+  return record?.rollback ?? wanted
+}
+
+/** The images that a pod which failed goes back to. Once only: undefined where it has, and where it has no others. */
+export function formerImages({
+  record,
+  pod,
+  before,
+}: Pick<PodContext, 'record' | 'pod' | 'before'>): ContainerImage[] | undefined {
+  if (record === undefined || record.rollback !== undefined) return undefined
+  const images = before ?? record.baseline.map(({ name, image }) => ({ container: name, image }))
+  return asksFor(pod, images) ? undefined : images
+}
+
+/** The record of a rollback: patched once more, in the same attempt. */
+export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'before'>): Journal {
+  const { record, pod } = context
+  const images = record!.rollback ?? formerImages(context)!
+  return {
+    ...record!,
+    step: 'patched',
+    rollback: images,
+    baseline: baselineOf(pod, images),
+    generation: generationAfter(pod, images),
+  }
+}
+
+/** An owner before this one has begun the rollback, and its write has landed late. */
+export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stored' | 'run' | 'record'>): boolean {
+  const journal = openJournal(stored)
+  return journal?.rollback !== undefined && journal.run === run && record?.rollback === undefined
 }
 
 /** The record as it is stored, with the targets by the ids that this owner has found them under. */
@@ -75,7 +113,8 @@ export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'reco
     journal.run === record.run &&
     journal.epoch === record.epoch &&
     journal.attempt === record.attempt &&
-    journal.step === record.step
+    journal.step === record.step &&
+    (journal.rollback === undefined) === (record.rollback === undefined)
   )
 }
 
@@ -100,34 +139,34 @@ export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boole
   return gone || pod.deleting || pod.finished
 }
 
-export function asksForOthers({ pod, wanted }: Pick<PodContext, 'pod' | 'wanted'>): boolean {
-  return !asksFor(pod, wanted)
+export function asksForOthers(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): boolean {
+  return !asksFor(context.pod, goalOf(context))
 }
 
 /** What is known of the restart as of now; continued by each observation. */
-export function beginRestartOf({ record, pod, wanted }: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
-  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], wanted), pod)
+export function beginRestartOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
+  const { record, pod } = context
+  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], goalOf(context)), pod)
 }
 
 /** The patched containers are proven, they and the pod are ready, and its endpoint is back where a Service routes to it. */
-export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'endpointReady'>): boolean {
+export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpointReady'>): boolean {
   return notReadyReason(context) === undefined
 }
 
-export function notReadyReason({
-  restart,
-  pod,
-  wanted,
-  endpointReady,
-}: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'endpointReady'>): string | undefined {
+export function notReadyReason(
+  context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpointReady'>,
+): string | undefined {
+  const { restart, pod, endpointReady } = context
+  const goal = goalOf(context)
   if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'
   const reason = unready(
     pod,
-    wanted.map(({ container }) => container),
+    goal.map(({ container }) => container),
   )
   if (reason !== undefined) return reason
   // Then the kubelet is about to replace what is ready now.
-  if (!asksFor(pod, wanted)) return 'somebody else has changed its images meanwhile'
+  if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
   return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
 }
 

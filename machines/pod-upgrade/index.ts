@@ -15,6 +15,7 @@ import { draining } from './states/draining.ts'
 import { emptying } from './states/emptying.ts'
 import { patching } from './states/patching.ts'
 import { readmitting, restoring } from './states/restoring.ts'
+import { rollingBack } from './states/rolling-back.ts'
 import { restarting } from './states/restarting.ts'
 import { settling } from './states/settling.ts'
 import { verifying } from './states/verifying.ts'
@@ -55,7 +56,7 @@ export const podUpgradeMachine = podSetup.createMachine({
   states: {
     /** Transient: where is this pod, by record and observation? */
     deriving: {
-      entry: 'begin',
+      entry: ['begin', { type: 'noteRollback', params: { outcome: 'rolledBack', reason: 'rolledBackBefore' } }],
       always: [
         {
           guard: 'isUnreadable',
@@ -110,6 +111,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     patching,
     restarting,
     warming,
+    rollingBack,
     restoring,
     verifying,
     readmitting,

@@ -1,4 +1,5 @@
 import type { PodContext } from './context.ts'
+import { goalOf } from './facts.ts'
 import type {
   EffectInput,
   InspectInput,
@@ -16,8 +17,9 @@ export interface From {
   context: PodContext
 }
 
-export function podInput({ context: { uid, pod, stored, wanted } }: From): PodInput {
-  return { uid, pod, stored, wanted }
+export function podInput({ context }: From): PodInput {
+  const { uid, pod, stored } = context
+  return { uid, pod, stored, wanted: goalOf(context) }
 }
 
 export function enrollInput({ context }: From): EnrollInput {

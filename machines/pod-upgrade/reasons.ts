@@ -10,6 +10,10 @@ const targetsOf = ({ record }: PodContext): string =>
     .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
     .join(', ')
 
+/** For what comes over a pod that was being rolled back: why it was stays said. */
+const relapse = ({ reason, record }: PodContext): string =>
+  record?.rollback === undefined ? '' : `${reason}; and back on its former images: `
+
 export const reasons = {
   bug: (c) => `a bug in sluice${because(c)}`,
   checkpoint: () => 'left where it is: the same command goes on from there',
@@ -27,11 +31,14 @@ export const reasons = {
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
   notEmpty: ({ traffic }) => `not empty in time: ${traffic?.detail ?? 'the load balancer could not be read'}`,
   notPatched: (c) => `the images could not be patched${because(c)}`,
-  rewritten: ({ pod }) =>
-    `the stored images are not the ones asked for (${pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): an admission webhook or somebody else has rewritten them`,
-  notRestarted: (c) => `no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
+  rewritten: (c) =>
+    `${relapse(c)}the stored images are not the ones asked for (${c.pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): an admission webhook or somebody else has rewritten them`,
+  notRestarted: (c) =>
+    `${relapse(c)}no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
   hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,
-  notReady: (c) => `not ready in time: ${notReadyReason(c) ?? 'it was ready for less than readyFor'}`,
+  notReady: (c) => `${relapse(c)}not ready in time: ${notReadyReason(c) ?? 'it was ready for less than readyFor'}`,
+  notRolledBack: (c) => `${relapse(c)}the images could not be patched${because(c)}`,
+  rolledBackBefore: () => 'it had failed, and was on its way back to its former images',
   restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,

@@ -7,10 +7,12 @@ import {
   asksForOthers,
   beginRestartOf,
   followed,
+  formerImages,
   isEnding,
   isMoved,
   isReady,
   isRecorded,
+  isRollbackStored,
   isUsurped,
   isVanished,
   nextRecord,
@@ -18,6 +20,7 @@ import {
   readmission,
   reopened,
   restartTroubleOf,
+  rollbackRecord,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
@@ -88,6 +91,8 @@ export const podSetup = setup({
     hasNoTouchedTargets: ({ context }) => context.record?.targets.every(({ untouched }) => untouched) ?? true,
     keepsPatch: ({ context }) => context.keepsPatch,
     hasPatched: ({ context }) => context.record?.generation !== undefined,
+    isRollbackStored: ({ context }) => isRollbackStored(context),
+    hasFormerImages: ({ context }) => formerImages(context) !== undefined,
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
     // the pod
     isGone: ({ context }) => context.gone,
@@ -96,7 +101,8 @@ export const podSetup = setup({
     isVanished: ({ context }) => isVanished(context),
     asksForOthers: ({ context }) => asksForOthers(context),
     isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
-    isHopeless: ({ context }) => restartTroubleOf(context)?.hopeless ?? false,
+    // Where it is rolled back, that is said of the image before for as long as the kubelet has not tried the former one.
+    isHopeless: ({ context }) => context.record?.rollback === undefined && (restartTroubleOf(context)?.hopeless ?? false),
     isReady: ({ context }) => isReady(context),
     isNotReady: ({ context }) => !isReady(context),
     isPodReady: ({ context }) => context.pod.ready,
@@ -126,6 +132,8 @@ export const podSetup = setup({
     hasLateCall: ({ context }) => context.lateCall,
     /** The engine says whether a drain deadline may be passed over. */
     mayProceed: () => false,
+    /** … and whether a pod that fails goes back to its former images. */
+    rollsBack: () => false,
     // what the last port call answered
     isAbsent: answers('absent'),
     isAccepted: answers('accepted'),
@@ -161,6 +169,7 @@ export const podSetup = setup({
 
     recordDrain: assign({ record: ({ context }) => nextRecord(context, 'drain') }),
     recordPatched: assign({ record: ({ context }) => nextRecord(context, 'patched') }),
+    recordRollback: assign({ record: ({ context }) => rollbackRecord(context) }),
     recordRestore: assign({ record: ({ context }) => nextRecord(context, 'restore') }),
     recordReadmission: assign({ record: ({ context }) => readmission(context) }),
     recordClosed: assign({ record: ({ context }) => nextRecord(context, 'closed') }),
@@ -206,6 +215,10 @@ export const podSetup = setup({
     end: assign(({ context }, params: Ending) => (context.outcome === undefined ? ending(params, context) : {})),
     /** The same, over whatever was decided before. */
     overrule: assign(({ context }, params: Ending) => ending(params, context)),
+    /** By the record it has failed already, and is on its way back. */
+    noteRollback: assign(({ context }, params: Ending) =>
+      context.record?.rollback !== undefined && context.outcome === undefined ? ending(params, context) : {},
+    ),
     endLost: assign(({ event }) => (event.type === 'lost' ? { outcome: 'conflict' as const, reason: event.reason } : {})),
     endBug: assign(({ context, event }) => {
       const trouble = String((event as unknown as { error?: unknown }).error)

@@ -1,7 +1,7 @@
 import { storeInput, uidInput } from './inputs.ts'
 import { podSetup } from './setup.ts'
 
-type Recording = 'recordDrain' | 'recordPatched' | 'recordRestore' | 'recordReadmission' | 'recordClosed'
+type Recording = 'recordDrain' | 'recordPatched' | 'recordRollback' | 'recordRestore' | 'recordReadmission' | 'recordClosed'
 
 export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
 

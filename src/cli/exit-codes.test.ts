@@ -21,6 +21,7 @@ test('pipelines rely on these numbers', () => {
 test.each<[RunOutcome, number]>([
   ['done', 0],
   ['failed', 1],
+  ['rolledBack', 6],
   ['refused', 3],
   ['deadline', 4],
   ['paused', 5],

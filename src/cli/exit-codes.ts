@@ -20,7 +20,7 @@ export const EXIT = {
   deadline: 4,
   /** Paused by somebody, and told to end then (`--exit-when-paused`). */
   paused: 5,
-  /** Ended by somebody's order, or rolled back. */
+  /** Ended by somebody's order, or rolled back: a pod failed, and is back in rotation on its old images. */
   aborted: 6,
   /** Another run holds the workload, or somebody changed it meanwhile. */
   conflict: 7,
@@ -50,6 +50,8 @@ export function exitCodeOfRun(outcome: RunOutcome, signal?: InterruptSignal): Ex
       return EXIT.failed
     case 'refused':
       return EXIT.preflight
+    case 'rolledBack':
+      return EXIT.aborted
     case 'deadline':
       return EXIT.deadline
     case 'conflict':

@@ -28,6 +28,7 @@ export interface RequestFlags {
   maxUnavailable?: string
   readyFor?: string
   drainDeadline?: string
+  onFailure?: 'hold' | 'rollback'
   onDrainDeadline?: 'fail' | 'proceed'
   restartDeadline?: string
   readyDeadline?: string

@@ -89,6 +89,7 @@ function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSet
     if (parsed.ok) overrides.maxUnavailable = parsed.value
     else problems.push(`--max-unavailable: ${parsed.reason}: ${parsed.hint}`)
   }
+  if (flags.onFailure !== undefined) overrides.onFailure = flags.onFailure
   if (flags.onDrainDeadline !== undefined) overrides.onDrainDeadline = flags.onDrainDeadline
   const durations = [
     ['readyForMs', '--ready-for', flags.readyFor, 0],

@@ -14,7 +14,7 @@ export interface ConfiguredLoadBalancer {
 export interface ConfigSettings {
   maxUnavailable: MaxUnavailable
   readyForMs: number
-  onFailure: 'hold'
+  onFailure: 'hold' | 'rollback'
   drainDeadlineMs: number
   onDrainDeadline: 'fail' | 'proceed'
   settleMs?: number

@@ -141,9 +141,9 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'sluice.yaml:5:21: drain.onDeadline: "proced" is none of fail, proceed\n    did you mean "proceed"?',
     ],
     [
-      'rollback, which comes later',
-      `${VALID}rollout: {onFailure: rollback}\n`,
-      'sluice.yaml:5:22: rollout.onFailure: "rollback" is not available in this version\n    write hold: a failed pod stays out of rotation and the run stops',
+      'a failure that is to be undone otherwise',
+      `${VALID}rollout: {onFailure: undo}\n`,
+      'sluice.yaml:5:22: rollout.onFailure: "undo" is none of hold, rollback\n    write hold or rollback',
     ],
     [
       'a window of nothing',

@@ -122,14 +122,13 @@ const rolloutSchema = z
       'How long a restarted pod must stay ready before it is put back. Default 0s: at once.',
     ).prefault('0s'),
     onFailure: z
-      .literal('hold', {
-        error: ({ input }) =>
-          input === 'rollback'
-            ? '"rollback" is not available in this version\nwrite hold: a failed pod stays out of rotation and the run stops'
-            : undefined,
-      })
+      .enum(['hold', 'rollback'])
       .default('hold')
-      .meta({ description: 'A failed pod stays out of rotation, and no further pod is started.' }),
+      .meta({
+        description:
+          'What becomes of a pod that fails after its patch. "hold" keeps it out of rotation as it is. "rollback" patches it ' +
+          'back to its former images and puts it back. Either way no further pod is started.',
+      }),
   })
   .meta({ description: 'How the run goes over the pods.' })
 

@@ -8,6 +8,7 @@ export type PodState =
   | 'draining'
   | 'emptying'
   | 'patching'
+  | 'rollingBack'
   | 'restarting'
   | 'warming'
   | 'restoring'
@@ -24,6 +25,7 @@ export type PodState =
  * - `upgraded`: new images run, and it is back in rotation as it was before
  * - `skipped`: nothing was to do
  * - `unchanged`: put back on its old images (interrupted or refused after the drain), or never started
+ * - `rolledBack`: it failed, and is back in rotation on its old images
  * - `failed`: it stays out of rotation, or was refused before the drain; `reason` says which
  * - `settled`: the pod is gone for good, and what was drained for it is closed or restored
  * - `needsOperator`: its traffic state cannot be known or repaired
@@ -34,6 +36,7 @@ export type PodOutcome =
   | 'upgraded'
   | 'skipped'
   | 'unchanged'
+  | 'rolledBack'
   | 'failed'
   | 'settled'
   | 'needsOperator'
@@ -60,6 +63,7 @@ export interface PodResult {
 export type RunOutcome =
   | 'done'
   | 'failed'
+  | 'rolledBack'
   | 'deadline'
   | 'refused'
   | 'conflict'

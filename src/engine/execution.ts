@@ -15,6 +15,7 @@ import type { Order } from './order.ts'
 import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
+import { putTemplatesBack } from './former-templates.ts'
 import { createPodPorts } from './pod-ports.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -133,6 +134,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
       if (!observation || !assessed) return undefined
       known.set(pod.uid, pod)
       const address = ledgers.addressOf(pod.uid)
+      const before = ledgers.current.ledger.entries.get(pod.uid)?.before?.images
       return {
         ...observation,
         run: id,
@@ -140,6 +142,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
         wanted: assessed.assessment.images,
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),
+        ...(before === undefined ? {} : { before }),
         gone: false,
       }
     }
@@ -181,6 +184,8 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     rollout.start(ghosts)
     obedience.look()
     const pods = await rollout.finished
+    if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
+      await putTemplatesBack({ ledger: ledgers.current.ledger, world, tell })
     await conclude(ledgers, pods, owners)
     return { run: id, ...endingFor(pods), pods }
   }

@@ -12,6 +12,8 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   // A drain that did not come to its end in time and was undone: nothing is broken, and the same command tries again.
   const late = failed.filter(({ deadline, out }) => deadline === 'drain' && !out)
   if (failed.length > late.length) return { outcome: 'failed', reason: say(failed) }
+  const rolledBack = of('rolledBack')
+  if (rolledBack.length > 0) return { outcome: 'rolledBack', reason: say(rolledBack) }
   if (late.length > 0) return { outcome: 'deadline', reason: say(late) }
   const interrupted = of('interrupted')
   if (interrupted.length > 0) return { outcome: 'interrupted', reason: say(interrupted) }
@@ -25,6 +27,6 @@ export function endingOfAbort(pods: readonly PodResult[], by: string): { outcome
   )
   if (unfinished.length > 0) return worstOutcome(unfinished)
   const home = pods.filter(({ outcome }) => outcome === 'upgraded').length
-  const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'failed').length
+  const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed').length
   return { outcome: 'aborted', reason: `by ${by}; ${home} on their new images, ${others} left on their old ones` }
 }

@@ -7,6 +7,7 @@ import { KubeError } from '../kube/errors.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
+import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf } from './errors.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import type { PodStore } from './pod-store.ts'
@@ -36,13 +37,20 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function write({ uid, pod, record, wanted }: StoreInput): Promise<StoreAnswer> {
     if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
     try {
-      const { subresource, operations } = patchFor(record, pod, wanted, options.podOperations)
+      const { subresource, operations } = patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + subresource
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
       return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
     }
+  }
+
+  /** A pod that goes back counts as what it was made from, or upgraded to, before. */
+  function labelOf({ rollback }: Journal, pod: PodView): PatchOperation[] {
+    if (rollback === undefined) return options.podOperations(pod)
+    const former = ledger.ledger.entries.get(pod.uid)?.before?.revision
+    return former === undefined ? [] : revisionLabelPatch(pod, former)
   }
 
   async function enter(
@@ -116,13 +124,13 @@ function patchFor(
   record: Journal,
   pod: PodView,
   wanted: readonly ContainerImage[],
-  podOperations: (pod: PodView) => PatchOperation[],
+  extra: () => PatchOperation[],
 ): { subresource: '' | '/status'; operations: PatchOperation[] } {
   switch (record.step) {
     case 'drain':
       return { subresource: '/status', operations: drainIntentPatch(pod, record) }
     case 'patched':
-      return { subresource: '', operations: imagesPatch(pod, record, wanted, podOperations(pod)) }
+      return { subresource: '', operations: imagesPatch(pod, record, wanted, extra()) }
     case 'restore':
       return { subresource: '', operations: restoreIntentPatch(pod, record) }
     case 'closed':

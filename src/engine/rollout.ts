@@ -111,7 +111,10 @@ export function createRollout(options: RolloutOptions): Rollout {
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
   const machine = podUpgradeMachine.provide({
     actors: portActors(options.ports),
-    guards: { mayProceed: () => settings.onDrainDeadline === 'proceed' },
+    guards: {
+      mayProceed: () => settings.onDrainDeadline === 'proceed',
+      rollsBack: () => settings.onFailure === 'rollback',
+    },
     delays: {
       retry: RETRY_MS,
       poll: ({ context }) => pollDelayMs(clock.now() - (members.get(context.pod.uid)?.since ?? clock.now())),
@@ -198,7 +201,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Decided before the pod has come to its end: one that is put back after a refusal frees its place before that. */
   function holdAfter({ name }: Member, { context: { outcome } }: Snapshot): void {
     if (!accepting) return
-    hold(`${name} ${outcome === 'failed' ? 'failed' : 'needs a person'}: no further pod is started`, { undo: false })
+    hold(`${name} ${BAD_ENDS[outcome as keyof typeof BAD_ENDS]}: no further pod is started`, { undo: false })
   }
 
   /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
@@ -378,8 +381,10 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 }
 
+const BAD_ENDS = { failed: 'failed', rolledBack: 'failed and goes back to its former images', needsOperator: 'needs a person' }
+
 function endsBadly({ context: { outcome } }: Snapshot): boolean {
-  return outcome === 'failed' || outcome === 'needsOperator'
+  return outcome !== undefined && outcome in BAD_ENDS
 }
 
 /** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */
@@ -389,7 +394,12 @@ function stateOf({ value }: Snapshot): PodState {
 }
 
 function instructionsOf({ outcome, pod, gone, record }: Snapshot['context'], out: boolean): Pick<PodResult, 'instructions'> {
-  const stranded = { pod, gone, targets: record?.targets ?? [], former: record?.baseline ?? [] }
+  const stranded = { pod, gone, targets: record?.targets ?? [], former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
+}
+
+/** A pod that failed on its way back has the images in its baseline that it failed on before. */
+function formerOf(record: Snapshot['context']['record']): { name: string; image: string }[] {
+  return record?.rollback?.map(({ container, image }) => ({ name: container, image })) ?? record?.baseline ?? []
 }

@@ -3,7 +3,8 @@ export interface RunSettings {
   /** A number of pods, or a share of them in percent (rounded down, at least 1). */
   maxUnavailable: { count: number } | { percent: number }
   readyForMs: number
-  onFailure: 'hold'
+  /** What becomes of a pod that fails after its patch: it stays out, or goes back to its former images. Either way no further pod starts. */
+  onFailure: 'hold' | 'rollback'
   /** For the drain to be confirmed, and again for the traffic to end. */
   drainDeadlineMs: number
   onDrainDeadline: 'fail' | 'proceed'

@@ -22,6 +22,7 @@ const open = fc
       attempt: fc.nat().map((number) => number + 1),
       step: fc.constantFrom('drain', 'patched', 'restore'),
       generation: fc.nat(),
+      rollback: fc.array(fc.record({ container: word, image: word }), { minLength: 1, maxLength: 3 }),
       baseline: fc.array(baseline, { maxLength: 3 }),
       targets: fc.array(target, { maxLength: 3 }),
     },

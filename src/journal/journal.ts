@@ -8,6 +8,7 @@ export const LONGEST_JOURNAL = 4096
 
 const Versioned = z.object({ v: z.number() })
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
+const Image = z.tuple([z.string(), z.string()])
 const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.union([z.literal(0), z.literal(1)])])
 
 // Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
@@ -19,6 +20,7 @@ const Stored = z.object({
   attempt: z.number().int().min(1),
   step: z.enum(['drain', 'patched', 'restore', 'closed']),
   gen: z.number().int().min(0).optional(),
+  back: z.array(Image).optional(),
   base: z.array(Baseline).default([]),
   lbs: z.array(Target).default([]),
 })
@@ -50,7 +52,7 @@ export function readJournal(stored: string | undefined): ReadJournal {
   }
   const parsed = Stored.safeParse(raw)
   if (!parsed.success) return { kind: 'unreadable', reason: z.prettifyError(parsed.error).replaceAll('\n', ' ') }
-  const { run, origin, epoch, attempt, step, gen, base, lbs } = parsed.data
+  const { run, origin, epoch, attempt, step, gen, back, base, lbs } = parsed.data
   return {
     kind: 'read',
     journal: {
@@ -60,6 +62,7 @@ export function readJournal(stored: string | undefined): ReadJournal {
       attempt,
       step,
       ...(gen === undefined ? {} : { generation: gen }),
+      ...(back === undefined ? {} : { rollback: back.map(([container, image]) => ({ container, image })) }),
       baseline: base.map(([name, image, containerId, imageId]) => ({
         name,
         image,
@@ -82,7 +85,7 @@ export function readJournal(stored: string | undefined): ReadJournal {
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal): string {
-  const { run, origin, epoch, attempt, step, generation, baseline, targets } = journal
+  const { run, origin, epoch, attempt, step, generation, rollback, baseline, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -92,6 +95,9 @@ export function writeJournal(journal: Journal): string {
     attempt,
     step,
     ...(open && generation !== undefined ? { gen: generation } : {}),
+    ...(open && rollback !== undefined
+      ? { back: rollback.map(({ container, image }): z.infer<typeof Image> => [container, image]) }
+      : {}),
     ...(open
       ? {
           base: baseline.map(({ name, image, containerId, imageId }): z.infer<typeof Baseline> => [

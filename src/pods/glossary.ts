@@ -129,6 +129,8 @@ export interface Journal {
    * 0 where the API server gives no generation.
    */
   generation?: number
+  /** The images that a pod which failed was patched back to: durable, so that whoever resumes goes on with that. */
+  rollback?: ContainerImage[]
   baseline: BaselineContainer[]
   targets: JournalTarget[]
 }

@@ -1,4 +1,5 @@
 import { and, not } from 'xstate'
+import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
@@ -46,14 +47,8 @@ export const patching = podSetup.createStateConfig({
     },
     patched: {
       entry: 'beginRestart',
-      always: [
-        {
-          guard: 'asksForOthers',
-          target: '#pod.failed',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'rewritten' } },
-        },
-        { target: '#pod.restarting' },
-      ],
+      always: [{ guard: 'asksForOthers', target: 'rewritten' }, { target: '#pod.restarting' }],
     },
+    rewritten: { always: failing('rewritten') },
   },
 })

@@ -1,3 +1,4 @@
+import { failing } from '../failing.ts'
 import { drainInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
@@ -8,10 +9,7 @@ export const restarting = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'watching',
   after: {
-    restartDeadline: {
-      target: 'failed',
-      actions: { type: 'end', params: { outcome: 'failed', reason: 'notRestarted', deadline: 'restart' } },
-    },
+    restartDeadline: failing('notRestarted', 'restart'),
   },
   on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
   states: {
@@ -20,15 +18,13 @@ export const restarting = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         { guard: 'isProven', target: '#pod.warming' },
-        {
-          guard: 'isHopeless',
-          target: '#pod.failed',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'hopeless' } },
-        },
+        { guard: 'isRollbackStored', target: '#pod.deriving', actions: 'reopen' },
+        { guard: 'isHopeless', target: 'hopeless' },
       ],
       on: { moved: { target: 'watching', reenter: true }, reloaded: 'confirming' },
       after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
     },
+    hopeless: { always: failing('hopeless') },
     // After a resume, and when a load balancer has restarted or reloaded: is it still out?
     confirming: inspecting(),
     judging: {

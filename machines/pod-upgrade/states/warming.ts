@@ -1,3 +1,4 @@
+import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 
 /** Proven; waits until the new containers and the pod are ready for readyFor, and its endpoint is back. */
@@ -5,12 +6,12 @@ export const warming = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'waiting',
   after: {
-    readyDeadline: {
-      target: 'failed',
-      actions: { type: 'end', params: { outcome: 'failed', reason: 'notReady', deadline: 'ready' } },
-    },
+    readyDeadline: failing('notReady', 'ready'),
   },
-  always: { guard: 'isVanished', target: 'settling' },
+  always: [
+    { guard: 'isVanished', target: 'settling' },
+    { guard: 'isRollbackStored', target: 'deriving', actions: 'reopen' },
+  ],
   on: { reloaded: 'restarting.confirming' },
   states: {
     waiting: { always: { guard: 'isReady', target: 'steady' } },

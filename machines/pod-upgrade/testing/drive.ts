@@ -25,7 +25,10 @@ export const DEADLINES = { drainDeadline: 60_000, restartDeadline: 300_000, read
 const OTHERS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000 }
 const STEP_MS = 50
 
-export function createDrive(input: Partial<PodUpgradeInput> = {}, guards: { mayProceed?: () => boolean } = {}): Drive {
+export function createDrive(
+  input: Partial<PodUpgradeInput> = {},
+  guards: { mayProceed?: () => boolean; rollsBack?: () => boolean } = {},
+): Drive {
   let call: { port: keyof PodPorts; input: unknown; resolve(value: unknown): void } | undefined
   const port =
     (name: keyof PodPorts) =>

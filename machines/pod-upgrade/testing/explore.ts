@@ -52,6 +52,21 @@ export const PODS = {
     ready: false,
     containers: [{ name: 'app', image: V2, status: { id: 'c1', waiting: { reason: 'InvalidImageName' } } }],
   }),
+  back: testPod({
+    ...usual,
+    generation: 3,
+    observedGeneration: 2,
+    ready: false,
+    containers: [container('c2', V1, V2, false)],
+  }),
+  backSeen: testPod({
+    ...usual,
+    generation: 3,
+    observedGeneration: 3,
+    ready: false,
+    containers: [container('c2', V1, V2, false)],
+  }),
+  backReady: testPod({ ...usual, generation: 3, observedGeneration: 3, containers: [container('c3', V1, V1)] }),
   moved: testPod({ ...usual, ip: '10.0.0.2', generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
   deleting: testPod({ ...usual, generation: 1, observedGeneration: 1, deleting: true, containers: [container('c1', V1, V1)] }),
 }
@@ -61,7 +76,8 @@ function answersOf(id: string, { record, stored, pod, restart, epoch }: PodConte
   const unknown = { kind: 'unknown', message: 'no answer' }
   const recorded: ReadJournal = record ? { kind: 'read', journal: record } : stored
   const usurped: ReadJournal = record ? { kind: 'read', journal: { ...record, run: 'other', epoch: epoch + 1 } } : stored
-  const after = record?.step === 'patched' && restart === undefined ? PODS.asked : pod
+  const isPatched = record?.step === 'patched' && restart === undefined
+  const after = record?.rollback && record.step === 'patched' ? PODS.back : isPatched ? PODS.asked : pod
   switch (id) {
     case 'snapshot':
       return [{ kind: 'taken', targets: [TARGET], address: '10.0.0.1' }, { kind: 'absent', message: 'not there' }, unknown]
@@ -130,6 +146,8 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
     witness: ['started', 'deleting'],
     started: ['ready'],
     ready: ['started'],
+    back: ['backSeen', 'deleting'],
+    backSeen: ['backReady'],
   }
   const now = nameOf(pod)
   return [
@@ -150,7 +168,7 @@ export function placeOf(snapshot: Snapshot): string {
   const path = pathOf(snapshot)
   return JSON.stringify([
     path,
-    record && [record.step, record.generation !== undefined],
+    record && [record.step, record.generation !== undefined, record.rollback !== undefined],
     nameOf(pod),
     gone,
     interrupted,
@@ -183,7 +201,13 @@ export function beginnings(): PodUpgradeInput[] {
       ...(generation === undefined ? {} : { generation }),
     },
   })
+  const rolledBack = (stored: ReadJournal): ReadJournal =>
+    stored.kind === 'read'
+      ? { ...stored, journal: { ...stored.journal, rollback: [{ container: 'app', image: V1 }], generation: 3 } }
+      : stored
   return [
+    { ...common, pod: PODS.back, stored: rolledBack(at('patched')) },
+    { ...common, pod: PODS.backReady, stored: rolledBack(at('restore')) },
     { ...common, pod: PODS.before, stored: { kind: 'none' } },
     { ...common, pod: PODS.before, stored: { kind: 'none' }, rehearsed: true },
     { ...common, pod: PODS.ready, stored: { kind: 'none' } },

@@ -8,6 +8,8 @@ import type { Schedule } from './schedule.ts'
 
 export const V1 = 'registry/app:v1'
 export const V2 = 'registry/app:v2'
+/** Can be pulled by nobody: its container never starts. */
+export const BAD = 'registry/app:bad'
 export const WANTED: ContainerImage[] = [{ container: 'app', image: V2 }]
 export const TARGET: JournalTarget = { loadBalancer: 'edge', target: 'web-0', scope: 'pool', prior: 'ready', untouched: false }
 
@@ -33,6 +35,8 @@ export interface World {
   readonly effects: Effective[]
   /** What must never happen, and did. */
   readonly violations: string[]
+  /** The images that were patched in, in order. */
+  readonly patches: string[]
   /** Calls that asked for what was so already. */
   redundant: number
   lb: 'in' | 'out'
@@ -105,6 +109,7 @@ export function createWorld(schedule: Schedule): World {
     const { spec, generation } = running
     schedule.at(20, () => set({ observed: generation }))
     schedule.at(40, () => set({ running: false, ready: false }))
+    if (spec === BAD) return
     schedule.at(80, () => set({ id: `c${(containers += 1)}`, from: spec, running: true }))
     schedule.at(120, () => set({ ready: true }))
   }
@@ -126,6 +131,7 @@ export function createWorld(schedule: Schedule): World {
       const changes = image !== running.spec
       running = { ...running, spec: image, generation: running.generation + (changes ? 1 : 0) }
       if (changes) reconcile()
+      world.patches.push(image)
     }
     if (record.step === 'drain' || record.step === 'restore') {
       const { containerId, image } = seen.containers[0]!
@@ -152,6 +158,7 @@ export function createWorld(schedule: Schedule): World {
   const world: World = {
     schedule,
     effects: [],
+    patches: [],
     violations: [],
     redundant: 0,
     lb: 'in',

@@ -42,6 +42,12 @@ export function addRequestFlags(command: Command): Command {
     .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
     .option('--max-unavailable <pods>', 'how many pods may be out of rotation at once: a number or a share such as 25%')
     .option('--ready-for <duration>', 'how long a restarted pod must stay ready before it is put back')
+    .addOption(
+      new Option('--on-failure <action>', 'hold: a failed pod stays out; rollback: it goes back to its former images').choices([
+        'hold',
+        'rollback',
+      ]),
+    )
     .option('--drain-deadline <duration>', 'until nothing may be in flight any more')
     .addOption(
       new Option('--on-drain-deadline <action>', 'fail: put the untouched pod back; proceed: cut what is in flight').choices([

@@ -78,6 +78,6 @@ export function runReport({ result, plan, exitCode, startedAt, finishedAt, warni
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
-    ...(([EXIT.done, EXIT.preflight, EXIT.aborted] as ExitCode[]).includes(exitCode) ? {} : { resumeCommand }),
+    ...(exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted' ? {} : { resumeCommand }),
   }
 }

@@ -11,6 +11,7 @@ const PHASE_ORDER: readonly PodState[] = [
   'draining',
   'emptying',
   'patching',
+  'rollingBack',
   'restarting',
   'warming',
   'restoring',
@@ -27,6 +28,8 @@ export function phaseList(phases: PodResult['phases']): string {
   )
 }
 
+const POD_ENDS: Partial<Record<PodResult['outcome'], string>> = { needsOperator: 'needs an operator', rolledBack: 'rolled back' }
+
 /** The last line of a pod. */
 export function finishedPod(result: PodResult, colors: Colors): string {
   const total = PHASE_ORDER.reduce((sum, state) => sum + (result.phases[state] ?? 0), 0)
@@ -38,7 +41,7 @@ export function finishedPod(result: PodResult, colors: Colors): string {
   }
   const isCalm = ['skipped', 'unchanged', 'settled'].includes(result.outcome)
   const mark = isCalm ? colors.dim('-') : colors.red('✗')
-  const words = result.outcome === 'needsOperator' ? 'needs an operator' : result.outcome
+  const words = POD_ENDS[result.outcome] ?? result.outcome
   const deadline = result.deadline === undefined ? '' : ` [${result.deadline} deadline]`
   const out = result.out ? ' (out of rotation)' : ''
   return `${mark} ${name} ${words}${took}: ${inert(result.reason)}${deadline}${out}`

@@ -6,6 +6,7 @@ import type { PodReport, RunReport } from './run-report.ts'
 const VERDICT: Record<RunOutcome, string> = {
   done: 'Done',
   failed: 'Failed',
+  rolledBack: 'Rolled back',
   deadline: 'A deadline passed',
   refused: 'Refused, nothing was touched',
   conflict: 'Conflict',
@@ -20,6 +21,7 @@ const POD_WORDS: Record<PodOutcome, string> = {
   skipped: 'skipped',
   unchanged: 'unchanged',
   settled: 'settled',
+  rolledBack: 'rolled back',
   failed: 'failed',
   conflict: 'in conflict',
   interrupted: 'interrupted',
@@ -35,10 +37,13 @@ export function summary(report: RunReport, colors: Colors): string[] {
     return count === 0 ? [] : [`${count} ${POD_WORDS[outcome]}`]
   })
   const troubled = report.pods.filter(
-    ({ outcome }) => outcome === 'failed' || outcome === 'needsOperator' || outcome === 'conflict',
+    ({ outcome }) => outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict',
   )
   // The last line is what people copy: after a failure it is the command that has just failed.
-  const heading = report.outcome === 'failed' ? 'To try the same again, once the cause is mended:' : 'To go on from here:'
+  const heading =
+    report.outcome === 'failed' || report.outcome === 'rolledBack'
+      ? 'To try the same again, once the cause is mended:'
+      : 'To go on from here:'
   const resume = report.resumeCommand === undefined ? [] : ['', heading, `  ${report.resumeCommand}`]
   return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...resume]
 }

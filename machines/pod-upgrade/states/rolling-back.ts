@@ -1,0 +1,43 @@
+import { podSetup } from '../setup.ts'
+import { writing } from '../writing.ts'
+
+/**
+ * It failed after the patch: one guarded PATCH, as the images patch was, to the images that it had before. From there it
+ * goes the way of every patched pod: proven, ready, and put back as it was.
+ */
+export const rollingBack = podSetup.createStateConfig({
+  entry: 'begin',
+  initial: 'ready',
+  states: {
+    ready: { always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }] },
+    ...writing('recordRollback', 'patched', 'ready'),
+    deciding: {
+      always: [
+        {
+          guard: 'isUsurped',
+          target: '#pod.stopped',
+          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+        },
+        { guard: 'isRecorded', target: 'patched' },
+        { guard: 'isVanished', target: '#pod.settling' },
+        {
+          guard: 'isRejectedForGood',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack' } },
+        },
+        { target: 'pausing' },
+      ],
+    },
+    patched: {
+      entry: 'beginRestart',
+      always: [
+        {
+          guard: 'asksForOthers',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'rewritten' } },
+        },
+        { target: '#pod.restarting' },
+      ],
+    },
+  },
+})

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { statefulSet } from './manifests.ts'
+import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { describeOnCluster } from './shared-cluster.ts'
+import type { Traffic } from './traffic.ts'
+import type { UpgradeBed } from './upgrade-bed.ts'
+import { startUpgradeBed } from './upgrade-bed.ts'
+
+const V1 = 'localhost/app:v1'
+const V2 = 'localhost/app:v2'
+const home = ['drain', 'ready']
+const twice = [...home, ...home]
+
+describeOnCluster('back to the images before', (cluster) => {
+  let running: UpgradeBed | undefined
+
+  afterEach(async () => {
+    await running?.stop()
+    running = undefined
+  })
+
+  /** Three pods of StatefulSet web, one of them with a weight of its own, under traffic. */
+  async function start(name: string, config: Record<string, unknown> = {}): Promise<{ bed: UpgradeBed; traffic: Traffic }> {
+    const bed = await startUpgradeBed(cluster(), {
+      name,
+      objects: [statefulSet({ name: 'web', namespace: name, readyAfter: 1 })],
+      app: 'web',
+      count: 3,
+      config: { deadlines: { restart: '3s', ready: '5s' }, ...config },
+    })
+    running = bed
+    await bed.haproxy.recorder.operator('set server web/web-2 weight 7')
+    return { bed, traffic: await bed.traffic(longRequests) }
+  }
+
+  const images = async ({ namespace }: UpgradeBed): Promise<string[]> =>
+    (await cluster().api.list('Pod', namespace, 'app=web'))
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+      .map(({ spec }) => spec.containers[0].image)
+
+  const template = async ({ namespace }: UpgradeBed): Promise<string> =>
+    (await cluster().api.get('StatefulSet', 'web', namespace)).spec.template.spec.containers[0].image
+
+  /** The StatefulSet counts all of its pods as updated: their labels are those of its revision. */
+  async function isCounted({ namespace }: UpgradeBed): Promise<void> {
+    await cluster().api.waitForObject(
+      'StatefulSet',
+      'web',
+      namespace,
+      ({ status }) => status.updatedReplicas === 3 && status.readyReplicas === 3,
+    )
+  }
+
+  async function noneFailed(traffic: Traffic): Promise<void> {
+    const { failed, byKind } = await traffic.stop()
+    expect(failed, JSON.stringify(byKind)).toBe(0)
+  }
+
+  describe('onFailure: rollback', () => {
+    for (const [kind, deadline] of [
+      ['bad', 'restart'],
+      ['crash', 'ready'],
+    ] as const) {
+      it(`localhost/app:${kind}: its pod is back on the old image, with its weight, and the others are untouched`, async () => {
+        const { bed, traffic } = await start(`rollback-${kind}`, { rollout: { onFailure: 'rollback' } })
+        const before = await standings(bed)
+        const exit = await bed.upgrade('sts/web', `app=localhost/app:${kind}`)
+        expect(exit.code, story(exit)).toBe(6)
+        expect(outcomes(exit.result)).toEqual({ 'web-2': ['rolledBack'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
+        expect(exit.result?.pods[0]).toMatchObject({ out: false, deadline: expect.stringMatching(/^(restart|ready)$/) })
+        // A bad image never restarts; one that crashes may be seen to run for a moment.
+        expect(deadline === 'ready' || exit.result?.pods[0]?.deadline === 'restart').toBe(true)
+        expect(await images(bed)).toEqual([V1, V1, V1])
+        expect(await template(bed)).toBe(V1)
+        expect(await standings(bed)).toEqual(before)
+        expect(bed.effects()).toEqual({ 'web-2': home })
+        await isCounted(bed)
+
+        // Nothing is left open, and the next upgrade is one like any other.
+        const good = await bed.upgrade('sts/web', `app=${V2}`)
+        expect(good.code, story(good)).toBe(0)
+        expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': home, 'web-0': home })
+        await isCounted(bed)
+        await noneFailed(traffic)
+      })
+    }
+
+    it('killed while the pod is on its way back: the same command goes on with that', async () => {
+      const { bed, traffic } = await start('rollback-killed', {
+        // Its restart was not watched from the patch on, so that only time proves it: the grace period and 5 s.
+        deadlines: { restart: '10s', ready: '10s' },
+      })
+      const before = await standings(bed)
+      const command = ['upgrade', 'sts/web', 'app=localhost/app:bad', '--on-failure', 'rollback']
+      const killed = bed.start(command)
+      await reached(killed, 'web-2', 'rollingBack')
+      await killed.seen((event) => event.type === 'podState' && event.from === 'rollingBack' && event.to === 'restarting')
+      killed.child.kill('SIGKILL')
+      await killed.exit
+      expect((await standings(bed))['web-2']?.state).toBe('drain')
+      const exit = await bed.start(command).exit
+      expect(exit.code, story(exit)).toBe(6)
+      expect(outcomes(exit.result)).toEqual({ 'web-2': ['rolledBack'], 'web-1': ['unchanged'], 'web-0': ['unchanged'] })
+      expect(await images(bed)).toEqual([V1, V1, V1])
+      expect(await template(bed)).toBe(V1)
+      expect(await standings(bed)).toEqual(before)
+      expect(bed.effects()).toEqual({ 'web-2': home })
+      // Its spec was changed twice: once to the bad image, and once back.
+      const { metadata } = await cluster().api.get('Pod', 'web-2', bed.namespace)
+      expect(metadata.generation).toBe(3)
+      await isCounted(bed)
+      await noneFailed(traffic)
+    })
+  })
+})
