@@ -68,6 +68,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
   const lastAnswers = createLastAnswers()
+  /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the restore. */
+  const caughtUpAt = new Map<string, number>()
   let ended = false
   /** By pod: when the last call that was neither answered nor seen to be done is taken to arrive no more. */
   const lateUntil = new Map<string, number>()
@@ -186,6 +188,16 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     })
   }
 
+  function hasCaughtUp(target: JournalTarget): boolean {
+    const { inspect: reads, settleMs } = adapterOf(target.loadBalancer).capabilities
+    if (reads !== 'eventual') return true
+    const key = keyOf('', target)
+    // An earlier process may have restored it a moment ago.
+    const at = caughtUpAt.get(key) ?? clock.now() + settleMs
+    caughtUpAt.set(key, at)
+    return clock.now() >= at
+  }
+
   async function compare(targets: readonly JournalTarget[]): Promise<CompareAnswer> {
     try {
       for (const target of targets.filter(({ untouched }) => !untouched)) {
@@ -193,6 +205,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           if (lastAnswers.stateOf(target) === 'in') continue
           return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
         }
+        // Also where it reads as it should: the next look at it, by whoever comes then, must not see it drained.
+        if (!hasCaughtUp(target))
+          return { kind: 'unknown', message: `what ${target.loadBalancer} says may be from before the restore` }
         const { prior } = await queueOf(target).snapshot(plain(target))
         if (canonical(prior) !== canonical(target.prior as Json)) {
           return {
@@ -248,6 +263,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           doubtful.delete(keyOf(uid, target))
           if (result.outcome === 'applied') {
             lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+            caughtUpAt.delete(keyOf('', target))
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import type { Journal, JournalTarget } from '../pods/glossary.ts'
+import { createTraffic } from './traffic.ts'
+
+/* What a load balancer says may be from a while ago (`inspect: eventual`). */
+
+function createBed(inspect: 'strong' | 'eventual') {
+  const clock = createVirtualClock()
+  const balancer = createMemoryBalancer([{ name: 'web-0', address: '10.0.0.1', port: 80 }], 'edge')
+  const adapter = createMemoryAdapter(balancer, { capabilities: { inspect, settleMs: 1_000 } })
+  const traffic = createTraffic({
+    clock,
+    loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
+    allowUnbalanced: false,
+    assertOwned: () => {},
+    tell: () => {},
+  })
+  const prior = { state: 'ready', weight: 1 }
+  const target: JournalTarget = { loadBalancer: 'edge', target: 'edge/web-0', scope: 'edge', prior, untouched: false }
+  const record: Journal = { run: 'run-1', epoch: 1, attempt: 1, step: 'restore', baseline: [], targets: [target] }
+  return {
+    clock,
+    server: balancer.servers.get('edge/web-0')!,
+    restore: () => traffic.effect({ pod: 'web-0', uid: 'uid-0', effect: 'restore', record }),
+    compare: async () => (await traffic.compare([target])).kind,
+  }
+}
+
+test('neither equal nor different until it has caught up with the restore', async () => {
+  const { clock, server, restore, compare } = createBed('eventual')
+  await restore()
+  expect(await compare()).toBe('unknown')
+  server.state = 'drain'
+  await clock.advance(999)
+  expect(await compare()).toBe('unknown')
+  await clock.advance(1)
+  expect(await compare()).toBe('different')
+  await restore()
+  expect(await compare()).toBe('unknown')
+  await clock.advance(1_000)
+  expect(await compare()).toBe('equal')
+})
+
+test('a process that has not restored it itself waits as long', async () => {
+  const { clock, compare } = createBed('eventual')
+  expect(await compare()).toBe('unknown')
+  await clock.advance(1_000)
+  expect(await compare()).toBe('equal')
+})
+
+test('one that says what is so now is believed at once', async () => {
+  const { restore, compare } = createBed('strong')
+  await restore()
+  expect(await compare()).toBe('equal')
+})
