@@ -43,6 +43,10 @@ export interface UpgradeFlags extends ClusterFlags, OutputFlags, RequestFlags {
   grace: string
 }
 
+export interface UndoFlags extends UpgradeFlags {
+  run?: string
+}
+
 export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
 
 export interface StatusFlags extends ClusterFlags, OutputFlags {}

@@ -6,6 +6,7 @@ import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerResume } from './commands/resume.ts'
 import { registerStatus } from './commands/status.ts'
+import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
 import { sluiceVersion } from './version.ts'
@@ -24,6 +25,7 @@ export function createProgram(context: CommandContext): Command {
   const commands = [
     registerUpgrade,
     registerPlan,
+    registerUndo,
     registerStatus,
     registerPause,
     registerResume,

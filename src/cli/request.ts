@@ -19,6 +19,8 @@ export interface ParsedRequest {
   requestTimeoutMs?: number
   graceMs: number
   exitWhenPaused: boolean
+  /** An earlier run is taken back, in place of `images`. */
+  undo?: { run?: string }
 }
 
 type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string; exitWhenPaused?: boolean }

@@ -6,7 +6,9 @@ import { UsageError } from './usage-error.ts'
 
 /** What the command line asks for, on top of what the config says. Throws a UsageError where the two cannot go together. */
 export function runRequest(parsed: ParsedRequest, namespace: string, configured: ConfigSettings): RunRequest {
-  const settings = { ...configured, ...parsed.overrides }
+  const settings: ConfigSettings = { ...configured, ...parsed.overrides }
+  // To go back from going back would be to put in what is being taken out.
+  if (parsed.undo) settings.onFailure = 'hold'
   const problems = settingsProblems(settings)
   if (problems.length > 0)
     throw new UsageError(problems.map(({ message, hint }) => `flags and config together: ${message}: ${hint}`))
@@ -18,5 +20,6 @@ export function runRequest(parsed: ParsedRequest, namespace: string, configured:
     acceptTemplateDrift: parsed.acceptTemplateDrift,
     allowUnbalanced: parsed.allowUnbalanced,
     exitWhenPaused: parsed.exitWhenPaused,
+    ...(parsed.undo ? { undo: parsed.undo } : {}),
   }
 }

@@ -1,7 +1,9 @@
 import { AdapterError } from '../../adapters/contract.ts'
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { PatchOperation } from '../kube/client.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
+import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
@@ -139,7 +141,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
         ...observation,
         run: id,
         epoch: owners.epochOf(pod),
-        wanted: assessed.assessment.images,
+        wanted: world.imagesFor(pod),
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),
         ...(before === undefined ? {} : { before }),
@@ -153,7 +155,12 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
       if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))
         throw new AdapterError('engine', 'retryable', 'the Lease is not held at this moment')
     })
-    const podOperations = (pod: PodView) => world.workloadOf(pod)?.workload.podOperations(pod) ?? []
+    const podOperations = (pod: PodView): PatchOperation[] => {
+      const assessed = world.workloadOf(pod)
+      if (!assessed) return []
+      const label = world.undoing()?.labelOf(pod, assessed.assessment.images)
+      return label === undefined ? assessed.workload.podOperations(pod) : revisionLabelPatch(pod, label)
+    }
     const { store, endpoints, traffic, includes } = world
     rollout = createRollout({
       clock,

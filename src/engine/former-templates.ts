@@ -25,7 +25,7 @@ export async function putTemplatesBack({ ledger, world, tell }: FormerTemplates)
     const name = `${ref.kind.toLowerCase()}/${ref.name}`
     const upgraded = upgradedPods(assessed, world)
     if (upgraded > 0) {
-      const message = `the template of ${name} keeps the new images: ${upgraded} of its pods run them; an upgrade to the former images takes them back`
+      const message = `the template of ${name} keeps the new images: ${upgraded} of its pods run them; sluice undo takes them back`
       tell({ type: 'warning', message })
       continue
     }

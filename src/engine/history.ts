@@ -3,7 +3,7 @@ import { formerPod } from '../journal/former-pod.ts'
 import type { LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
@@ -61,7 +61,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     ? open[0]
     : open.find(
         ({ ledger: { header } }) =>
-          isSameRequest(header.images, world) &&
+          isSameRequest(header, world) &&
           header.workloads.length === uids.size &&
           header.workloads.every(({ uid }) => uids.has(uid)),
       )
@@ -72,7 +72,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
     const recorded = open.find(({ ledger }) => ledger.entries.get(pod.uid)?.before)?.ledger.entries.get(pod.uid)?.before
-    const wanted = world.workloadOf(pod)?.assessment.images ?? []
+    const wanted = world.imagesFor(pod)
     const entry = { ...ledgerEntry(pod, targets), before: formerPod(pod, wanted, openJournal(stored), recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
@@ -85,12 +85,14 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     }
     return { current: same, resumed: true, superseded, finished, addressOf }
   }
+  const undoes = world.undoing()?.run
   const current = await createLedger(
     {
       header: {
         run: token,
         workloads: world.workloads.map(ledgerWorkload),
         images: world.plan().images,
+        ...(undoes === undefined ? {} : { undoes }),
         startedAt: new Date(ports.clock.wallNow()).toISOString(),
         chunks: 1,
       },
@@ -106,8 +108,11 @@ function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: As
   return { kind: ref.kind, name: ref.name, uid, ...(before ? { before } : {}) }
 }
 
-function isSameRequest(images: readonly { container: string; image: string }[], { plan }: World): boolean {
-  const text = (list: typeof images): string => JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
+/** What is to be undone says more than the images that are still to be put back. */
+function isSameRequest({ images, undoes }: LedgerHeader, { plan, undoing }: World): boolean {
+  if (undoes !== undefined || undoing() !== undefined) return undoes === undoing()?.run
+  const text = (list: readonly ContainerImage[]): string =>
+    JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
   return text(images) === text(plan().images)
 }
 

@@ -1,6 +1,7 @@
 import type { TargetSnapshot } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { changesFor } from '../pods/baseline.ts'
+import type { KubeClient } from '../kube/client.ts'
 import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
 import type { PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
@@ -8,9 +9,12 @@ import { AT_LEAST_ONCE, guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
+import { listLedgers } from './ledger-store.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Found, Traffic } from './traffic.ts'
+import type { Undoing } from './undoing.ts'
+import { assertWholeWorkload, undoing } from './undoing.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** One workload of a run, with what is to be done to it. */
@@ -25,6 +29,10 @@ export interface Planning {
   readonly workloads: readonly AssessedWorkload[]
   /** Undefined for a pod of no workload of this run. */
   workloadOf(pod: PodView): AssessedWorkload | undefined
+  /** The images that the pod is to run. */
+  imagesFor(pod: PodView): ContainerImage[]
+  /** The run that this one takes back. */
+  undoing(): Undoing | undefined
   /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
   targetsOf(uid: string): JournalTarget[] | undefined
   /** Decides anew, on what is observed now. Touches nothing. */
@@ -33,6 +41,7 @@ export interface Planning {
 
 export interface PlanningOptions {
   request: RunRequest
+  client: KubeClient
   workloads: readonly Workload[]
   store: PodStore
   traffic: Traffic
@@ -43,25 +52,32 @@ export interface PlanningOptions {
 const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
 
 export function createPlanning(options: PlanningOptions): Planning {
-  const { request, store, traffic, loadBalancers, includes } = options
+  const { request, client, store, traffic, loadBalancers, includes } = options
   const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
+  let undo: Undoing | undefined
 
   const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
 
+  const imagesFor = (pod: PodView): ContainerImage[] => (undo ? undo.imagesOf(pod) : (workloadOf(pod)?.assessment.images ?? []))
+
   async function replan(): Promise<void> {
+    if (request.undo) {
+      if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
+      undo = undoing(request.undo, options.workloads, await listLedgers(client, request.namespace))
+    }
     const pods = [...store.all()].filter(({ pod }) => includes(pod))
     for (const assessed of workloads) {
       const own = pods.flatMap(({ pod }) => (assessed.workload.owns(pod) ? [pod] : []))
-      assessed.assessment = assessed.workload.assess(request.images, own)
+      assessed.assessment = assessed.workload.assess(undo ? imagesBefore(undo, assessed.workload, own) : request.images, own)
     }
     const found = new Map<string, JournalTarget[]>()
     plan = buildPlan({
       namespace: request.namespace,
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
-      pods: await planPods({ pods, workloadOf, traffic, loadBalancers, targets: found }),
+      pods: await planPods({ pods, imagesFor, traffic, loadBalancers, targets: found }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
       guarantees: loadBalancers.map(({ name, adapterName, inDoubt, adapter: { capabilities } }) => ({
         loadBalancer: name,
@@ -77,22 +93,41 @@ export function createPlanning(options: PlanningOptions): Planning {
     targets = found
   }
 
-  return { plan: () => plan!, workloads, workloadOf, targetsOf: (uid) => targets.get(uid), replan }
+  return {
+    plan: () => plan!,
+    workloads,
+    workloadOf,
+    imagesFor,
+    undoing: () => undo,
+    targetsOf: (uid) => targets.get(uid),
+    replan,
+  }
 }
 
 interface PlanPodsOptions {
   pods: readonly Observation[]
-  workloadOf(pod: PodView): AssessedWorkload | undefined
+  imagesFor(pod: PodView): ContainerImage[]
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
   /** Filled with what was found. */
   targets: Map<string, JournalTarget[]>
 }
 
+/** What a workload goes back to; where it has no template of its own to go by, what its pods do. */
+function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[]): ContainerImage[] {
+  const template = undo.templateOf(workload)
+  if (template.length > 0) return template
+  return [...new Map(pods.flatMap((pod) => undo.imagesOf(pod)).map((image) => [image.container, image])).values()]
+}
+
 /** Finds in the load balancers what will have to be drained, and how it stands there. */
-/** Finds in the load balancers what will have to be drained, and how it stands there. */
-async function planPods({ pods, workloadOf, traffic, loadBalancers, targets: known }: PlanPodsOptions): Promise<PlanPod[]> {
-  const wanted = (pod: PodView): ContainerImage[] => workloadOf(pod)?.assessment.images ?? []
+async function planPods({
+  pods,
+  imagesFor: wanted,
+  traffic,
+  loadBalancers,
+  targets: known,
+}: PlanPodsOptions): Promise<PlanPod[]> {
   const asked = pods.filter(
     ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
   )

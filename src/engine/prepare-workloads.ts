@@ -31,7 +31,7 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
       const pod = world.store.get(uid)?.pod
       const assessed = pod && world.workloadOf(pod)
       if (!pod || !assessed) return
-      const answer = await rehearse(client, namespace, pod, assessed.assessment.images, [])
+      const answer = await rehearse(client, namespace, pod, world.imagesFor(pod), [])
       if (answer.kind === 'refused') {
         throw new RunError('preflight', `the API server refuses the patch of pod/${pod.name}: ${answer.message}`)
       }

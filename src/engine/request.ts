@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { RunEvent } from './events.ts'
 import type { RunSettings } from './settings.ts'
+import type { UndoRequest } from './undoing.ts'
 import type { SeenLease } from './watch-owner.ts'
 
 /** One configured load balancer, with its adapter made. */
@@ -34,6 +35,8 @@ export interface RunRequest {
   acceptTemplateDrift: boolean
   /** Upgrade pods that are in none of the load balancers, without a drain. */
   allowUnbalanced: boolean
+  /** Take an earlier run back, in place of `images`. */
+  undo?: UndoRequest
   /**
    * End the open run in place of going on with it; `images` are that run's. `by` says who wants it, `seen` which Leases
    * were watched already.

@@ -3,7 +3,7 @@ import type { Ledger } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { ContainerImage, JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -96,7 +96,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
       ...(lease ? { lease: leaseStatus(lease, own) } : {}),
       runs: own.map(({ header }) => ({
         id: header.run,
-        request: header.images.map(({ container, image }) => `${container}=${image}`).join(' '),
+        request: [...(header.undoes ? [`undo of ${header.undoes}:`] : []), ...header.images.map(imageWords)].join(' '),
         startedAt: header.startedAt,
         finished: header.finishedAt !== undefined,
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
@@ -216,4 +216,8 @@ function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[]): PodStat
             : {}),
         })),
     )
+}
+
+function imageWords({ container, image }: ContainerImage): string {
+  return `${container}=${image}`
 }

@@ -94,7 +94,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       assertOwned: (uid) => assertOwned(uid),
       tell,
     })
-    const planning = createPlanning({ request, workloads: opened, store, traffic, includes, loadBalancers })
+    const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers })
     await planning.replan()
     return {
       ...planning,

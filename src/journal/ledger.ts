@@ -55,6 +55,8 @@ export interface LedgerHeader {
   run: string
   workloads: LedgerWorkload[]
   images: ContainerImage[]
+  /** The run that this one takes back. */
+  undoes?: string
   /** Wall time, ISO 8601, for display and for keeping the newest. */
   startedAt: string
   /** ConfigMaps in all. */
@@ -77,6 +79,7 @@ const Header = z.object({
   run: z.string(),
   workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), before: Images.optional() })),
   images: Images,
+  undoes: z.string().optional(),
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),

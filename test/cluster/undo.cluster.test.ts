@@ -112,4 +112,67 @@ describeOnCluster('back to the images before', (cluster) => {
       await noneFailed(traffic)
     })
   })
+
+  describe('sluice undo', () => {
+    const undo = (bed: UpgradeBed, ...args: string[]) => bed.start(['undo', 'sts/web', ...args]).exit
+
+    it('takes a finished run back, and the same command again has nothing to do', async () => {
+      const { bed, traffic } = await start('undo-finished')
+      const before = await standings(bed)
+      const upgrade = await bed.upgrade('sts/web', `app=${V2}`)
+      expect(upgrade.code, story(upgrade)).toBe(0)
+      const planned = await undo(bed, '--dry-run')
+      expect(planned.code, story(planned)).toBe(1)
+      expect(await images(bed)).toEqual([V2, V2, V2])
+
+      const exit = await undo(bed)
+      expect(exit.code, story(exit)).toBe(0)
+      expect(outcomes(exit.result)).toEqual({ 'web-2': ['upgraded'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+      expect(await images(bed)).toEqual([V1, V1, V1])
+      expect(await template(bed)).toBe(V1)
+      expect(await standings(bed)).toEqual(before)
+      expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': twice, 'web-0': twice })
+      await isCounted(bed)
+
+      const again = await undo(bed)
+      expect(again.code, story(again)).toBe(0)
+      expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': twice, 'web-0': twice })
+      const unknown = await undo(bed, '--run', 'nosuchrun')
+      expect([unknown.code, unknown.stderr]).toEqual([
+        3,
+        expect.stringContaining('no run nosuchrun of statefulset/web is on record'),
+      ])
+      await noneFailed(traffic)
+    })
+
+    it('takes a half done run back: what is patched and out goes back, what was not touched stays', async () => {
+      const { bed, traffic } = await start('undo-half')
+      const before = await standings(bed)
+      const killed = bed.start(['upgrade', 'sts/web', `app=${V2}`])
+      await reached(killed, 'web-1', 'restarting')
+      killed.child.kill('SIGKILL')
+      await killed.exit
+      expect(await images(bed)).toEqual([V1, V2, V2])
+      expect((await standings(bed))['web-1']?.state).toBe('drain')
+
+      const exit = await undo(bed)
+      expect(exit.code, story(exit)).toBe(0)
+      expect(outcomes(exit.result)).toEqual({ 'web-1': ['upgraded'], 'web-2': ['upgraded'], 'web-0': ['skipped'] })
+      expect(await images(bed)).toEqual([V1, V1, V1])
+      expect(await template(bed)).toBe(V1)
+      expect(await standings(bed)).toEqual(before)
+      // The one that was out was drained once and restored once in all.
+      expect(bed.effects()).toEqual({ 'web-2': twice, 'web-1': home })
+      await isCounted(bed)
+      await noneFailed(traffic)
+    })
+
+    it('has nothing to take back where no run is on record', async () => {
+      const { bed, traffic } = await start('undo-nothing')
+      const exit = await undo(bed)
+      expect([exit.code, exit.stderr]).toEqual([3, expect.stringContaining('there is nothing to undo')])
+      expect(bed.effects()).toEqual({})
+      await noneFailed(traffic)
+    })
+  })
 })

@@ -33,21 +33,33 @@ export function addRequestFlags(command: Command): Command {
     .argument('[arguments...]', 'TYPE/NAME of workloads and pods, CONTAINER=IMAGE of the images they shall run')
     .optionsGroup('What to upgrade:')
     .option('-l, --selector <selector>', 'pods by label, in place of names')
+  addPermissions(command)
+  addRolloutFlags(command).addOption(
+    new Option('--on-failure <action>', 'hold: a failed pod stays out; rollback: it goes back to its former images').choices([
+      'hold',
+      'rollback',
+    ]),
+  )
+  return command
+}
+
+/** What is refused unless it is allowed. */
+export function addPermissions(command: Command): Command {
+  return command
     .option(
       '--accept-template-drift',
       "patch pods of a Deployment although its template then differs: a pod that is rescheduled comes back on the template's image",
     )
     .option('--allow-unbalanced', 'upgrade pods that no load balancer knows, without a drain')
+}
+
+/** How a run goes over its pods. */
+export function addRolloutFlags(command: Command): Command {
+  command
     .optionsGroup('How, in place of the config:')
     .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
     .option('--max-unavailable <pods>', 'how many pods may be out of rotation at once: a number or a share such as 25%')
     .option('--ready-for <duration>', 'how long a restarted pod must stay ready before it is put back')
-    .addOption(
-      new Option('--on-failure <action>', 'hold: a failed pod stays out; rollback: it goes back to its former images').choices([
-        'hold',
-        'rollback',
-      ]),
-    )
     .option('--drain-deadline <duration>', 'until nothing may be in flight any more')
     .addOption(
       new Option('--on-drain-deadline <action>', 'fail: put the untouched pod back; proceed: cut what is in flight').choices([

@@ -1,0 +1,25 @@
+import type { CommandContext } from './commands/context.ts'
+import type { ExitCode } from './exit-codes.ts'
+import type { UpgradeFlags } from './flags.ts'
+import type { ParsedRequest } from './request.ts'
+
+/** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
+export async function carryOut(
+  request: ParsedRequest,
+  flags: UpgradeFlags,
+  { terminal, invocation }: CommandContext,
+): Promise<ExitCode> {
+  const { configPath, openWorld } = await import('./world.ts')
+  const { prepareRun } = await import('../engine/run.ts')
+  const deps = {
+    terminal,
+    openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs),
+    prepareRun,
+  }
+  if (flags.dryRun === true) {
+    const { runPlan } = await import('./run-plan.ts')
+    return runPlan({ request, flags }, deps)
+  }
+  const { runUpgrade } = await import('./run-upgrade.ts')
+  return runUpgrade({ request, flags, invocation }, deps)
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { Workload } from '../workloads/workload.ts'
+import { assertWholeWorkload, undoing } from './undoing.ts'
+
+const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
+const owner = { kind: 'StatefulSet', name: 'web', uid: 'w', apiVersion: 'apps/v1' }
+const web = { ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' }, uid: 'w' } as Workload
+
+function entry(pod: string, tag: string, fields: Partial<LedgerEntry> = {}): LedgerEntry {
+  return {
+    uid: `uid-${pod}`,
+    pod,
+    owner,
+    targets: [],
+    before: { images: image(tag), revision: `web-${tag}` },
+    state: 'closed',
+    ...fields,
+  }
+}
+
+function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial<LedgerHeader> = {}): ReadLedger {
+  const read: Ledger = {
+    header: {
+      run,
+      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w', before: image('v1') }],
+      images: image('v2'),
+      startedAt: `2026-01-0${at}T00:00:00.000Z`,
+      chunks: 1,
+      ...header,
+    },
+    entries: new Map(entries.map((one) => [one.uid, one])),
+  }
+  return { kind: 'read', ledger: read, places: { chunkOf: new Map() } }
+}
+
+const pod = (name: string, uid = `uid-${name}`) => testPod({ name, uid, owner: { kind: 'StatefulSet', name: 'web', uid: 'w' } })
+const first = ledger('r1', 1, [entry('web-0', 'v0')])
+const second = ledger('r2', 2, [entry('web-0', 'v1'), entry('web-1', 'v1')])
+
+describe('which run', () => {
+  test('the newest, whatever the order of the records', () => {
+    expect(undoing({}, [web], [second, first]).run).toBe('r2')
+    expect(undoing({}, [web], [first, second]).run).toBe('r2')
+  })
+
+  test('but no undo, and none that had nothing to do', () => {
+    const undo = ledger('r3', 3, [entry('web-0', 'v2')], { undoes: 'r2' })
+    const idle = ledger('r4', 4, [], { workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }] })
+    expect(undoing({}, [web], [first, second, undo, idle]).run).toBe('r2')
+    // By its name an undo is taken back too.
+    expect(undoing({ run: 'r3' }, [web], [first, second, undo]).imagesOf(pod('web-0'))).toEqual(image('v2'))
+  })
+
+  test('the one that is named', () => {
+    expect(undoing({ run: 'r1' }, [web], [first, second]).run).toBe('r1')
+  })
+
+  test.each([
+    ['nothing on record', {}, [], 'there is nothing to undo: no run of statefulset/web is on record'],
+    [
+      'of another workload',
+      {},
+      [ledger('r9', 9, [], { workloads: [{ kind: 'StatefulSet', name: 'db', uid: 'd' }] })],
+      /nothing to undo/,
+    ],
+    ['a name that is not on record', { run: 'r7' }, [first, second], /^no run r7 of statefulset\/web is on record .*: r2, r1$/],
+    [
+      'one that cannot be read',
+      { run: 'rx' },
+      [first, { kind: 'unreadable', run: 'rx', reason: 'x' } as const],
+      /run rx cannot be read/,
+    ],
+    [
+      'one that may be the newest',
+      {},
+      [first, { kind: 'unreadable', run: 'rx', reason: 'x' } as const],
+      /rx; name one with --run/,
+    ],
+  ])('refused: %s', (_, request, found, message) => {
+    expect(() => undoing(request, [web], found)).toThrow(message)
+    expect(() => undoing(request, [web], found)).toThrow(expect.objectContaining({ kind: 'preflight' }))
+  })
+
+  test('refused: a record of an older sluice, which cannot say what was before', () => {
+    const { before: _, ...old } = entry('web-0', 'v1')
+    expect(() => undoing({}, [web], [ledger('r2', 2, [old])])).toThrow(/older sluice/)
+  })
+})
+
+describe('where to', () => {
+  const undo = undoing({}, [web], [second])
+
+  test('each pod to what it had, one in the place of another to what that had, and others stay', () => {
+    expect(undo.imagesOf(pod('web-0'))).toEqual(image('v1'))
+    expect(undo.imagesOf(pod('web-1', 'made-anew'))).toEqual(image('v1'))
+    expect(undo.imagesOf(pod('web-5'))).toEqual([])
+  })
+
+  test('the template to what its pods had', () => {
+    expect(undo.templateOf(web)).toEqual(image('v1'))
+  })
+
+  test('a pod keeps a label of its own where it goes back to other images than the template', () => {
+    expect(undo.labelOf(pod('web-0'), image('v1'))).toBeUndefined()
+    expect(undo.labelOf(pod('web-0'), image('v2'))).toBe('web-v1')
+  })
+})
+
+test('a pod goes back with its workload, unless it is alone', () => {
+  expect(() => assertWholeWorkload([{ kind: 'Pod', name: 'web-0' }], [web])).toThrow(/undo statefulset\/web$/)
+  const lone = { ref: { kind: 'Pod', name: 'lone', namespace: 'shop' }, uid: 'p' } as Workload
+  expect(() => assertWholeWorkload([{ kind: 'Pod', name: 'lone' }], [lone])).not.toThrow()
+})

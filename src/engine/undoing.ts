@@ -1,0 +1,103 @@
+import { formerTemplate } from '../journal/former-template.ts'
+import type { Ledger, LedgerEntry, ReadLedger } from '../journal/ledger.ts'
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import { isHeir } from '../pods/heir.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import { displayName } from '../workloads/resources.ts'
+import type { Workload } from '../workloads/workload.ts'
+import { RunError } from './errors.ts'
+
+/** A run that is to be undone, and where each pod and template goes back to. */
+export interface Undoing {
+  run: string
+  /** Empty where the run had nothing to do with the pod: it stays as it is. */
+  imagesOf(pod: PodView): ContainerImage[]
+  /** The revision that the pod had, where it goes back to other images than its template does: it does not count as updated. */
+  labelOf(pod: PodView, template: readonly ContainerImage[]): string | undefined
+  /** Empty where the template stays as it is. */
+  templateOf(workload: Workload): ContainerImage[]
+}
+
+export interface UndoRequest {
+  /** Absent: the newest one. */
+  run?: string
+}
+
+/**
+ * Finds the run to be undone among the records of a workload. The newest is the newest that was no undo itself, so that
+ * the same command once more has nothing left to do.
+ * @throws RunError of kind `preflight`
+ */
+export function undoing({ run }: UndoRequest, workloads: readonly Workload[], found: readonly ReadLedger[]): Undoing {
+  const names = workloads.map(({ ref }) => displayName(ref)).join(', ')
+  const readable = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
+  const ours = readable
+    .filter(({ header }) => header.workloads.some((one) => workloads.some((workload) => isSame(one, workload))))
+    .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
+  const unreadable = found.flatMap((one) => (one.kind === 'unreadable' ? [one] : []))
+  const broken = unreadable.find((one) => one.run === run)
+  if (broken) throw refusal(`the ledger of run ${broken.run} cannot be read: ${broken.reason}`)
+  if (run === undefined && unreadable.length > 0) {
+    const list = unreadable.map((one) => one.run).join(', ')
+    throw refusal(`which run of ${names} is the newest cannot be told: these cannot be read: ${list}; name one with --run`)
+  }
+  const ledger = run === undefined ? ours.find(isUpgrade) : ours.find(({ header }) => header.run === run)
+  if (!ledger) throw refusal(missing(names, run, ours))
+  const { entries } = ledger
+  if (isUpgrade(ledger) && [...entries.values()].some(({ before }) => before === undefined))
+    throw refusal(`run ${ledger.header.run} was recorded by an older sluice, which did not keep the images before it`)
+
+  const entryOf = (pod: PodView): LedgerEntry | undefined =>
+    entries.get(pod.uid) ?? [...entries.values()].find((entry) => isHeir(goneOf(entry), pod))
+  return {
+    run: ledger.header.run,
+    imagesOf: (pod) => entryOf(pod)?.before?.images ?? [],
+    labelOf({ uid }, template) {
+      const before = entries.get(uid)?.before
+      const isOther = before?.images.some(
+        ({ container, image }) => template.find((one) => one.container === container)?.image !== image,
+      )
+      return isOther ? before?.revision : undefined
+    },
+    templateOf(workload) {
+      const recorded = ledger.header.workloads.find((one) => isSame(one, workload))
+      return recorded ? formerTemplate(ledger, recorded) : []
+    },
+  }
+}
+
+/** The pod of an entry, as far as it can be told by what has come in its place. */
+function goneOf({ uid, pod: name, address, node, owner }: LedgerEntry): Parameters<typeof isHeir>[0] {
+  return { uid, name, ...(address && { ip: address }), ...(node && { node }), ...(owner && { owner }) }
+}
+
+/** It changed something, or was about to, and was no undo itself. */
+function isUpgrade({ header, entries }: Ledger): boolean {
+  return header.undoes === undefined && (entries.size > 0 || header.workloads.some(({ before }) => before !== undefined))
+}
+
+/** By name too: a workload that was made again has another uid. */
+function isSame({ kind, name, uid }: Ledger['header']['workloads'][number], workload: Workload): boolean {
+  return uid === workload.uid || (kind === workload.ref.kind && name === workload.ref.name)
+}
+
+function missing(names: string, run: string | undefined, ours: readonly Ledger[]): string {
+  if (run === undefined) return `there is nothing to undo: no run of ${names} is on record`
+  const known = ours.map(({ header }) => header.run)
+  const list = known.length === 0 ? 'none is' : `these are, the newest first: ${known.join(', ')}`
+  return `no run ${run} of ${names} is on record (the newest ten are kept, and sluice cleanup removes them); ${list}`
+}
+
+/** Pods go back together with the workload that they are of, whose template goes back first. */
+export function assertWholeWorkload(refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[], workloads: readonly Workload[]): void {
+  for (const { kind, name } of refs) {
+    if (kind !== 'Pod' || workloads.some(({ ref }) => ref.kind === 'Pod' && ref.name === name)) continue
+    throw refusal(
+      `pod/${name} goes back with the workload that it is of: undo ${workloads.map(({ ref }) => displayName(ref)).join(', ')}`,
+    )
+  }
+}
+
+function refusal(message: string): RunError {
+  return new RunError('preflight', message)
+}
