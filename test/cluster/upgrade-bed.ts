@@ -22,7 +22,7 @@ const RBAC = new URL('../../deploy/rbac.yaml', import.meta.url)
 export const RUNNER = 'sluice-runner'
 
 /** The others reach no load balancer. */
-const NEEDS_CONFIG = new Set(['upgrade', 'plan', 'abort'])
+const NEEDS_CONFIG = new Set(['upgrade', 'plan', 'abort', 'undo'])
 
 export interface UpgradeBedOptions {
   /** Kubernetes namespace; one for each test. */
