@@ -129,6 +129,20 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'the kubelet says that a container is ready which does not answer yet',
+      tell(story) {
+        story.upgrade(0, { without: ['serve'] })
+        story.end()
+      },
+    },
+    {
+      name: 'an operator changes the weight meanwhile, and the former one comes back',
+      tell(story) {
+        story.upgrade(0, { before: { serve: () => story.change(0, 'operator', { weight: 66 }) } })
+        story.end()
+      },
+    },
+    {
       name: 'two at once in a window of two',
       options: { pods: 2, maxUnavailable: 2 },
       tell(story) {
@@ -482,7 +496,7 @@ const bad: Record<Invariant, Bad[]> = {
     { name: 'restarted while it is in', tell: (story) => story.upgrade(0, { without: ['drain', 'restore'] }) },
     {
       name: 'put back before it answers',
-      tell: (story) => story.upgrade(0, { without: ['serve'] }),
+      tell: (story) => story.upgrade(0, { without: ['serve', 'ready'] }),
     },
     {
       name: 'drained again only after its container has ended',

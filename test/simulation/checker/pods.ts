@@ -24,8 +24,6 @@ export interface Pod {
   ready: boolean
   /** Since when it is as `ready` says. */
   readySince: number
-  /** The last write in which it was Ready. */
-  readyEntry: number
   /** Container name → image, as asked for. */
   images: Record<string, string>
   /** Containers whose Ready says that they answer. */
@@ -36,6 +34,8 @@ export interface Pod {
   /** The last write of images by sluice since the journal was closed. */
   patch: { entry: number; containers: string[] } | undefined
   containers: Map<string, Container>
+  /** Containers that the API has said to be ready, by their ids. */
+  saidReady: Set<string>
 }
 
 interface RawPod {
@@ -47,7 +47,11 @@ interface RawPod {
     ownerReferences?: { kind: string; name: string; controller?: boolean }[]
   }
   spec: { containers: { name: string; image: string; readinessProbe?: unknown }[] }
-  status?: { podIP?: string; conditions?: { type: string; status: string }[] }
+  status?: {
+    podIP?: string
+    conditions?: { type: string; status: string }[]
+    containerStatuses?: { containerID?: string; ready?: boolean }[]
+  }
 }
 
 export interface Pods {
@@ -83,13 +87,13 @@ export function createPods(): Pods {
         isGone: false,
         ready: false,
         readySince: 0,
-        readyEntry: -1,
         images: {},
         probed: new Set(),
         journal: undefined,
         tampered: 0,
         patch: undefined,
         containers: new Map(),
+        saidReady: new Set(),
       }
       byUid.set(uid, pod)
     }
@@ -118,7 +122,7 @@ export function createPods(): Pods {
       const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
       if (ready !== pod.ready) pod.readySince = at
       pod.ready = ready
-      if (ready) pod.readyEntry = index
+      for (const one of status?.containerStatuses ?? []) if (one.ready && one.containerID) pod.saidReady.add(one.containerID)
       const patched = spec.containers
         .filter(({ name, image }) => pod.images[name] !== undefined && pod.images[name] !== image)
         .map(({ name }) => name)

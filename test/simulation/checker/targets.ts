@@ -12,6 +12,8 @@ export interface Claim {
   attempt: string
   step: 'drain' | 'patched' | 'restore' | 'closed'
   untouched: boolean
+  /** Somebody else had changed the record by then: what came before is not known from it. */
+  isTampered: boolean
 }
 
 /** How far the drain and the restore of one attempt have come. */
@@ -92,11 +94,9 @@ export function createTargets(scenario: Scenario): Targets {
       const target = of(entry.balancer, entry.target)
       const { before, after } = entry
       if (entry.type === 'effect' && !changes(before!, after!)) return
-      // It was not sluice's: this is what it has to come back to.
-      if (entry.type === 'effect' && !isTakenOut(target)) {
-        const isAgain = [...target.progress.values()].some(({ done }) => done === 1)
-        target.homes = isAgain ? [...target.homes, before!] : [before!]
-      }
+      // What it has to come back to. Drained again after a reload or an operator: to either.
+      if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
+        target.homes = target.by === 'others' ? [...target.homes, before!] : [before!]
       if (entry.type === 'target') {
         if (after !== null && entry.by === 'operator') target.homes.push(after)
         for (const progress of target.progress.values()) progress.isDisturbed = true

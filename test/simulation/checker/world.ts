@@ -78,7 +78,8 @@ export function createWorld(given: Scenario): World {
     }
     const attempt = `${pod.uid} ${journal.attempt} ${pod.tampered}`
     for (const { balancer, target, untouched } of journal.targets) {
-      const claim: Claim = { at, entry, uid: pod.uid, attempt, step: journal.step, untouched }
+      const isTampered = pod.tampered > 0
+      const claim: Claim = { at, entry, uid: pod.uid, attempt, step: journal.step, untouched, isTampered }
       targets.claim(balancer, target, claim)
     }
   }
@@ -95,7 +96,15 @@ export function createWorld(given: Scenario): World {
       for (const { balancer, target, untouched } of entry.targets) {
         const last = targets.of(balancer, target).claims.findLast((claim) => claim.uid === uid)
         const attempt = last?.attempt ?? `${uid} 1 0`
-        targets.claim(balancer, target, { at, entry: index, uid, attempt, step: 'restore', untouched })
+        targets.claim(balancer, target, {
+          at,
+          entry: index,
+          uid,
+          attempt,
+          step: 'restore',
+          untouched,
+          isTampered: last === undefined,
+        })
       }
     }
     return found

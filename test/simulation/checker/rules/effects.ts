@@ -16,7 +16,7 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const claim = claimAt(target, entry.leftAt)
   judgeIntent(world, entry, target, claim, report)
   if (claim === undefined) return
-  const progress = progressOf(target, claim.attempt)
+  const progress = progressOf(target, claim)
   if (isBeyondPromise(world, entry, target)) {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
   } else judgeOrder(world, entry, target, claim, progress, report)
@@ -100,10 +100,10 @@ function note({ at, leftAt, effect, operation, accepted, before, after }: Effect
   progress.isDisturbed = false
 }
 
-function progressOf({ progress }: Target, attempt: string): Progress {
+function progressOf({ progress }: Target, { attempt, isTampered }: Claim): Progress {
   let found = progress.get(attempt)
   if (found === undefined) {
-    found = { done: 0, isDisturbed: false, drains: 0, restores: 0 }
+    found = { done: 0, isDisturbed: isTampered, drains: 0, restores: 0 }
     progress.set(attempt, found)
   }
   return found

@@ -21,9 +21,9 @@ export function judgeReturn(world: World, entry: Extract<HistoryEntry, { type: '
   const target = world.targets.of(balancer, name)
   const pod = world.pods.at(after.address)
   if (pod === undefined || target.late !== undefined) return
-  for (const [container, { down }] of pod.containers) {
-    // Without a probe Ready says nothing, and there is nothing to go by.
-    if (down === 'sluice' && pod.probed.has(container))
+  for (const [container, { down, id }] of pod.containers) {
+    // Without a probe Ready says nothing, and after a restart of the kubelet it may be wrong: there is nothing else to go by.
+    if (down === 'sluice' && pod.probed.has(container) && !pod.saidReady.has(id))
       report('exposure', `${target.key} was put back while ${container} of ${pod.name} did not answer yet`, pod.patch?.entry)
   }
 }

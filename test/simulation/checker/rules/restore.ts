@@ -15,12 +15,8 @@ export function judgeRestore(world: World, pod: Pod, at: number, report: Report)
         pod.patch!.entry,
         container?.startedAt,
       )
-    else if (pod.readyEntry < container.startedAt)
-      report(
-        'I3',
-        `${pod.name} is to be put back, and was not ready since its container ${name} was started`,
-        container.startedAt,
-      )
+    else if (!pod.saidReady.has(container.id))
+      report('I3', `${pod.name} is to be put back, and its container ${name} was never said to be ready`, container.startedAt)
     else if (container.image !== pod.images[name])
       report('I3', `${pod.name} is to be put back on ${container.image}, not on ${pod.images[name]}`, container.startedAt)
   }
@@ -43,8 +39,8 @@ export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerE
 }
 
 /** It may have been seen a while ago: Ready is no guard of the write. */
-function judgeReady({ scenario }: World, { name, ready, readySince, readyEntry }: Pod, at: number, report: Report): void {
+function judgeReady({ scenario }: World, { name, ready, readySince, saidReady }: Pod, at: number, report: Report): void {
   if (!ready && at - readySince > scenario.lagMs)
     report('I3', `${name} is to be put back, and has not been ready for ${at - readySince} ms`)
-  if (readyEntry === -1) report('I3', `${name} is to be put back, and was never ready`)
+  if (saidReady.size === 0) report('I3', `${name} is to be put back, and was never ready`)
 }

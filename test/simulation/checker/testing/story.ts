@@ -64,7 +64,11 @@ export interface RawPod {
     ownerReferences: { kind: string; name: string; controller: boolean }[]
   }
   spec: { containers: { name: string; image: string; readinessProbe: object }[] }
-  status: { podIP: string; conditions: { type: string; status: string; message?: string }[] }
+  status: {
+    podIP: string
+    conditions: { type: string; status: string; message?: string }[]
+    containerStatuses: { name: string; containerID: string; ready: boolean }[]
+  }
 }
 
 const KEY = 'sluice.dev/journal'
@@ -99,6 +103,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       status: {
         podIP: `10.0.0.${(place % pods) + 1}`,
         conditions: [{ type: 'Ready', status: over.ready === false ? 'False' : 'True' }],
+        containerStatuses: [{ name: 'app', containerID: `c${started + 1}`, ready: over.ready !== false }],
       },
     }
     raws[place] = raw
@@ -124,12 +129,13 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     change(raws[place]!)
     tell({ type: 'stored', by, resource: 'pods', verb: 'update', before, after: structuredClone(raws[place]!) })
   }
-  const setReady = (place: number, ready: boolean): void =>
-    pod(
-      place,
-      ({ status }) => void (status.conditions.find(({ type }) => type === 'Ready')!.status = ready ? 'True' : 'False'),
-      'kubelet',
-    )
+  function setReady(place: number, ready: boolean): void {
+    function change({ status }: RawPod): void {
+      status.conditions.find(({ type }) => type === 'Ready')!.status = ready ? 'True' : 'False'
+      status.containerStatuses = [{ name: 'app', containerID: containers[place]!, ready }]
+    }
+    pod(place, change, 'kubelet')
+  }
 
   function record(place: number, step: Step, over: Record<string, unknown> = {}): string {
     const lbs = [['edge', `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, 'edge', { admin: 'ready', ...PRIOR }, 0]]
