@@ -318,4 +318,25 @@ describeOnCluster('sluice pause and resume', (cluster) => {
       open: [],
     })
   })
+
+  it('an abort ends a run that is paused', async () => {
+    const traffic = await bed.traffic(BUSY)
+    const mark = bed.haproxy.recorder.effects().length
+    const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v1'])
+    await reached(run, 'web-2', 'emptying')
+    expect((await say('pause')).code).toBe(0)
+    await run.seen(({ type }) => type === 'paused')
+    expect((await say('abort')).code).toBe(0)
+    const exit = await run.exit
+    expect(exit.code, story(exit)).toBe(6)
+    expect((await say('resume')).code).toBe(3)
+    expect(await ending(bed, traffic, mark)).toMatchObject({
+      images: { 'web-2': 'v1', 'web-1': 'v3', 'web-0': 'v3' },
+      template: 'v3',
+      effects: { 'web-2': ['drain', 'ready'] },
+      failed: '',
+      order: undefined,
+      open: [],
+    })
+  })
 })

@@ -89,6 +89,23 @@ test('a run, line by line', () => {
   expect(notices()).toBe('SIGINT: stopping in order.\n')
 })
 
+test('what somebody has ordered, while it holds', () => {
+  const { clock, emit, text } = setup()
+  emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods })
+  emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+  emit({ type: 'paused', by: 'ann@desk' })
+  clock.advance(30_000)
+  emit({ type: 'ordered', order: 'resume', by: '' })
+  clock.advance(30_000)
+  expect(text().split('\n').slice(1, -1)).toEqual([
+    '2026-03-01T12:00:00Z  paused by ann@desk: no new pod is started; pods that are under way come home',
+    '2026-03-01T12:00:00Z  paused by ann@desk: nothing is under way any more',
+    '2026-03-01T12:00:30Z  still waiting: 2 queued, paused by ann@desk',
+    '2026-03-01T12:00:30Z  the pause is lifted',
+    '2026-03-01T12:01:00Z  still waiting: 2 queued',
+  ])
+})
+
 test('30 s of silence are broken by what is waited for', () => {
   const { clock, emit, text } = setup()
   emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods })

@@ -56,6 +56,16 @@ const detail = (pod: string, text: string): RunEventBody => ({
   detail: text,
 })
 
+test('what somebody has ordered stands above the table, until it is lifted', () => {
+  const { screen, clock, emit } = setup()
+  emit(started, { type: 'ordered', order: 'pause', by: 'ann@desk' })
+  clock.advance(1000)
+  expect(screen.text()).toContain('\npaused by ann@desk: 0 of 3 pods finished, 0 at work, 1.0s\n')
+  emit({ type: 'ordered', order: 'resume', by: '' })
+  clock.advance(1000)
+  expect(screen.text()).toContain('the pause is lifted\n0 of 3 pods finished, 0 at work, 2.0s\n')
+})
+
 test('pods at work are rows, finished ones and warnings scroll away above', () => {
   const { screen, clock, renderer, emit } = setup()
   emit({ type: 'planned', plan: samplePlan }, started, state('web-2', 'draining', 'waits for edge'))
