@@ -487,7 +487,7 @@ const bad: Record<Invariant, Bad[]> = {
       options: { pods: 2 },
       tell(story) {
         story.change(1, 'operator', { admin: 'maint', routable: false })
-        story.pass(60_000)
+        story.process('sluice-1')
         story.step(0, 'drainIntent')
       },
     },

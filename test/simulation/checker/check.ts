@@ -47,7 +47,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (journal === undefined || journal.entry !== index) return
     if (former) judgeJournal(pod, former, journal, report)
     const isOpened = former === undefined || former.step === 'closed'
-    if (journal.step === 'drain' && isOpened) judgeStart(world, pod, entry.at, report)
+    if (journal.step === 'drain' && isOpened) judgeStart(world, pod, entry.at, entry.by, report)
     if (journal.step === 'restore') judgeRestore(world, pod, entry.at, report)
   }
 

@@ -60,6 +60,12 @@ function parse(text: string): JournalText | 'unreadable' {
   }
 }
 
+/** The address that a target's id means, where it says one. */
+export function addressOf(target: string): string | undefined {
+  const at = target.lastIndexOf('@')
+  return at === -1 ? undefined : target.slice(at + 1).replace(/:\d+$/, '')
+}
+
 /** A target's id ends with the address that is meant; the history goes by the entry alone. */
 export function entryName(target: string): string {
   const at = target.lastIndexOf('@')

@@ -21,8 +21,6 @@ export interface Progress {
   done: 0 | 1 | 2
   /** Somebody else has changed the target since: what comes next mends that. */
   isDisturbed: boolean
-  drains: number
-  restores: number
 }
 
 export interface Target {

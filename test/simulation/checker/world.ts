@@ -1,6 +1,6 @@
 /** What the history has come to, up to the entry that is being looked at. */
 import type { HistoryEntry, Scenario } from './history.ts'
-import { entryName } from './journal.ts'
+import { addressOf, entryName } from './journal.ts'
 import type { Pods, PodWrite } from './pods.ts'
 import { createPods } from './pods.ts'
 import type { Claim, Targets } from './targets.ts'
@@ -26,7 +26,8 @@ export interface LeaseRecord {
 export interface LedgerEntry {
   state: string
   owner: string | undefined
-  targets: { balancer: string; target: string; untouched: boolean }[]
+  /** `address`: whose pod is meant. */
+  targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
 }
 
 export interface World {
@@ -209,6 +210,7 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
       targets: targets.map(({ loadBalancer, target, untouched }) => ({
         balancer: loadBalancer,
         target: entryName(target),
+        address: addressOf(target),
         untouched,
       })),
     }

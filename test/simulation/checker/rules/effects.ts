@@ -42,20 +42,14 @@ function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim |
 
 /** I1: for each attempt the drain, then the restore, once each. */
 function judgeOrder(world: World, entry: Effect, target: Target, claim: Claim, progress: Progress, report: Report): void {
-  const { effect, accepted, before, after } = entry
-  const isEffective = changes(before, after)
-  // What cannot be read gets each call once, also where it would change nothing.
-  if (target.level === 'G0' && accepted && !progress.isDisturbed) {
-    const times = effect === 'drain' ? progress.drains : progress.restores
-    if (times > 0) report('I1', `a second ${effect} of ${target.key}, which cannot be read, was taken`, claim.entry)
-  }
-  if (!isEffective || progress.isDisturbed) return
+  const { effect } = entry
+  if (!counts(entry, target) || progress.isDisturbed) return
   const isNext = effect === 'drain' ? progress.done === 0 : progress.done === 1
   if (!isNext) {
     const said = ['nothing before', 'it was drained', 'it was drained and restored']
     report(
       'I1',
-      `a ${effect} of ${target.key} changed it out of order: in this attempt ${said[progress.done]}`,
+      `a ${effect} of ${target.key} came out of order: in this attempt ${said[progress.done]}`,
       claim.entry,
       target.entry,
     )
@@ -63,6 +57,11 @@ function judgeOrder(world: World, entry: Effect, target: Target, claim: Claim, p
   const first = target.claims.find(({ attempt }) => attempt === claim.attempt)!
   if (effect === 'drain' && target.level !== 'G0' && isHeldOut(target) && first.at - target.changedAt > world.scenario.lagMs)
     report('I1', `${target.key} was out by an operator before the attempt began, and was changed`, target.entry)
+}
+
+/** What changes it. Of what cannot be read each call that is taken, also one that would change nothing. */
+function counts({ accepted, before, after }: Effect, { level }: Target): boolean {
+  return level === 'G0' ? accepted : changes(before, after)
 }
 
 /**
@@ -87,15 +86,12 @@ function isSeen(world: World, { at, leftAt }: Effect, { level }: Target): boolea
   return level !== 'G0' && isLate && [...world.processes.values()].some(({ isRunning }) => isRunning)
 }
 
-function note({ at, leftAt, effect, operation, accepted, before, after }: Effect, target: Target, progress: Progress): void {
+function note(entry: Effect, target: Target, progress: Progress): void {
+  const { at, leftAt, effect, operation, accepted } = entry
   target.arrived.add(`${effect} ${operation} ${leftAt}`)
-  if (accepted) {
-    if (effect === 'drain') progress.drains += 1
-    else progress.restores += 1
-    const key = `${effect} ${operation}`
-    if (!target.done.has(key)) target.done.set(key, at)
-  }
-  if (!changes(before, after)) return
+  const key = `${effect} ${operation}`
+  if (accepted && !target.done.has(key)) target.done.set(key, at)
+  if (!counts(entry, target)) return
   progress.done = effect === 'drain' ? 1 : 2
   progress.isDisturbed = false
 }
@@ -103,7 +99,7 @@ function note({ at, leftAt, effect, operation, accepted, before, after }: Effect
 function progressOf({ progress }: Target, { attempt, isTampered }: Claim): Progress {
   let found = progress.get(attempt)
   if (found === undefined) {
-    found = { done: 0, isDisturbed: isTampered, drains: 0, restores: 0 }
+    found = { done: 0, isDisturbed: isTampered }
     progress.set(attempt, found)
   }
   return found

@@ -24,18 +24,24 @@ export function judgeRestore(world: World, pod: Pod, at: number, report: Report)
 
 /** I3: what was drained for a pod that is gone may be restored for the one in its place. */
 export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerEntry, at: number, report: Report): void {
-  for (const { balancer, target, untouched } of targets) {
-    const { key, state } = world.targets.of(balancer, target)
-    if (untouched || state === undefined) continue
-    const heir = world.pods.at(state.address)
+  for (const { balancer, target, address, untouched } of targets) {
+    if (untouched || address === undefined) continue
+    const key = `${balancer}/${target}`
+    const heir = world.pods.at(address)
     if (heir === undefined || heir.uid === uid) {
-      report('I3', `${key} is to be put back, and no pod has come to ${state.address}`)
+      report('I3', `${key} is to be put back, and no pod has come to ${address}`)
       continue
     }
-    if (owner !== undefined && heir.owner !== owner)
+    if (owner !== undefined && !isSameOwner(heir.owner, owner))
       report('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
     judgeReady(world, heir, at, report)
   }
+}
+
+/** The ReplicaSets of a Deployment, one for each template that it had, have names that differ in their last part. */
+function isSameOwner(a: string | undefined, b: string): boolean {
+  const deployment = (owner: string): string => (owner.startsWith('ReplicaSet/') ? owner.replace(/-[^-]*$/, '') : owner)
+  return a !== undefined && deployment(a) === deployment(b)
 }
 
 /** It may have been seen a while ago: Ready is no guard of the write. */

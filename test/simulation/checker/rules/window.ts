@@ -24,21 +24,26 @@ export function judgeWindow(world: World, report: Report): void {
 }
 
 /** I7: the drain intent of a new attempt has just been stored. */
-export function judgeStart(world: World, pod: Pod, at: number, report: Report): void {
+export function judgeStart(world: World, pod: Pod, at: number, by: string, report: Report): void {
   const { maxUnavailable } = world.scenario
+  const plannedAt = world.processes.get(by)!.startedAt
   const others = world.pods
     .alive()
-    .filter((other) => other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, at))
+    .filter(
+      (other) =>
+        other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, at, plannedAt),
+    )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
 }
 
 /** In the world as a process can have observed it; what sluice itself does it must know at once. */
-function isUnavailable({ targets, scenario }: World, pod: Pod, at: number): boolean {
+function isUnavailable({ targets, scenario }: World, pod: Pod, at: number, plannedAt: number): boolean {
   const { address, journal, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
   if (journal?.step === 'drain' || journal?.step === 'patched') return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
-  return own.some((target) => isHeldOut(target) && at - target.changedAt > scenario.lagMs)
+  // What an operator has out is seen when the run is planned.
+  return own.some((target) => isHeldOut(target) && target.changedAt < plannedAt)
 }
