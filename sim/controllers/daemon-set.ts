@@ -1,6 +1,7 @@
 import type { KubeObject } from '../api-server/server.ts'
-import { isReady } from '../kubelet/pod.ts'
+import { type Pod, isReady } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
+import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { currentRevision, truncateRevisions } from './revisions.ts'
 import { type WorkloadObject, controllerOf, isActive, nameSuffix, podOf, podsOf } from './workload.ts'
@@ -13,7 +14,7 @@ const REVISION = 'controller-revision-hash'
 /** One pod a node, from the newest template; replaces none for its template, as OnDelete promises. */
 export function createDaemonSetController(ports: ControllerPorts): Controller {
   const { store, apiServer, random } = ports
-  const queue = createQueue(ports, [5, 40], sync)
+  const queue = createQueue(ports, [2, 15], sync)
 
   function sync(key: string): void {
     const [namespace, name] = splitKey(key)
@@ -73,7 +74,7 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
       if (resource === 'nodes' && verb !== 'update') {
         for (const set of store.list(RESOURCE)) queue.add(keyOf(set))
       }
-      if (resource !== 'pods') return
+      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'DaemonSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

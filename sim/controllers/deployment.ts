@@ -11,7 +11,7 @@ const HASH = 'pod-template-hash'
 /** One ReplicaSet a template. Another template means another ReplicaSet at once: how it rolls over is not here. */
 export function createDeploymentController(ports: ControllerPorts): Controller {
   const { store } = ports
-  const queue = createQueue(ports, [5, 40], sync)
+  const queue = createQueue(ports, [2, 15], sync)
 
   function sync(key: string): void {
     const [namespace, name] = splitKey(key)

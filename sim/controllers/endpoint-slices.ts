@@ -3,6 +3,7 @@ import type { Range } from '../kubelet/delays.ts'
 import { type Pod, isFinished, isReady } from '../kubelet/pod.ts'
 import { isSameJson } from '../api-server/same-json.ts'
 import type { Controller, ControllerPorts } from './controller.ts'
+import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { nameSuffix, ownerReference } from './workload.ts'
 
@@ -110,19 +111,6 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
       }
     },
   }
-}
-
-/** Whether a write of a pod can change its endpoint. */
-function matters(before: Pod | undefined, after: Pod | undefined): boolean {
-  if (before === undefined || after === undefined) return true
-  return (
-    before.status?.podIP !== after.status?.podIP ||
-    isReady(before) !== isReady(after) ||
-    before.status?.phase !== after.status?.phase ||
-    before.spec.nodeName !== after.spec.nodeName ||
-    before.metadata.deletionTimestamp !== after.metadata.deletionTimestamp ||
-    !isSameJson(before.metadata.labels, after.metadata.labels)
-  )
 }
 
 function selects({ spec }: Service, pod: Pod): boolean {

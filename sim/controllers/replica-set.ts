@@ -1,5 +1,6 @@
-import { isReady } from '../kubelet/pod.ts'
+import { type Pod, isReady } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
+import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { type WorkloadObject, controllerOf, isActive, nameSuffix, podOf, podsOf } from './workload.ts'
 import { writeStatus } from './write-status.ts'
@@ -10,7 +11,7 @@ const RESOURCE = 'replicasets.apps'
 /** So many pods of the template; which image they run now is not its business. */
 export function createReplicaSetController(ports: ControllerPorts): Controller {
   const { store, apiServer, random } = ports
-  const queue = createQueue(ports, [5, 40], sync)
+  const queue = createQueue(ports, [2, 15], sync)
 
   function sync(key: string): void {
     const [namespace, name] = splitKey(key)
@@ -44,7 +45,7 @@ export function createReplicaSetController(ports: ControllerPorts): Controller {
   return {
     onWrite(resource, { before, after }) {
       if (resource === RESOURCE) queue.add(keyOf((after ?? before)!))
-      if (resource !== 'pods') return
+      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'ReplicaSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

@@ -1,6 +1,6 @@
-import { isReady } from '../kubelet/pod.ts'
-import type { Pod } from '../kubelet/pod.ts'
+import { type Pod, isReady } from '../kubelet/pod.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
+import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
 import { currentRevision, truncateRevisions } from './revisions.ts'
 import { type WorkloadObject, controllerOf, isActive, podOf, podsOf } from './workload.ts'
@@ -17,7 +17,7 @@ const REVISION = 'controller-revision-hash'
 export function createStatefulSetController(ports: ControllerPorts): Controller {
   const { store, apiServer } = ports
   // From a write until the status says so: the answer of a template's PATCH has the old update revision.
-  const queue = createQueue(ports, [5, 40], sync)
+  const queue = createQueue(ports, [2, 15], sync)
 
   function sync(key: string): void {
     const [namespace, name] = splitKey(key)
@@ -28,10 +28,11 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
     const replicas = set.spec.replicas ?? 1
     const from = set.spec.ordinals?.start ?? 0
     const pods = podsOf(store, set)
+    const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]))
     const ordered = set.spec.podManagementPolicy !== 'Parallel'
 
     for (let ordinal = from; ordinal < from + replicas; ordinal++) {
-      const pod = pods.find((one) => one.metadata.name === `${name}-${ordinal}`)
+      const pod = byName.get(`${name}-${ordinal}`)
       if (pod === undefined) create(set, ordinal, updateRevision)
       else if (!isActive(pod) && pod.metadata.deletionTimestamp === undefined) {
         // Failed or Succeeded: it makes room for another one.
@@ -86,7 +87,7 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
   return {
     onWrite(resource, { before, after }) {
       if (resource === RESOURCE) queue.add(keyOf((after ?? before)!))
-      if (resource !== 'pods') return
+      if (resource !== 'pods' || !matters(before as Pod | undefined, after as Pod | undefined)) return
       const owner = controllerOf(after ?? before)
       if (owner?.kind === 'StatefulSet') {
         queue.add(`${(after ?? before)!.metadata.namespace ?? 'default'}/${owner.name}`)

@@ -1,3 +1,7 @@
+import type { Images } from './images.ts'
+import type { ContainerStatus, Pod, PodStatus } from './pod.ts'
+import { withReadyConditions } from './ready-conditions.ts'
+
 /** Kubelets that lie, for negative controls: whoever relies on the real order must fail with them. None is real. */
 export interface Behaviour {
   /** The status that tells of a new generation also says that the containers are not ready. */
@@ -6,4 +10,22 @@ export interface Behaviour {
   imageIdEarly?: boolean
   /** A new generation is told only with the container that came of it. */
   observedGenerationLate?: boolean
+}
+
+/** What a lying kubelet says at the beginning of a sync that will replace these containers. */
+export function distorted(
+  behaviour: Behaviour,
+  told: PodStatus,
+  pod: Pod,
+  replaced: readonly string[],
+  { images, now }: { images: Images; now: string },
+): PodStatus {
+  if (replaced.length === 0 || (behaviour.readyResetAtOnce !== true && behaviour.imageIdEarly !== true)) return told
+  const lie = (one: ContainerStatus): ContainerStatus => {
+    if (!replaced.includes(one.name)) return one
+    if (behaviour.readyResetAtOnce === true) return { ...one, ready: false }
+    const { image = '' } = pod.spec.containers.find(({ name }) => name === one.name) ?? {}
+    return { ...one, image: images.shownName(image), imageID: images.get(image)?.digest ?? one.imageID }
+  }
+  return withReadyConditions(pod, { ...told, containerStatuses: (told.containerStatuses ?? []).map(lie) }, now)
 }

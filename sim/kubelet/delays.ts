@@ -9,6 +9,9 @@ export interface Delays {
   deliver: Range
   /** From a status in the kubelet until it is stored. */
   publish: Range
+  /** The share of statuses that wait behind others first; what is newest by then is stored, so one may be skipped. */
+  queuedShare: number
+  queue: Range
   /** From what woke a pod worker until its sync begins. */
   wake: Range
   /** From SIGTERM until a process that dies at once is gone and containerd has said so. */
@@ -30,6 +33,8 @@ export interface Delays {
 export const measuredDelays: Delays = {
   deliver: [2, 12],
   publish: [4, 30],
+  queuedShare: 0.08,
+  queue: [5, 60],
   wake: [1, 6],
   stop: [15, 80],
   sandbox: [80, 250],

@@ -55,6 +55,8 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
   /** Pods whose containers changed since the last look, and pods whose workers wait for the next. */
   const changed = new Set<string>()
   const waiting = new Set<string>()
+  /** Pods whose containers may be here, whatever becomes of this process: the runtime has their names. */
+  const known = new Map<string, Pod>()
   const deliveries = new Map<string, { key: [string, string]; spec: boolean }>()
   const period = draw(random, delays.relistPeriod)
   let phase = clock.now() - random.next() * period
@@ -82,7 +84,10 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
         scheduleLook()
       },
       untilReconcile: () => RECONCILE_MS - ((clock.now() - phase) % RECONCILE_MS) + random.next(),
-      onEnd: (uid: string) => void workers.delete(uid),
+      onEnd(uid: string) {
+        workers.delete(uid)
+        known.delete(uid)
+      },
     }
     makeWorker = (pod) => createPodWorker(pod, services)
   }
@@ -118,11 +123,28 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
     }
     if (worker === undefined) {
       if (isFinished(pod) && pod.metadata.deletionTimestamp === undefined) return
-      const made = makeWorker(pod)
-      workers.set(uid, made)
-      made.update(pod)
+      addWorker(pod).update(pod)
     } else if (delivery.spec) worker.update(pod)
     else worker.statusWritten(pod)
+  }
+
+  function addWorker(pod: Pod): PodWorker {
+    const worker = makeWorker(pod)
+    workers.set(pod.metadata.uid, worker)
+    known.set(pod.metadata.uid, pod)
+    return worker
+  }
+
+  function startAgain(): void {
+    isRestarting = false
+    live()
+    const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)
+    const uids = new Set(pods.map(({ metadata }) => metadata.uid))
+    // Whoever left the API meanwhile.
+    for (const [uid, pod] of known) if (!uids.has(uid)) addWorker(pod).removed()
+    for (const pod of pods) {
+      if (!isFinished(pod) || pod.metadata.deletionTimestamp !== undefined) addWorker(pod).update(pod)
+    }
   }
 
   return {
@@ -157,20 +179,7 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
       changed.clear()
       waiting.clear()
       deliveries.clear()
-      clock.setTimeout(
-        () => {
-          isRestarting = false
-          live()
-          const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)
-          for (const pod of pods) {
-            if (isFinished(pod) && pod.metadata.deletionTimestamp === undefined) continue
-            const worker = makeWorker(pod)
-            workers.set(pod.metadata.uid, worker)
-            worker.update(pod)
-          }
-        },
-        draw(random, delays.restart),
-      )
+      clock.setTimeout(startAgain, draw(random, delays.restart))
     },
     get isAlive() {
       return !process.isPaused && !isRestarting

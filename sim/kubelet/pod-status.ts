@@ -1,3 +1,4 @@
+import { conditionSince, readyConditions } from './ready-conditions.ts'
 import {
   type ContainerSpec,
   type ContainerState,
@@ -6,7 +7,6 @@ import {
   type Pod,
   type PodCondition,
   type PodStatus,
-  condition,
   isSidecar,
 } from './pod.ts'
 import type { RuntimeContainer, RuntimePod } from './runtime.ts'
@@ -178,57 +178,4 @@ function conditions(
     ...readyConditions(pod, old, statuses, phase, now),
     make('PodScheduled', true),
   ]
-}
-
-/** Ready and ContainersReady: what a probe's result changes. */
-export function readyConditions(
-  pod: Pod,
-  old: PodStatus | undefined,
-  statuses: ContainerStatus[],
-  phase: Phase,
-  now: string,
-): PodCondition[] {
-  const counted = statuses.filter(({ name }) => {
-    const init = pod.spec.initContainers?.find((one) => one.name === name)
-    return init === undefined || isSidecar(init)
-  })
-  const unready = counted.filter(({ ready }) => !ready).map(({ name }) => name)
-  const why =
-    phase === 'Succeeded'
-      ? { reason: 'PodCompleted' }
-      : phase === 'Failed'
-        ? { reason: 'PodFailed' }
-        : { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` }
-  const containersReady = unready.length === 0 && phase !== 'Succeeded' && phase !== 'Failed'
-  const gates = pod.spec.readinessGates ?? []
-  const closed = gates.filter(({ conditionType }) => condition(pod.status, conditionType)?.status !== 'True')
-  const gated = { reason: 'ReadinessGatesNotReady', message: `${closed.length} gates are not True` }
-  return [
-    conditionSince(
-      pod,
-      old,
-      {
-        type: 'Ready',
-        status: containersReady && closed.length === 0 ? 'True' : 'False',
-        ...(!containersReady ? why : closed.length > 0 ? gated : {}),
-      },
-      now,
-    ),
-    conditionSince(
-      pod,
-      old,
-      { type: 'ContainersReady', status: containersReady ? 'True' : 'False', ...(containersReady ? {} : why) },
-      now,
-    ),
-  ]
-}
-
-function conditionSince(pod: Pod, old: PodStatus | undefined, made: PodCondition, now: string): PodCondition {
-  const before = condition(old, made.type)
-  return {
-    ...made,
-    observedGeneration: pod.metadata.generation ?? 0,
-    lastProbeTime: null,
-    lastTransitionTime: before?.status === made.status ? (before.lastTransitionTime ?? now) : now,
-  }
 }

@@ -1,16 +1,14 @@
-import type { Random } from '../../src/ports/random.ts'
-import type { Clock } from '../../src/ports/clock.ts'
-import type { Store } from '../api-server/server.ts'
-import type { BackOff } from './back-off.ts'
-import type { Behaviour } from './behaviour.ts'
-import { type Delays, draw } from './delays.ts'
-import { type Images, isImageReference } from './images.ts'
-import { type ContainerSpec, type Pod, type PodStatus, condition, isReady, isSidecar, preStopSeconds } from './pod.ts'
+import { distorted } from './behaviour.ts'
+import { draw } from './delays.ts'
+import { type Failure, createContainerSteps } from './container-steps.ts'
+import { type ContainerSpec, type ContainerStatus, type Pod, type PodStatus, condition, isReady, isSidecar } from './pod.ts'
+import type { NodeServices } from './node-services.ts'
 import { podActions } from './pod-actions.ts'
-import { containerOf, podStatus, readyConditions } from './pod-status.ts'
-import type { Process, Timer } from './process.ts'
+import { containerOf, podStatus } from './pod-status.ts'
+import { readyConditions, withProbeResult } from './ready-conditions.ts'
+import type { Timer } from './process.ts'
 import { createReadiness } from './readiness.ts'
-import type { Runtime, RuntimeContainer, RuntimePod } from './runtime.ts'
+import type { RuntimeContainer, RuntimePod } from './runtime.ts'
 import { isSameJson } from '../api-server/same-json.ts'
 import { createStatusWriter } from './status-writer.ts'
 
@@ -33,52 +31,35 @@ export interface PodWorker {
   answerChanged(name: string): void
 }
 
-export interface NodeServices {
-  clock: Clock
-  random: Random
-  delays: Delays
-  behaviour: Behaviour
-  images: Images
-  store: Store
-  runtime: Runtime
-  process: Process
-  crashes: BackOff
-  pulls: BackOff
-  nodeAddress: string
-  instant: () => string
-  /** When this life of the kubelet began. */
-  startedAt: number
-  /** When the runtime was looked at last. */
-  lookedAt: () => number
-  /** Calls `looked` at the next look, even if nothing has changed. */
-  lookNext: (uid: string) => void
-  /** When statuses are compared with what the API has. */
-  untilReconcile: () => number
-  onEnd: (uid: string) => void
+type Stage = 'syncing' | 'terminating' | 'terminated'
+
+/** What a sync goes by. */
+interface Taken {
+  pod: Pod
+  stage: Stage
 }
 
-type Failure = { reason: string; message: string; retryInMs?: number }
-
 const RETRY_MS = 10_000
-const LEAST_GRACE_SECONDS = 2
-const DEFAULT_GRACE_SECONDS = 30
+/** A container that is younger than this when the kubelet begins anew loses its Ready until it is probed; others keep it. */
+const RESTART_GRACE_MS = 10_000
 
 export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
-  const { clock, random, delays, behaviour, images, runtime, process } = services
+  const { clock, random, delays, behaviour, runtime, process } = services
   const { uid, namespace = 'default', name } = first.metadata
   let pod = first
   let cache: RuntimePod = runtime.look(uid)
   let cacheAt = Number.NEGATIVE_INFINITY
   let lastSyncAt = Number.NEGATIVE_INFINITY
-  let stage: 'syncing' | 'terminating' | 'terminated' = 'syncing'
+  let stage: Stage = 'syncing'
   let working = false
   let pending = false
-  let waiting: Pod | undefined
+  let waiting: Taken | undefined
   let retry: Timer | undefined
   let status: PodStatus | undefined = first.status?.containerStatuses === undefined ? undefined : first.status
   let gone = false
   let probing = false
   const reasons = new Map<string, Failure>()
+  const steps = createContainerSteps(uid, services)
 
   const writer = createStatusWriter({
     uid,
@@ -86,7 +67,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     name,
     store: services.store,
     process,
-    random: () => random.next(),
+    random,
     delays,
     onRemoved: end,
   })
@@ -94,20 +75,16 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     now: () => clock.now(),
     later: (delayMs, run) => process.later(delayMs, run),
     random: () => random.next(),
-    status: (of) => statusOf(of),
+    status: (of) => allStatuses(status).find((one) => one.name === of),
     startedAt: (id) => runtime.look(uid).containers.find((one) => one.id === id)?.startedAtMs ?? 0,
     answers: (of) => runtime.answers(uid, of),
     isOlder,
     onResult: setReady,
   })
 
-  function statusOf(of: string) {
-    return [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].find((one) => one.name === of)
-  }
-
   function isOlder(id: string): boolean {
     const container = runtime.look(uid).containers.find((one) => one.id === id)
-    return container !== undefined && container.startedAtMs < services.startedAt
+    return container !== undefined && container.startedAtMs < services.startedAt - RESTART_GRACE_MS
   }
 
   function later(range: readonly [number, number], run: () => void): void {
@@ -124,12 +101,12 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
   function begin(): void {
     working = true
     pending = false
-    // The spec is taken here: one that comes while this sync waits for a look is for the next sync.
+    // The work is taken here: what comes while this sync waits for a look is for the next one.
+    const taken = { pod, stage }
     if (Math.max(cacheAt, services.lookedAt()) > lastSyncAt) {
-      const taken = pod
       later(delays.wake, () => sync(taken))
     } else {
-      waiting = pod
+      waiting = taken
       services.lookNext(uid)
     }
   }
@@ -147,10 +124,10 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     if (pending) begin()
   }
 
-  function sync(taken: Pod): void {
-    if (stage === 'terminated') terminated(taken)
-    else if (stage === 'terminating') terminate(taken)
-    else syncPod(taken)
+  function sync(taken: Taken): void {
+    if (taken.stage === 'terminated') terminated(taken.pod)
+    else if (taken.stage === 'terminating') terminate(taken.pod)
+    else syncPod(taken.pod)
   }
 
   /* The status */
@@ -186,44 +163,19 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     const before = status
     if (before !== undefined && isSameJson(before, next)) return
     status = next
-    for (const one of [...(next.containerStatuses ?? []), ...(next.initContainerStatuses ?? [])]) {
-      const former = before?.containerStatuses?.find((other) => other.name === one.name)
-      const isSame =
-        former?.containerID === one.containerID && (former?.state.running === undefined) === (one.state.running === undefined)
-      if (!isSame) readiness.poke(one.name)
+    const former = allStatuses(before)
+    for (const [index, { name: of, containerID, state }] of allStatuses(next).entries()) {
+      const one = former[index]
+      const isSame = one?.containerID === containerID && (one?.state.running === undefined) === (state.running === undefined)
+      if (!isSame) readiness.poke(of)
     }
     writer.put(next)
   }
 
   /** A probe's result goes into the status at once, by the container's ID, and then asks for a sync. */
   function setReady(id: string, ready: boolean): void {
-    if (status !== undefined && !gone) {
-      const change = <One extends { containerID?: string; ready: boolean }>(one: One): One =>
-        one.containerID === id && one.ready !== ready ? { ...one, ready } : one
-      const containers = status.containerStatuses?.map(change)
-      const init = status.initContainerStatuses?.map(change)
-      const [podReady, containersReady] = readyConditions(
-        pod,
-        status,
-        [...(init ?? []), ...(containers ?? [])],
-        status.phase,
-        services.instant(),
-      )
-      const conditions = status.conditions.map((one) =>
-        one.type === 'Ready' ? podReady! : one.type === 'ContainersReady' ? containersReady! : one,
-      )
-      const isKnown = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])].some(
-        (one) => one.containerID === id && one.ready !== ready,
-      )
-      if (isKnown) {
-        setStatus({
-          ...status,
-          conditions,
-          ...(init === undefined ? {} : { initContainerStatuses: init }),
-          ...(containers === undefined ? {} : { containerStatuses: containers }),
-        })
-      }
-    }
+    const told = status && withProbeResult(pod, status, id, ready, services.instant())
+    if (told !== undefined) setStatus(told)
     if (stage === 'syncing') request()
   }
 
@@ -232,9 +184,11 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
   function syncPod(taken: Pod): void {
     const looked = cache
     const actions = podActions(taken, looked)
-    const isChange = actions.kill.length > 0
     const told = generate(taken, looked, false)
-    if (behaviour.observedGenerationLate !== true || !isChange) setStatus(distorted(told, taken, actions.kill))
+    if (behaviour.observedGenerationLate !== true || actions.kill.length === 0) {
+      const replaced = actions.kill.map(({ spec }) => spec.name)
+      setStatus(distorted(behaviour, told, taken, replaced, { images: services.images, now: services.instant() }))
+    }
     if (told.phase === 'Succeeded' || told.phase === 'Failed') {
       stage = 'terminating'
       pending = true
@@ -247,13 +201,19 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     }
     const failures: Failure[] = []
     const starts = [...actions.startInit, ...actions.start]
-    const finish = (): void => done(failures)
-    const startAll = (): void => {
-      inOrder(starts, (container, next) => startContainer(taken, container, looked, failures, next), finish)
-    }
+    const start = (spec: ContainerSpec, next: () => void): void =>
+      steps.start(taken, spec, looked, (failure) => {
+        if (failure === undefined) reasons.delete(spec.name)
+        else {
+          failures.push(failure)
+          reasons.set(spec.name, failure)
+        }
+        next()
+      })
+    const startAll = (): void => inOrder(starts, start, () => done(failures))
     inOrder(
       actions.kill,
-      ({ spec, container }, next) => killContainer(taken, spec, container, next),
+      ({ spec, container }, next) => steps.kill(taken, spec, container, next),
       () => {
         if (!actions.newSandbox) {
           startAll()
@@ -263,93 +223,6 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
         runtime.startSandbox(taken, () => process.receive(startAll))
       },
     )
-  }
-
-  function distorted(next: PodStatus, taken: Pod, kill: readonly { spec: ContainerSpec }[]): PodStatus {
-    if (kill.length === 0 || (behaviour.readyResetAtOnce !== true && behaviour.imageIdEarly !== true)) return next
-    const changed = new Set(kill.map(({ spec }) => spec.name))
-    const containerStatuses = (next.containerStatuses ?? []).map((one) => {
-      const image = taken.spec.containers.find((spec) => spec.name === one.name)?.image ?? ''
-      if (!changed.has(one.name)) return one
-      return behaviour.imageIdEarly === true
-        ? { ...one, image: images.shownName(image), imageID: images.get(image)?.digest ?? one.imageID }
-        : { ...one, ready: false }
-    })
-    const [ready, containersReady] = readyConditions(taken, next, containerStatuses, next.phase, services.instant())
-    const conditions = next.conditions.map((one) =>
-      one.type === 'Ready' ? ready! : one.type === 'ContainersReady' ? containersReady! : one,
-    )
-    return { ...next, containerStatuses, conditions }
-  }
-
-  function killContainer(taken: Pod, spec: ContainerSpec, container: RuntimeContainer, next: () => void): void {
-    const grace = graceSeconds(taken)
-    const hook = Math.min(preStopSeconds(spec), grace)
-    const runs = containerOf(runtime.look(uid), spec.name)?.exit === undefined
-    const term = (): void => {
-      const left = Math.max(grace - hook, LEAST_GRACE_SECONDS)
-      runtime.stopContainer(uid, container.id, left * 1_000, () => process.receive(next))
-    }
-    if (hook > 0 && runs) process.later(hook * 1_000 + draw(random, delays.stop), term)
-    else term()
-  }
-
-  function startContainer(taken: Pod, container: ContainerSpec, looked: RuntimePod, failures: Failure[], next: () => void): void {
-    const fail = (failure: Failure): void => {
-      failures.push(failure)
-      reasons.set(container.name, failure)
-      next()
-    }
-    const dead = looked.containers.find((one) => one.name === container.name && one.exit !== undefined)
-    if (dead !== undefined) {
-      const key = `${uid} ${container.name} ${container.image}`
-      const endedAt = dead.exit!.atMs
-      if (services.crashes.holdsSince(key, endedAt)) {
-        const lengthMs = services.crashes.lengthMs(key)
-        const message = `back-off ${lengthMs / 1_000}s restarting failed container=${container.name} pod=${name}`
-        fail({ reason: 'CrashLoopBackOff', message, retryInMs: endedAt + lengthMs - clock.now() })
-        return
-      }
-      services.crashes.next(key, endedAt)
-    }
-    pull(container.image, (failure) => {
-      if (failure !== undefined) {
-        fail(failure)
-        return
-      }
-      const attempt = containerOf(looked, container.name)?.attempt
-      runtime.startContainer(taken, container, attempt === undefined ? 0 : attempt + 1, () =>
-        process.receive(() => {
-          reasons.delete(container.name)
-          next()
-        }),
-      )
-    })
-  }
-
-  function pull(image: string, then: (failure?: Failure) => void): void {
-    if (!isImageReference(image)) {
-      then({ reason: 'InvalidImageName', message: `Failed to apply default image tag "${image}": couldn't parse image name` })
-      return
-    }
-    const known = images.get(image)
-    if (known !== undefined && known.pull === undefined) {
-      then()
-      return
-    }
-    const key = `${uid} ${image}`
-    if (services.pulls.holds(key)) {
-      then({ reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` })
-      return
-    }
-    if (known !== undefined && known.pull !== 'fails') {
-      process.later(known.pull!.ms, () => then())
-      return
-    }
-    later(delays.failedPull, () => {
-      services.pulls.next(key, clock.now())
-      then({ reason: 'ErrImagePull', message: `failed to pull and unpack image "${image}": not found` })
-    })
   }
 
   /* The end */
@@ -365,11 +238,11 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     // Sidecars go last, in reverse order.
     atOnce(
       running(taken.spec.containers),
-      ({ spec, container }, next) => killContainer(taken, spec, container, next),
+      ({ spec, container }, next) => steps.kill(taken, spec, container, next),
       () =>
         inOrder(
           running(taken.spec.initContainers ?? []).toReversed(),
-          ({ spec, container }, next) => killContainer(taken, spec, container, next),
+          ({ spec, container }, next) => steps.kill(taken, spec, container, next),
           () => {
             runtime.stopSandbox(uid)
             setStatus(generate(taken, runtime.look(uid), true))
@@ -388,7 +261,6 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
       if (gone) end()
       else if (pod.metadata.deletionTimestamp !== undefined) writer.finish()
       done()
-      stage = 'terminated'
     })
   }
 
@@ -397,11 +269,6 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     readiness.stop()
     runtime.forget(uid)
     services.onEnd(uid)
-  }
-
-  function graceSeconds({ metadata, spec }: Pod): number {
-    const own = spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS
-    return metadata.deletionTimestamp === undefined ? own : (metadata.deletionGracePeriodSeconds ?? own)
   }
 
   return {
@@ -445,6 +312,10 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
     },
     answerChanged: (of) => readiness.poke(of),
   }
+}
+
+function allStatuses(status: PodStatus | undefined): ContainerStatus[] {
+  return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
 }
 
 function inOrder<Item>(items: readonly Item[], each: (item: Item, next: () => void) => void, then: () => void): void {

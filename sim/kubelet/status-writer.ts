@@ -1,3 +1,4 @@
+import type { Random } from '../../src/ports/random.ts'
 import type { Store } from '../api-server/server.ts'
 import { type Delays, draw } from './delays.ts'
 import type { Pod, PodCondition, PodStatus } from './pod.ts'
@@ -20,13 +21,10 @@ export interface StatusWriterOptions {
   name: string
   store: Store
   process: Process
-  random: () => number
+  random: Random
   delays: Delays
   onRemoved: () => void
 }
-
-/** How many statuses wait behind others for so long that a newer one has replaced them: a few in a hundred. */
-const SKIPPED = 0.05
 
 const KUBELET_CONDITIONS = new Set([
   'PodScheduled',
@@ -38,7 +36,7 @@ const KUBELET_CONDITIONS = new Set([
 ])
 
 export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
-  const { uid, namespace, name, store, process, delays } = options
+  const { uid, namespace, name, store, process, random, delays } = options
   let newest: PodStatus | undefined
   let version = 0
   let written = 0
@@ -49,9 +47,9 @@ export function createStatusWriter(options: StatusWriterOptions): StatusWriter {
     if (writing || newest === undefined || (written === version && !finished)) return
     writing = true
     const taken = { status: newest, version, finished }
-    const skips = options.random() < SKIPPED
-    process.later(draw({ next: options.random }, delays.publish), () => {
-      if (skips) Object.assign(taken, { status: newest, version, finished })
+    const waits = random.next() < delays.queuedShare
+    process.later(draw(random, delays.publish) + (waits ? draw(random, delays.queue) : 0), () => {
+      if (waits) Object.assign(taken, { status: newest, version, finished })
       write(taken.status)
       written = taken.version
       writing = false
