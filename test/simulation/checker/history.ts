@@ -27,7 +27,7 @@ export type Happening =
   /** The entry changed without an effect of sluice: set up, an operator, a reload. Null where it is not there. */
   | {
       type: 'target'
-      by: string
+      by: 'setup' | 'operator' | 'reload'
       balancer: string
       target: string
       before: TargetState | null

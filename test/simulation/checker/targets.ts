@@ -31,7 +31,7 @@ export interface Target {
   /** Undefined where the entry is not there. */
   state: TargetState | undefined
   /** Who changed it last. */
-  by: 'setup' | 'sluice' | 'others'
+  by: 'setup' | 'sluice' | 'operator' | 'reload'
   changedAt: number
   /** The entry that changed it last. */
   entry: number
@@ -94,13 +94,13 @@ export function createTargets(scenario: Scenario): Targets {
       if (entry.type === 'effect' && !changes(before!, after!)) return
       // What it has to come back to. Drained again after a reload or an operator: to either.
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
-        target.homes = target.by === 'others' ? [...target.homes, before!] : [before!]
+        target.homes = isTouched(target) ? [...target.homes, before!] : [before!]
       if (entry.type === 'target') {
         if (after !== null && entry.by === 'operator') target.homes.push(after)
         for (const progress of target.progress.values()) progress.isDisturbed = true
       }
       target.state = after ?? undefined
-      target.by = entry.type === 'effect' ? 'sluice' : entry.by === 'setup' ? 'setup' : 'others'
+      target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.changedAt = at
       target.entry = index
     },
@@ -117,6 +117,11 @@ export function isHome({ state, homes, level }: Target): boolean {
   // What cannot be read comes back as it is configured, and in rotation, whatever an operator had set.
   const isSame = (home: TargetState): boolean => state?.admin === home.admin && (level === 'G0' || state.weight === home.weight)
   return homes.length === 0 || homes.some(isSame) || (level === 'G0' && state?.admin === 'ready')
+}
+
+/** Somebody else has changed it since sluice did. */
+export function isTouched({ by }: Target): boolean {
+  return by === 'operator' || by === 'reload'
 }
 
 /** Out, and it was sluice that took it out. */

@@ -9,7 +9,8 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
   const container = pod?.containers.get(entry.container)
   if (container?.id !== entry.id || container.down !== 'sluice' || pod?.patch === undefined) return
   for (const target of world.targets.at(container.address)) {
-    if (target.state!.routable && !isExcused(world, target, entry.at))
+    // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
+    if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at))
       report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)
   }
 }

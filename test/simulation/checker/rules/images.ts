@@ -1,6 +1,6 @@
 import type { Pod } from '../pods.ts'
 import type { Target } from '../targets.ts'
-import { isHeldOut } from '../targets.ts'
+import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
@@ -25,7 +25,11 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
   }
 }
 
-/** Somebody else, or a call that came too late, has just put it back: sluice sees that a while later. */
-export function isExcused({ scenario }: World, { by, late, changedAt }: Target, at: number): boolean {
-  return late !== undefined || (by === 'others' && at - changedAt <= scenario.lagMs)
+/**
+ * Somebody else, or a call that came too late, has put it back: sluice sees that a while later, and what cannot be read
+ * never.
+ */
+export function isExcused({ scenario }: World, target: Target, at: number): boolean {
+  if (target.late !== undefined) return true
+  return isTouched(target) && (target.level === 'G0' || at - target.changedAt <= scenario.lagMs)
 }
