@@ -410,6 +410,19 @@ describe('settling', () => {
   })
 })
 
+test('what a person has said of the drain is kept until the restore, and says nothing of that', async () => {
+  const said = { ...TARGET, said: 'out' as const }
+  const { journal } = recorded('patched') as Extract<ReadJournal, { kind: 'read' }>
+  const word: ReadJournal = { kind: 'read', journal: { ...journal, targets: [said] } }
+  const drive = createDrive({ stored: word, pod: PODS.witness })
+  expect(drive.input()).toMatchObject({ targets: [said] })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: word })
+  await drive.pass(5_000)
+  expect((drive.input() as StoreInput).record).toMatchObject({ step: 'restore', targets: [TARGET] })
+  expect((drive.input() as StoreInput).record.targets[0]).not.toHaveProperty('said')
+})
+
 describe('where a failed pod is rolled back', () => {
   const rollsBack = { rollsBack: () => true }
   const patchedBack = { ...PODS.back, ready: false }

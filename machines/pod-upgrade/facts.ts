@@ -96,13 +96,21 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
   if (step === 'patched') return { ...record, step, baseline: baselineOf(pod, wanted), generation: generationAfter(pod, wanted) }
-  return { ...record, step }
+  return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record.targets) } : {}) }
+}
+
+/** What a person has said of the drain says nothing of the restore. */
+function unsaid(targets: readonly JournalTarget[]): JournalTarget[] {
+  return targets.map((target) => {
+    const { said: _, ...rest } = target
+    return rest
+  })
 }
 
 /** The record of a re-admission: nothing was patched, whatever was tried. */
 export function readmission({ record }: Pick<PodContext, 'record'>): Journal {
   const { generation: _, ...rest } = record!
-  return { ...rest, step: 'restore' }
+  return { ...rest, step: 'restore', targets: unsaid(rest.targets) }
 }
 
 /** The record is stored on the pod as it was to be. */

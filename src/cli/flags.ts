@@ -51,6 +51,11 @@ export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
 
 export interface StatusFlags extends ClusterFlags, OutputFlags {}
 
+export interface ResolveFlags extends ClusterFlags, OutputFlags {
+  traffic: 'in' | 'out'
+  loadBalancer?: string[]
+}
+
 export interface CleanupFlags extends ClusterFlags, OutputFlags {
   dryRun?: boolean
 }

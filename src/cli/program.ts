@@ -4,6 +4,7 @@ import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
+import { registerResolve } from './commands/resolve.ts'
 import { registerResume } from './commands/resume.ts'
 import { registerStatus } from './commands/status.ts'
 import { registerUndo } from './commands/undo.ts'
@@ -30,6 +31,7 @@ export function createProgram(context: CommandContext): Command {
     registerPause,
     registerResume,
     registerAbort,
+    registerResolve,
     registerCleanup,
     registerVersion,
   ]

@@ -20,7 +20,10 @@ it('names what to look at, how it was, and how to go on', () => {
   edge: web/web-1@10.0.0.1:80, was {"state":"ready","weight":30}
 Look at the pod:
   kubectl -n shop describe pod web-1
-Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.`,
+Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.
+Where no run can know it: look yourself, say what you have seen, and then run the same command again:
+  sluice resolve pod/web-1 -n shop --traffic out   # it gets no requests: the run goes on from there
+  sluice resolve pod/web-1 -n shop --traffic in    # it is in rotation as it was: nothing is left to do for it`,
   )
 })
 
@@ -28,6 +31,7 @@ it('does not send anybody to a pod that is gone', () => {
   const text = needsOperatorInstructions({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')], former })
   expect(text).not.toContain('kubectl')
   expect(text).toContain('Point the entries at the pod in its place')
+  expect(text).toMatch(/left out for good:\n {2}sluice resolve pod\/web-1 -n shop --traffic in$/)
 })
 
 it('says of a failed pod what stays out, and how it comes back', () => {

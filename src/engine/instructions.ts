@@ -23,7 +23,19 @@ export function needsOperatorInstructions(stranded: Stranded): string {
     gone
       ? 'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back.'
       : 'Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.',
+    ...resolveInstructions(stranded),
   ].join('\n')
+}
+
+/** For what no run can know: a person looks, and says. */
+function resolveInstructions({ pod: { name, namespace }, gone }: Stranded): string[] {
+  const command = `  sluice resolve pod/${name} -n ${namespace} --traffic`
+  if (gone) return ['Or, once each entry is as it should be, whether put back, removed or left out for good:', `${command} in`]
+  return [
+    'Where no run can know it: look yourself, say what you have seen, and then run the same command again:',
+    `${command} out   # it gets no requests: the run goes on from there`,
+    `${command} in    # it is in rotation as it was: nothing is left to do for it`,
+  ]
 }
 
 /** The same for a pod that failed and stays out of rotation. */

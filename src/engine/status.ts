@@ -101,7 +101,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         finished: header.finishedAt !== undefined,
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
       })),
-      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own)],
+      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own, namespace)],
     }
   })
   // A typo in a name must not read as "nothing is open".
@@ -172,7 +172,7 @@ function livePods(
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read
-        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then at the journal.`
+        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen: sluice resolve pod/${podName} -n ${pod.namespace} --traffic in, or out.`
         return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
       const { step, run, attempt, targets } = read.journal
@@ -194,7 +194,7 @@ function names(targets: readonly JournalTarget[]): string {
 }
 
 /** Pods that are gone while a ledger still has something open for them. */
-function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[]): PodStatus[] {
+function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[], namespace: string): PodStatus[] {
   const alive = new Set(pods.map(({ uid }) => uid))
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)
@@ -211,7 +211,7 @@ function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[]): PodStat
           detail: `the pod is gone; ${names(targets)} may be drained for it`,
           ...(state === 'abandoned'
             ? {
-                needsOperator: `${names(targets)} was drained for pod/${pod}, which is gone, and no pod has come to its address: put it back or remove it in the load balancer.`,
+                needsOperator: `${names(targets)} was drained for pod/${pod}, which is gone, and no pod has come to its address: put it back or remove it in the load balancer, and run the same command again; or say that it is done: sluice resolve pod/${pod} -n ${namespace} --traffic in.`,
               }
             : {}),
         })),

@@ -289,6 +289,27 @@ describe('a read-back after a doubt', () => {
   })
 })
 
+describe('what a person has said', () => {
+  const said: JournalTarget = { ...EDGE, said: 'out' }
+
+  test('counts where the load balancer cannot be read, with nothing known of what is in flight', async () => {
+    const { traffic } = createBed({ edge: { fault: () => 'refused' } })
+    expect(await traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'unknown' })
+    const detail = expect.stringContaining('as a person says')
+    expect(await traffic.inspect('uid-0', [said])).toMatchObject({ state: 'out', inFlight: null, detail })
+  })
+
+  test('of one says nothing of another', async () => {
+    const { traffic } = createBed({ edge: { fault: () => 'refused' } })
+    expect(await traffic.inspect('uid-0', [said, INNER])).toMatchObject({ state: 'mixed' })
+  })
+
+  test('never against what it says itself', async () => {
+    const { traffic } = createBed()
+    expect(await traffic.inspect('uid-0', [said])).toMatchObject({ state: 'in' })
+  })
+})
+
 describe('inspect and compare', () => {
   const states: { name: string; edge: string; inner: string; state: string }[] = [
     { name: 'both in', edge: 'ready', inner: 'ready', state: 'in' },

@@ -108,6 +108,14 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     return Promise.resolve(lastAnswers.observe(target, byName.get(target.loadBalancer)?.inDoubt ?? 'ask'))
   }
 
+  /** What a person says counts where the load balancer does not: never against what it says itself. */
+  async function observeOrBelieve(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
+    if (target.said === undefined) return observe(target, wasOut)
+    const observation = await observe(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
+    if (observation.admin !== 'unknown') return observation
+    return { admin: 'out', routable: false, inFlight: null, detail: 'as a person says; it cannot be read' }
+  }
+
   const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
 
   async function find(pods: readonly Listener[]): Promise<Found[]> {
@@ -160,7 +168,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     if (targets.length === 0)
       return { state: 'out', inFlight: 0, detail: all.length === 0 ? 'in no load balancer' : 'out of rotation by an operator' }
     try {
-      const readings = await Promise.all(targets.map((target) => observe(target, wasOut)))
+      const readings = await Promise.all(targets.map((target) => observeOrBelieve(target, wasOut)))
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       return {
@@ -356,4 +364,8 @@ function plain({ target, scope }: JournalTarget): Target {
 
 function keyOf(uid: string, { loadBalancer, target }: JournalTarget): string {
   return JSON.stringify([uid, loadBalancer, target])
+}
+
+function unreadable(detail: string): TargetObservation {
+  return { admin: 'unknown', routable: true, inFlight: null, detail }
 }

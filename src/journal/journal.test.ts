@@ -13,6 +13,10 @@ const target = fc.record({
   prior: fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value))),
   untouched: fc.boolean(),
 })
+const marked = fc.oneof(
+  target,
+  target.map((one) => ({ ...one, untouched: false, said: 'out' as const })),
+)
 const open = fc
   .record(
     {
@@ -24,7 +28,7 @@ const open = fc
       generation: fc.nat(),
       rollback: fc.array(fc.record({ container: word, image: word }), { minLength: 1, maxLength: 3 }),
       baseline: fc.array(baseline, { maxLength: 3 }),
-      targets: fc.array(target, { maxLength: 3 }),
+      targets: fc.array(marked, { maxLength: 3 }),
     },
     { requiredKeys: ['run', 'epoch', 'attempt', 'step', 'baseline', 'targets'] },
   )
@@ -89,7 +93,7 @@ test.each([
   [JSON.stringify({ ...valid, epoch: -1 }), /epoch/],
   [JSON.stringify({ ...valid, epoch: 1.5 }), /epoch/],
   [JSON.stringify({ ...valid, run: undefined }), /run/],
-  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 2]] }), /lbs/],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 3]] }), /lbs/],
   [JSON.stringify({ ...valid, lbs: [['edge', 'a']] }), /lbs/],
   [JSON.stringify({ ...valid, base: [['app']] }), /base/],
 ])('%s cannot be read', (text, reason) => {

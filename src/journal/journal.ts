@@ -8,8 +8,11 @@ export const LONGEST_JOURNAL = 4096
 
 const Versioned = z.object({ v: z.number() })
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
+/** Of a target: an operator had it out before the drain; a person says that it is out. */
+const UNTOUCHED = 1
+const SAID_OUT = 2
 const Image = z.tuple([z.string(), z.string()])
-const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.union([z.literal(0), z.literal(1)])])
+const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.literal([0, 1, 2])])
 
 // Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
 const Stored = z.object({
@@ -69,12 +72,13 @@ export function readJournal(stored: string | undefined): ReadJournal {
         ...(containerId ? { containerId } : {}),
         ...(imageId ? { imageId } : {}),
       })),
-      targets: lbs.map(([loadBalancer, target, scope, prior, untouched]) => ({
+      targets: lbs.map(([loadBalancer, target, scope, prior, mark]) => ({
         loadBalancer,
         target,
         scope,
         prior,
-        untouched: untouched === 1,
+        untouched: mark === UNTOUCHED,
+        ...(mark === SAID_OUT ? { said: 'out' as const } : {}),
       })),
     },
   }
@@ -106,12 +110,12 @@ export function writeJournal(journal: Journal): string {
             containerId ?? '',
             imageId ?? '',
           ]),
-          lbs: targets.map(({ loadBalancer, target, scope, prior, untouched }): z.infer<typeof Target> => [
+          lbs: targets.map(({ loadBalancer, target, scope, prior, untouched, said }): z.infer<typeof Target> => [
             loadBalancer,
             target,
             scope,
             prior,
-            untouched ? 1 : 0,
+            untouched ? UNTOUCHED : said === 'out' ? SAID_OUT : 0,
           ]),
         }
       : {}),

@@ -71,6 +71,15 @@ export function closePatch(pod: PodView, next: Journal): PatchOperation[] {
   return [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...intoCondition(pod, next)]
 }
 
+/** A person's word, where the record in force stands: for the pod itself, or for its status. */
+export function wordPatch(pod: PodView, next: Journal): { subresource: '' | '/status'; operations: PatchOperation[] } {
+  const inAnnotation = pod.journal.annotation !== undefined && next.step !== 'closed' && next.step !== 'drain'
+  return {
+    subresource: inAnnotation ? '' : '/status',
+    operations: [...samePod(pod), ...(inAnnotation ? intoAnnotation(pod, next) : intoCondition(pod, next))],
+  }
+}
+
 function samePod(pod: PodView): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: pod.uid },

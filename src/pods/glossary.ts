@@ -106,6 +106,8 @@ export interface JournalTarget {
   prior: unknown
   /** An operator had it out of rotation: it gets no effect. */
   untouched: boolean
+  /** A person has looked, and says so: it counts where the load balancer cannot be read. Only until the restore. */
+  said?: 'out'
 }
 
 /**

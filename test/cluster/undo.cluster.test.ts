@@ -175,4 +175,65 @@ describeOnCluster('back to the images before', (cluster) => {
       await noneFailed(traffic)
     })
   })
+
+  describe('sluice resolve', () => {
+    const V2_WANTED = ['upgrade', 'sts/web', `app=${V2}`]
+    const resolve = (bed: UpgradeBed, ...args: string[]) => bed.start(['resolve', 'web-2', ...args], { jsonl: false }).exit
+
+    /** An operator takes web-2 into maintenance while it restarts: no run ends that, and the pod needs a person. */
+    async function needsOperator(name: string): Promise<{ bed: UpgradeBed; traffic: Traffic }> {
+      const { bed, traffic } = await start(name, { deadlines: { restart: '10s', ready: '10s', restore: '3s' } })
+      const run = bed.start(V2_WANTED)
+      await reached(run, 'web-2', 'restarting')
+      await bed.haproxy.recorder.operator('set server web/web-2 state maint')
+      const exit = await run.exit
+      expect(exit.code, story(exit)).toBe(8)
+      expect(exit.result?.pods[0]?.instructions).toContain(`sluice resolve pod/web-2 -n ${name} --traffic out`)
+      return { bed, traffic }
+    }
+
+    it('is refused while a run is at work, which goes on undisturbed', async () => {
+      const { bed, traffic } = await start('resolve-busy')
+      const run = bed.start(V2_WANTED)
+      await reached(run, 'web-2', 'emptying')
+      const busy = await resolve(bed, '--traffic', 'in')
+      expect([busy.code, busy.stderr]).toEqual([7, expect.stringContaining('another run has this workload')])
+      const exit = await run.exit
+      expect(exit.code, story(exit)).toBe(0)
+      expect(bed.effects()).toEqual({ 'web-2': home, 'web-1': home, 'web-0': home })
+      await noneFailed(traffic)
+    })
+
+    it('in: what a person has put back is left so, and the same command goes on with the others', async () => {
+      const { bed, traffic } = await needsOperator('resolve-in')
+      const nothing = await bed.start(['resolve', 'web-0', '--traffic', 'in'], { jsonl: false }).exit
+      expect([nothing.code, nothing.stderr]).toEqual([3, expect.stringContaining('there is nothing to resolve')])
+      const wrong = await resolve(bed, '--traffic', 'in', '--load-balancer', 'inner')
+      expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('on record in edge, not in inner')])
+
+      await bed.haproxy.recorder.operator('set server web/web-2 state ready')
+      const said = await resolve(bed, '--traffic', 'in')
+      expect([said.code, said.stdout], story(said)).toEqual([0, expect.stringContaining('its record is closed')])
+      const again = await bed.start(V2_WANTED).exit
+      expect(again.code, story(again)).toBe(0)
+      expect(outcomes(again.result)).toEqual({ 'web-2': ['skipped'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+      expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': home, 'web-0': home })
+      expect(await images(bed)).toEqual([V2, V2, V2])
+      await isCounted(bed)
+      await noneFailed(traffic)
+    })
+
+    it('out: the run goes on from there, and puts the pod back', async () => {
+      const { bed, traffic } = await needsOperator('resolve-out')
+      await bed.haproxy.recorder.operator('set server web/web-2 state drain')
+      const said = await resolve(bed, '--traffic', 'out')
+      expect([said.code, said.stdout], story(said)).toEqual([0, expect.stringContaining('the next run goes on from there')])
+      const again = await bed.start(V2_WANTED).exit
+      expect(again.code, story(again)).toBe(0)
+      expect(bed.effects()).toEqual({ 'web-2': home, 'web-1': home, 'web-0': home })
+      expect((await standings(bed))['web-2']).toMatchObject({ state: 'ready', weight: 7 })
+      await isCounted(bed)
+      await noneFailed(traffic)
+    })
+  })
 })

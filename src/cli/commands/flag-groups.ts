@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 
-function collect(value: string, earlier: string[] | undefined): string[] {
+export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value]
 }
 

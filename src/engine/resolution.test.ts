@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import { writeJournal } from '../journal/journal.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import { testTarget } from '../journal/testing/journals.ts'
+import type { Journal, PodView } from '../pods/glossary.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { LedgerStore } from './ledger-store.ts'
+import type { Found } from './resolution.ts'
+import { decide } from './resolution.ts'
+
+const target = testTarget({ target: 'web/web-0@10.0.0.1:80' })
+const journal: Journal = { run: 'r1', epoch: 3, attempt: 1, step: 'restore', generation: 2, baseline: [], targets: [target] }
+const store = { ledger: { header: { run: 'r1' } } } as LedgerStore
+const IN = { traffic: 'in', loadBalancers: [] } as const
+const OUT = { traffic: 'out', loadBalancers: [] } as const
+
+function pod(annotation?: string): PodView {
+  return { ...testPod({ name: 'web-0', uid: 'u0' }), journal: annotation === undefined ? {} : { annotation } }
+}
+
+function entry(fields: Partial<LedgerEntry> = {}): LedgerEntry {
+  return { uid: 'u0', pod: 'web-0', targets: [target], state: 'open', ...fields }
+}
+
+function found(view: PodView | undefined, ...entries: LedgerEntry[]): Found {
+  return {
+    namespace: 'shop',
+    name: 'web-0',
+    ...(view ? { pod: view } : {}),
+    entries: entries.map((one) => ({ store, entry: one })),
+  }
+}
+
+describe('a pod that is there', () => {
+  test('in: its record is closed, under the epoch of who says it', () => {
+    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), entry()), IN, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'closed', epoch: 9 })
+    // The entry of a run that is not at its end closes with that run.
+    expect(entries).toEqual([])
+  })
+
+  test('out: the same run goes on', () => {
+    const { journal: decided } = decide(found(pod(writeJournal(journal)), entry()), OUT, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'patched', attempt: 2, epoch: 9, targets: [{ said: 'out' }] })
+  })
+
+  test('a journal that cannot be read is made anew of the ledger', () => {
+    const { journal: decided } = decide(found(pod('{'), entry()), OUT, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'drain', targets: [{ ...target, said: 'out' }] })
+    expect(decide(found(pod('{'), entry()), IN, 9).journal?.next).toMatchObject({ run: 'r1', step: 'closed' })
+  })
+
+  test('and without a ledger it can only be closed', () => {
+    expect(decide(found(pod('{')), IN, 9).journal?.next).toMatchObject({ step: 'closed', epoch: 9 })
+    expect(() => decide(found(pod('{')), OUT, 9)).toThrow(/no ledger says what was drained/)
+  })
+
+  test('at another address than its entries: out is not enough', () => {
+    const moved = found(pod(writeJournal(journal)), entry({ state: 'abandoned' }))
+    expect(() => decide(moved, OUT, 9)).toThrow(/point them at it/)
+    expect(decide(moved, IN, 9)).toMatchObject({
+      journal: { next: { step: 'closed' } },
+      entries: [{ next: { state: 'closed' } }],
+    })
+  })
+})
+
+describe('a pod that is gone', () => {
+  const gone = entry({ uid: 'u-gone', state: 'abandoned' })
+
+  test.each([
+    [IN, 'as it should be'],
+    [OUT, 'out of rotation for good'],
+  ])('nothing goes on for it: its entry is closed (%o)', (word, how) => {
+    const { journal: none, entries } = decide(found(undefined, gone), word, 9)
+    expect(none).toBeUndefined()
+    expect(entries).toMatchObject([{ next: { uid: 'u-gone', state: 'closed' }, message: expect.stringContaining(how) }])
+  })
+
+  test('its successor of the same name is left alone', () => {
+    const { journal: none, entries } = decide(found(pod(), gone), IN, 9)
+    expect([none, entries.map(({ next }) => next.uid)]).toEqual([undefined, ['u-gone']])
+  })
+
+  test('of several entries the others stay', () => {
+    const inner = testTarget({ loadBalancer: 'inner' })
+    const { entries } = decide(found(undefined, { ...gone, targets: [target, inner] }), { ...IN, loadBalancers: ['edge'] }, 9)
+    expect(entries[0]?.next).toMatchObject({ state: 'abandoned', targets: [inner] })
+  })
+})
+
+describe('refused', () => {
+  test.each([
+    ['nothing is on record', found(pod())],
+    ['no such pod', found(undefined)],
+    ['it is closed', found(pod(writeJournal({ ...journal, step: 'closed' })))],
+    ['an entry of a run that has not come to the pod', found(pod(), entry())],
+  ])('%s: there is nothing to resolve', (_, world) => {
+    expect(() => decide(world, IN, 9)).toThrow(/^there is nothing to resolve: nothing is open for pod\/web-0 in namespace shop$/)
+    expect(() => decide(world, OUT, 9)).toThrow(expect.objectContaining({ kind: 'preflight' }))
+  })
+
+  test('a load balancer that does not have it', () => {
+    expect(() => decide(found(pod(writeJournal(journal))), { ...IN, loadBalancers: ['inner'] }, 9)).toThrow(
+      'pod/web-0 is on record in edge, not in inner',
+    )
+  })
+})

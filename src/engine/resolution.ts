@@ -1,0 +1,107 @@
+import { journalOf } from '../journal/journal.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import type { Word } from '../journal/word.ts'
+import { isMeant, withWord } from '../journal/word.ts'
+import { baselineOf } from '../pods/baseline.ts'
+import type { Journal, JournalTarget, PodView } from '../pods/glossary.ts'
+import { RunError } from './errors.ts'
+import type { LedgerStore } from './ledger-store.ts'
+
+/** What is on record of a pod, under its name. */
+export interface Found {
+  namespace: string
+  name: string
+  /** Absent where none of that name is there. */
+  pod?: PodView
+  /** In ledgers of runs that are not finished: of the pod itself, and of those that had its name before. */
+  entries: { store: LedgerStore; entry: LedgerEntry }[]
+}
+
+export interface Decision {
+  /** To be stored on the pod. */
+  journal?: { pod: PodView; next: Journal; message: string }
+  entries: { store: LedgerStore; next: LedgerEntry; message: string }[]
+}
+
+/** Pure: what the word means for the records as they are. */
+export function decide(found: Found, word: Word, epoch: number): Decision {
+  const { name, pod, entries } = found
+  const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
+  const own = entries.find(({ entry }) => entry.uid === pod?.uid)
+  const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
+  const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid)
+  const abandoned = own?.entry.state === 'abandoned'
+  if (!isOpen && gone.length === 0 && !abandoned)
+    throw refusal(`there is nothing to resolve: nothing is open for pod/${name} in namespace ${found.namespace}`)
+  assertKnown(word, name, [
+    ...(stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])),
+    ...gone.flatMap(({ entry }) => entry.targets),
+  ])
+  if (abandoned && isOpen && word.traffic === 'out')
+    throw refusal(
+      `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
+    )
+  return {
+    ...(pod && isOpen ? { journal: { pod, ...nextJournal(pod, own, word, epoch) } } : {}),
+    entries: [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word)),
+  }
+}
+
+function nextJournal(
+  pod: PodView,
+  own: Found['entries'][number] | undefined,
+  word: Word,
+  epoch: number,
+): { next: Journal; message: string } {
+  const journal = openOrRebuilt(pod, own, word)
+  const said = withWord(journal, word)
+  if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
+  const next = { ...said.journal, epoch }
+  const message =
+    next.step === 'closed'
+      ? `pod/${pod.name} is in rotation, as you say: its record is closed`
+      : `pod/${pod.name} is ${word.traffic === 'in' ? 'in' : 'out of'} rotation, as you say: the next run goes on from there`
+  return { next, message }
+}
+
+/** A record that cannot be read says nothing; what was drained stands in the ledger too. */
+function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, { traffic }: Word): Journal {
+  const stored = journalOf(pod)
+  if (stored.kind === 'read') return stored.journal
+  if (own) {
+    const { entry, store } = own
+    const containers = entry.before?.images ?? pod.containers.map(({ name, image }) => ({ container: name, image }))
+    const baseline = baselineOf(pod, containers)
+    return { run: store.ledger.header.run, epoch: 0, attempt: 1, step: 'drain', baseline, targets: entry.targets }
+  }
+  if (traffic === 'in') return { run: 'resolved', epoch: 0, attempt: 1, step: 'closed', baseline: [], targets: [] }
+  throw refusal(
+    `pod/${pod.name}: its journal cannot be read, and no ledger says what was drained for it: bring it into rotation by hand, and say that it is in`,
+  )
+}
+
+/** The pod is gone, or elsewhere: nothing goes on for it, in rotation or not. */
+function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] {
+  const targets = entry.targets.filter((target) => !isMeant(target, word))
+  const settled = entry.targets
+    .filter((target) => isMeant(target, word))
+    .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
+  const next: LedgerEntry = targets.length === 0 ? { ...entry, state: 'closed' } : { ...entry, targets }
+  const how = word.traffic === 'in' ? 'as it should be' : 'out of rotation for good'
+  return {
+    store,
+    next,
+    message: `${settled.join(', ')} of a pod/${entry.pod} that was before is ${how}, as you say: no run asks for it any more`,
+  }
+}
+
+function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {
+  const known = new Set(targets.map(({ loadBalancer }) => loadBalancer))
+  const wrong = loadBalancers.filter((name) => !known.has(name))
+  if (wrong.length === 0) return
+  throw refusal(`pod/${pod} is on record in ${[...known].join(', ') || 'no load balancer'}, not in ${wrong.join(', ')}`)
+}
+
+function refusal(message: string): RunError {
+  return new RunError('preflight', message)
+}

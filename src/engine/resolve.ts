@@ -1,0 +1,143 @@
+import { journalOf } from '../journal/journal.ts'
+import type { LedgerHeader } from '../journal/ledger.ts'
+import { closePatch, wordPatch } from '../journal/patches.ts'
+import type { Word } from '../journal/word.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { Journal, PodView } from '../pods/glossary.ts'
+import { podView } from '../pods/view.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import { createOwnerLookup } from '../workloads/owner.ts'
+import { messageOf, RunError } from './errors.ts'
+import { leaseName } from './lease.ts'
+import { listLedgers, resumeLedger } from './ledger-store.ts'
+import type { Ownership } from './ownership.ts'
+import { takeOwnership } from './ownership.ts'
+import { podsPath } from './pod-store.ts'
+import type { Decision, Found } from './resolution.ts'
+import { decide } from './resolution.ts'
+import { token } from './token.ts'
+
+export interface ResolveRequest extends Word {
+  namespace: string
+  pod: string
+}
+
+export interface ResolvePorts {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  /** Names this process in the Lease. */
+  identity: string
+  signal: AbortSignal
+  onWaiting(lease: string, holder: string, remainingMs: number): void
+  onTrouble(error: Error): void
+}
+
+/** What was recorded, a sentence for each record. */
+export interface Resolution {
+  messages: string[]
+}
+
+/**
+ * Records what a person has seen of a pod's traffic, so that a run can go on that could not know it. Asks no load
+ * balancer: where one can be read, what it says counts more than the word when the run goes on.
+ * @throws RunError of kind `preflight` where there is nothing to resolve, or not so; `conflict` where a live run has the
+ * pod, or somebody has written its record meanwhile
+ */
+export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): Promise<Resolution> {
+  const held: Ownership[] = []
+  try {
+    const found = await lookUp(request, ports)
+    decide(found, request, 0)
+    for (const lease of await leasesOf(found, ports.client)) held.push(await take(lease, found, request, ports))
+    const epoch = Math.max(...held.map((one) => one.epoch))
+    // What it says may have changed while the Lease was waited for.
+    return await record(decide(await lookUp(request, ports), request, epoch), request, held, ports)
+  } finally {
+    await Promise.all(held.map((one) => one.release()))
+  }
+}
+
+async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: ResolvePorts): Promise<Found> {
+  const [raw, ledgers] = await Promise.all([
+    client.get(podsPath(namespace, name)).catch((error: unknown) => {
+      if (error instanceof KubeError && error.status === 404) return undefined
+      throw error
+    }),
+    listLedgers(client, namespace),
+  ])
+  const stores = ledgers.flatMap((one) => (one.kind === 'read' ? [resumeLedger(one, { client, namespace })] : []))
+  const entries = stores
+    .filter(({ ledger }) => ledger.header.finishedAt === undefined)
+    .flatMap((store) =>
+      [...store.ledger.entries.values()]
+        .filter(({ pod, state, targets }) => pod === name && state !== 'closed' && targets.length > 0)
+        .map((entry) => ({ store, entry })),
+    )
+  return { namespace, name, ...(raw === undefined ? {} : { pod: podView(raw) }), entries }
+}
+
+/** All workloads of the runs that the pod is on record of: whichever of them is at work, it is not come in between. */
+async function leasesOf({ pod, entries }: Found, client: KubeClient): Promise<string[]> {
+  const refs: Pick<LedgerHeader['workloads'][number], 'kind' | 'name'>[] = entries.flatMap(
+    ({ store }) => store.ledger.header.workloads,
+  )
+  if (pod) {
+    const ownership = await createOwnerLookup(client)(pod)
+    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod', name: pod.name })
+  }
+  return [...new Set(refs.map(({ kind, name }) => leaseName({ kind: kind as 'Pod', name })))].toSorted()
+}
+
+function take(lease: string, { pod }: Found, { namespace }: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {
+  const stored = pod ? journalOf(pod) : undefined
+  return takeOwnership({
+    ...ports,
+    namespace,
+    lease,
+    holder: `${ports.identity}_${token(ports.random, 6)}`,
+    epochFloor: stored?.kind === 'read' ? stored.journal.epoch : 0,
+    onWaiting: (holder, remainingMs) => ports.onWaiting(lease, holder, remainingMs),
+    onLost: () => {},
+    onOrder: () => {},
+  })
+}
+
+async function record(
+  { journal, entries }: Decision,
+  { namespace }: ResolveRequest,
+  held: readonly Ownership[],
+  { client }: ResolvePorts,
+): Promise<Resolution> {
+  const assertHeld = (): void => {
+    if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
+  }
+  for (const { store, next } of entries) {
+    assertHeld()
+    await store.put(next)
+  }
+  if (journal) {
+    assertHeld()
+    await write(journal.pod, journal.next, { client, namespace })
+  }
+  return { messages: [...entries, ...(journal ? [journal] : [])].map(({ message }) => message) }
+}
+
+async function write(
+  pod: PodView,
+  next: Journal,
+  { client, namespace }: { client: KubeClient; namespace: string },
+): Promise<void> {
+  const { subresource, operations } =
+    next.step === 'closed' ? { subresource: '/status', operations: closePatch(pod, next) } : wordPatch(pod, next)
+  try {
+    await client.patch(podsPath(namespace, pod.name) + subresource, operations)
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 422) throw error
+    throw new RunError('conflict', `somebody has changed the record of pod/${pod.name} meanwhile: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,40 @@
+import type { Journal, JournalTarget } from '../pods/glossary.ts'
+
+/** What a person has seen of the traffic of a pod, in all its load balancers or in those that are named. */
+export interface Word {
+  traffic: 'in' | 'out'
+  /** Empty: all. */
+  loadBalancers: readonly string[]
+}
+
+/** The record with a person's word in it, or why that cannot be. */
+export type WithWord = { ok: true; journal: Journal } | { ok: false; reason: string }
+
+/**
+ * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
+ *   is left is to put the pod back: a pod that is in one of them is never patched.
+ * - `out`: it is out of rotation. The run goes on from there without a read-back; where a restore was begun, as a new
+ *   attempt, since a load balancer that remembers operations would take its second restore for the first.
+ */
+export function withWord(journal: Journal, word: Word): WithWord {
+  const isSaid = (target: JournalTarget): boolean => isMeant(target, word) && !target.untouched
+  const rest = journal.targets.filter((target) => !isMeant(target, word) && !target.untouched)
+  if (word.traffic === 'in') {
+    if (rest.length === 0) return { ok: true, journal: { ...journal, step: 'closed' } }
+    const targets = journal.targets.filter((target) => !isSaid(target))
+    if (journal.step === 'restore') return { ok: true, journal: { ...journal, targets } }
+    const names = rest.map(({ loadBalancer }) => loadBalancer).join(', ')
+    return {
+      ok: false,
+      reason: `it is not on its way back yet, and would be patched while it takes requests: say it of ${names} too`,
+    }
+  }
+  const targets = journal.targets.map((target) => (isSaid(target) ? { ...target, said: 'out' as const } : target))
+  if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
+  const step = journal.generation === undefined ? 'drain' : 'patched'
+  return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }
+}
+
+export function isMeant({ loadBalancer }: Pick<JournalTarget, 'loadBalancer'>, { loadBalancers }: Word): boolean {
+  return loadBalancers.length === 0 || loadBalancers.includes(loadBalancer)
+}
