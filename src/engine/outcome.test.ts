@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodOutcome, PodResult } from './events.ts'
-import { endingOfAbort } from './outcome.ts'
+import { endingOfAbort, worstOutcome } from './outcome.ts'
 
 const pod = (outcome: PodOutcome, out = false): PodResult => ({
   uid: outcome,
@@ -9,6 +9,20 @@ const pod = (outcome: PodOutcome, out = false): PodResult => ({
   reason: 'because',
   out,
   phases: {},
+})
+
+describe('the worst of all pods', () => {
+  test.each<[PodOutcome[], string]>([
+    [['upgraded', 'skipped', 'settled'], 'done'],
+    [['rolledBack', 'unchanged', 'upgraded'], 'rolledBack'],
+    [['failed', 'rolledBack'], 'failed'],
+    [['needsOperator', 'failed', 'conflict'], 'needsOperator'],
+    [['interrupted', 'unchanged'], 'interrupted'],
+    // The one that the run stopped for is gone meanwhile: those that were not started are no success.
+    [['settled', 'unchanged'], 'failed'],
+  ])('%j: %s', (outcomes, worst) => {
+    expect(worstOutcome(outcomes.map((outcome) => pod(outcome))).outcome).toBe(worst)
+  })
 })
 
 describe('an abort', () => {

@@ -17,6 +17,9 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   if (late.length > 0) return { outcome: 'deadline', reason: say(late) }
   const interrupted = of('interrupted')
   if (interrupted.length > 0) return { outcome: 'interrupted', reason: say(interrupted) }
+  // No pod says why: the one that the run stopped for is gone.
+  const unchanged = of('unchanged')
+  if (unchanged.length > 0) return { outcome: 'failed', reason: say(unchanged) }
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
 }
 

@@ -175,8 +175,11 @@ function livePods(
         const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen: sluice resolve pod/${podName} -n ${pod.namespace} --traffic in, or out.`
         return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
-      const { step, run, attempt, targets } = read.journal
-      return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) }]
+      const { step, run, attempt, targets, rollback } = read.journal
+      const back = rollback && `; it failed, and is on its way back to ${rollback.map(imageWords).join(' ')}`
+      return [
+        { uid, name: podName, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) + (back ?? '') },
+      ]
     })
 }
 
