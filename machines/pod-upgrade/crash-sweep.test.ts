@@ -273,6 +273,19 @@ test('a later run for other images, interrupted at once: put back untouched, or 
   expect([...outcomes].toSorted()).toEqual([`unchanged on ${V1}`, `unchanged on ${V2}`])
 })
 
+test('a later run for the images that it had before, as an undo is, adopts it at every delivery', async () => {
+  const { deliveries } = await play({})
+  const ways = new Set<string>()
+  for (let killAt = 0; killAt < deliveries; killAt++) {
+    const ending = await play({ killAt, second: { run: 'run-2', wanted: [{ container: 'app', image: V1 }] } })
+    judge(ending)
+    expect(ending.world.pod?.containers[0]).toMatchObject({ image: V1, ready: true })
+    ways.add(`${ending.outcome}: ${order(ending)}`)
+  }
+  // Not drained yet, drained or patched, and home already.
+  expect([...ways].toSorted()).toEqual(['skipped: ', 'upgraded: drain restore', 'upgraded: drain restore drain restore'])
+})
+
 describe('an image that does not run, and a run that rolls back', () => {
   const wanted = [{ container: 'app', image: BAD }]
   const rollback: OwnerOptions = { wanted, guards: { rollsBack: () => true } }
