@@ -96,6 +96,8 @@ export function createTargets(scenario: Scenario): Targets {
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
         target.homes = isTouched(target) ? [...target.homes, before!] : [before!]
       if (entry.type === 'target') {
+        // What it was before may have been read still, where reads are not of this moment.
+        if (before !== null && target.homes.length === 0) target.homes.push(before)
         if (after !== null && entry.by === 'operator') target.homes.push(after)
         for (const progress of target.progress.values()) progress.isDisturbed = true
       }
@@ -134,7 +136,16 @@ export function isHeldOut(target: Target): boolean {
   return target.state?.routable === false && !isTakenOut(target)
 }
 
-/** What was written last when a call left. */
-export function claimAt({ claims }: Target, at: number): Claim | undefined {
-  return claims.findLast((claim) => claim.at <= at)
+/**
+ * What allowed this when it left, or else what was written last. A target that was drained for a pod that is gone may be
+ * claimed for that one, and for the pod in its place.
+ */
+export function claimAt({ claims }: Target, at: number, effect: 'drain' | 'restore'): Claim | undefined {
+  const until = claims.filter((claim) => claim.at <= at)
+  const isNewest = (claim: Claim): boolean => until.findLast(({ uid }) => uid === claim.uid) === claim
+  return until.findLast((claim) => isNewest(claim) && !claim.untouched && allows(claim, effect)) ?? until.at(-1)
+}
+
+export function allows({ step }: Claim, effect: 'drain' | 'restore'): boolean {
+  return effect === 'drain' ? step === 'drain' || step === 'patched' : step === 'restore'
 }

@@ -92,20 +92,13 @@ export function createWorld(given: Scenario): World {
     for (const [uid, text] of Object.entries(dataOf(after))) {
       if (text === former[uid] || uid === 'header') continue
       const entry = readLedgerEntry(text)
-      if (entry?.state !== 'restore') continue
-      found.push({ uid, entry })
+      if (entry === undefined || entry.state === 'open') continue
+      if (entry.state === 'restore') found.push({ uid, entry })
       for (const { balancer, target, untouched } of entry.targets) {
         const last = targets.of(balancer, target).claims.findLast((claim) => claim.uid === uid)
+        const step = entry.state === 'restore' ? 'restore' : 'closed'
         const attempt = last?.attempt ?? `${uid} 1 0`
-        targets.claim(balancer, target, {
-          at,
-          entry: index,
-          uid,
-          attempt,
-          step: 'restore',
-          untouched,
-          isTampered: last === undefined,
-        })
+        targets.claim(balancer, target, { at, entry: index, uid, attempt, step, untouched, isTampered: last === undefined })
       }
     }
     return found

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Claim, Progress, Target } from '../targets.ts'
-import { changes, claimAt, isHeldOut } from '../targets.ts'
+import { allows, changes, claimAt, isHeldOut } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { holdersAt } from '../world.ts'
@@ -13,7 +13,7 @@ type Effect = Extract<HistoryEntry, { type: 'effect' }>
  */
 export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const target = world.targets.of(entry.balancer, entry.target)
-  const claim = claimAt(target, entry.leftAt)
+  const claim = claimAt(target, entry.leftAt, entry.effect)
   judgeIntent(world, entry, target, claim, report)
   if (claim === undefined) return
   const progress = progressOf(target, claim)
@@ -27,8 +27,7 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
 function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim | undefined, report: Report): void {
   const { by, effect, leftAt } = entry
   const wasTampered = claim !== undefined && (world.pods.byUid.get(claim.uid)?.tampered ?? 0) > claim.entry
-  const isMeant = effect === 'drain' ? claim?.step === 'drain' || claim?.step === 'patched' : claim?.step === 'restore'
-  if (!isMeant && !wasTampered)
+  if (!(claim && allows(claim, effect)) && !wasTampered)
     report(
       'I5',
       `a ${effect} of ${target.key} left with no ${effect} intent stored (${claim?.step ?? 'nothing'} was)`,

@@ -45,5 +45,5 @@ function isUnavailable({ targets, scenario }: World, pod: Pod, at: number, plann
   if (journal?.step === 'drain' || journal?.step === 'patched') return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned.
-  return own.some((target) => isHeldOut(target) && target.changedAt < plannedAt)
+  return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt < plannedAt)
 }
