@@ -143,6 +143,34 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'the container starts once more right before it is put back, and the API does not know yet',
+      tell(story) {
+        story.upgrade(0, {
+          before: {
+            restoreIntent() {
+              story.step(0, 'start')
+              story.step(0, 'serve')
+            },
+          },
+        })
+        story.end()
+      },
+    },
+    {
+      name: 'deleted by force and replaced at its address, its container ends later',
+      tell(story) {
+        story.ledger(0, 'open')
+        for (const name of ['drainIntent', 'drain', 'patch'] as const) story.step(0, name)
+        story.remove(0, { force: true })
+        story.replace(0)
+        story.ledger(0, 'restore')
+        story.effect(0, 'restore')
+        story.step(0, 'stop')
+        story.ledger(0, 'closed', { finished: true })
+        story.end({ 0: { outcome: 'settled', reason: 'replaced' }, 1: { outcome: 'skipped', reason: 'new' } })
+      },
+    },
+    {
       name: 'two at once in a window of two',
       options: { pods: 2, maxUnavailable: 2 },
       tell(story) {

@@ -36,6 +36,8 @@ export interface Pod {
   containers: Map<string, Container>
   /** Containers that the API has said to be ready, by their ids. */
   saidReady: Set<string>
+  /** Where in the history each container was started, by its id. */
+  starts: Map<string, number>
 }
 
 interface RawPod {
@@ -94,6 +96,7 @@ export function createPods(): Pods {
         patch: undefined,
         containers: new Map(),
         saidReady: new Set(),
+        starts: new Map(),
       }
       byUid.set(uid, pod)
     }
@@ -137,6 +140,7 @@ export function createPods(): Pods {
       const pod = podOf(uid)
       const now = pod.containers.get(container)
       if (what === 'started') {
+        pod.starts.set(id, index)
         // It answers when `serving` says so; until then it is down for the same reason as the one before.
         pod.containers.set(container, { id, image, startedAt: index, address, down: now?.down ?? 'itself' })
         return

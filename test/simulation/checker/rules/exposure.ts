@@ -8,6 +8,8 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
   const pod = world.pods.byUid.get(entry.uid)
   const container = pod?.containers.get(entry.container)
   if (container?.id !== entry.id || container.down !== 'sluice' || pod?.patch === undefined) return
+  // Where the pod was deleted without waiting for it, the address is that of another by now.
+  if (world.pods.at(container.address) !== pod) return
   for (const target of world.targets.at(container.address)) {
     // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
     if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at))

@@ -15,7 +15,7 @@ export function judgeRestore(world: World, pod: Pod, at: number, report: Report)
         pod.patch!.entry,
         container?.startedAt,
       )
-    else if (!pod.saidReady.has(container.id))
+    else if (!isSaidReady(pod))
       report('I3', `${pod.name} is to be put back, and its container ${name} was never said to be ready`, container.startedAt)
     else if (container.image !== pod.images[name])
       report('I3', `${pod.name} is to be put back on ${container.image}, not on ${pod.images[name]}`, container.startedAt)
@@ -36,6 +36,11 @@ export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerE
       report('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
     judgeReady(world, heir, at, report)
   }
+}
+
+/** Of a container that was started since the patch; another may have taken its place since, which the API does not know yet. */
+function isSaidReady({ saidReady, starts, patch }: Pod): boolean {
+  return [...saidReady].some((id) => (starts.get(id) ?? -1) > patch!.entry)
 }
 
 /** The ReplicaSets of a Deployment, one for each template that it had, have names that differ in their last part. */

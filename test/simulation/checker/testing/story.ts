@@ -43,7 +43,8 @@ export interface Story {
   /** Somebody else changes the target. */
   change(place: number, by: 'operator' | 'reload', to: Partial<TargetState>): void
   pod(place: number, change: (raw: RawPod) => void, by?: string): void
-  remove(place: number): void
+  /** `force`: its container goes on. */
+  remove(place: number, how?: { force: boolean }): void
   /** A pod of the same controller comes to the address of this one, ready. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
   ledger(place: number, state: string, over?: { finished?: boolean; owner?: string }): void
@@ -235,8 +236,8 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       tell({ type: 'target', by, balancer: 'edge', target: nameOf(place), before, after: targets[place % pods]! })
     },
     pod,
-    remove(place) {
-      container(place, 'exited', imageOf(place))
+    remove(place, { force } = { force: false }) {
+      if (!force) container(place, 'exited', imageOf(place))
       tell({
         type: 'stored',
         by: 'kubelet',
