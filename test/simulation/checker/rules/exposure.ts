@@ -3,11 +3,20 @@ import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { isExcused } from './images.ts'
 
-/** A container of a pod has just ended: because sluice gave the pod another image, while requests still come to it? */
+/**
+ * A container of a pod has just ended: because sluice gave the pod another image, while requests still come to it? What
+ * was started since then ends by itself.
+ */
 export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'container' }>, report: Report): void {
   const pod = world.pods.byUid.get(entry.uid)
   const container = pod?.containers.get(entry.container)
-  if (container?.id !== entry.id || container.down !== 'sluice' || pod?.patch === undefined) return
+  if (
+    container?.id !== entry.id ||
+    container.down !== 'sluice' ||
+    pod?.patch === undefined ||
+    container.startedAt > pod.patch.entry
+  )
+    return
   // Where the pod was deleted without waiting for it, the address is that of another by now.
   if (world.pods.at(container.address) !== pod) return
   for (const target of world.targets.at(container.address)) {
