@@ -38,6 +38,8 @@ export interface KubeApi {
   request(method: string, path: string, body?: unknown, contentType?: string): Promise<KubeObject>
   /** Creates each object, or changes it to what is given (server-side apply). Namespaces come first. */
   apply(...objects: KubeObject[]): Promise<KubeObject[]>
+  /** Every line of a watch, until it is aborted. The path has the version to begin after. */
+  watch(path: string, onEvent: (event: { type: string; object: KubeObject }) => void, signal: AbortSignal): Promise<void>
   get(kind: string, name: string, namespace?: string): Promise<KubeObject>
   list(kind: string, namespace?: string, labelSelector?: string): Promise<KubeObject[]>
   patch(
@@ -143,11 +145,10 @@ export function pathOf(kind: string, namespace?: string, name?: string): string 
 }
 
 export function connectApi(info: ClusterInfo): KubeApi {
-  const agent = new Agent({
-    connect: { ca: readFileSync(join(info.dir, 'certs', 'ca.crt'), 'utf8') },
-    headersTimeout: 30_000,
-    bodyTimeout: 30_000,
-  })
+  const connect = { ca: readFileSync(join(info.dir, 'certs', 'ca.crt'), 'utf8') }
+  const agent = new Agent({ connect, headersTimeout: 30_000, bodyTimeout: 30_000 })
+  // A watch is silent for as long as nothing changes.
+  const watchAgent = new Agent({ connect, headersTimeout: 30_000, bodyTimeout: 0 })
   const token = info.identities.find((identity) => identity.user === 'admin')?.token ?? ''
   const base = `https://127.0.0.1:${info.apiPort}`
 
@@ -194,11 +195,31 @@ export function connectApi(info: ClusterInfo): KubeApi {
     }
   }
 
+  async function watch(
+    path: string,
+    onEvent: (event: { type: string; object: KubeObject }) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/json' }
+    try {
+      const response = await fetch(base + path, { dispatcher: watchAgent, headers, signal })
+      let rest = ''
+      for await (const text of response.body!.pipeThrough(new TextDecoderStream())) {
+        const lines = (rest + text).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) onEvent(JSON.parse(line))
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+  }
+
   const get = (kind: string, name: string, namespace?: string) => request('GET', pathOf(kind, namespace, name))
 
   return {
     request,
     apply,
+    watch,
     get,
     async list(kind, namespace, labelSelector) {
       const query = labelSelector === undefined ? '' : `?labelSelector=${encodeURIComponent(labelSelector)}`
@@ -214,7 +235,9 @@ export function connectApi(info: ClusterInfo): KubeApi {
     waitForObject(kind, name, namespace, condition, options) {
       return waitFor(`${kind} ${namespace ?? ''}/${name}`, () => get(kind, name, namespace), condition, options)
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([agent.destroy(), watchAgent.destroy()])
+    },
   }
 }
 

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Trace } from './trace.ts'
+
+/**
+ * What real clusters have shown of one scenario, in so many runs: of each object its states and the steps between them.
+ *
+ * No two runs are the same: whether a probe falls between the end of the old container and the kubelet's next look, or
+ * whether the kubelet skips a status because a newer one is there, is chance each time. So it is steps that are kept and
+ * not whole sequences, which are as many as those chances multiplied. A run is as a real one where it begins and ends as
+ * one and takes only steps that were seen. A state names generations, containers and readiness, so nothing can be taken
+ * out of its order.
+ */
+export interface Golden {
+  kubernetes: string
+  runs: number
+  objects: Record<string, Steps>
+}
+
+export interface Steps {
+  states: string[]
+  /** Places in `states`. */
+  begins: number[]
+  ends: number[]
+  /** From and to, such as `0>1`. */
+  steps: string[]
+  /** In some runs it was not there at all. */
+  optional?: true
+}
+
+export function goldenFile(scenario: string): string {
+  return fileURLToPath(new URL(`../golden/kubelet/${scenario}.json`, import.meta.url))
+}
+
+export function readGolden(scenario: string): Golden | undefined {
+  const file = goldenFile(scenario)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Golden) : undefined
+}
+
+export function writeGolden(scenario: string, golden: Golden): void {
+  writeFileSync(goldenFile(scenario), `${JSON.stringify(golden, undefined, 2)}\n`)
+}
+
+/** What of a trace no real run has shown, by object; empty where it is as a real one. */
+export function strangers(golden: Golden, trace: Trace): Record<string, string[]> {
+  const strange: Record<string, string[]> = {}
+  for (const key of new Set([...Object.keys(golden.objects), ...Object.keys(trace)])) {
+    const found = strangeSteps(golden.objects[key], trace[key])
+    if (found.length > 0) strange[key] = found
+  }
+  return strange
+}
+
+function strangeSteps(known: Steps | undefined, lines: readonly string[] | undefined): string[] {
+  if (known === undefined) return ['was never seen', ...(lines ?? [])]
+  if (lines === undefined || lines.length === 0) return known.optional ? [] : ['was always seen']
+  const places = lines.map((line) => known.states.indexOf(line))
+  const strange: string[] = []
+  if (!known.begins.includes(places[0]!)) strange.push(`begins with: ${lines[0]}`)
+  for (let index = 1; index < lines.length; index++) {
+    if (known.steps.includes(`${places[index - 1]}>${places[index]}`)) continue
+    strange.push(`${lines[index - 1]}\n  then: ${lines[index]}`)
+  }
+  if (!known.ends.includes(places.at(-1)!)) strange.push(`ends with: ${lines.at(-1)}`)
+  return strange
+}
+
+/** The golden file with one more run in it. */
+export function withRun(golden: Golden, trace: Trace): Golden {
+  const objects: Record<string, Steps> = {}
+  const keys = new Set([...Object.keys(golden.objects), ...Object.keys(trace)])
+  for (const key of [...keys].sort()) {
+    const known = golden.objects[key]
+    const lines = trace[key]
+    if (lines === undefined) objects[key] = { ...known!, optional: true }
+    else if (known === undefined) {
+      const first = withLines({ states: [], begins: [], ends: [], steps: [] }, lines)
+      objects[key] = golden.runs === 0 ? first : { ...first, optional: true }
+    } else objects[key] = withLines(known, lines)
+  }
+  return { ...golden, runs: golden.runs + 1, objects }
+}
+
+function withLines(known: Steps, lines: readonly string[]): Steps {
+  const states = [...known.states]
+  const places = lines.map((line) => {
+    if (!states.includes(line)) states.push(line)
+    return states.indexOf(line)
+  })
+  const taken = places.slice(1).map((place, index) => `${places[index]}>${place}`)
+  const union = <One>(a: readonly One[], b: readonly One[]): One[] => [...new Set([...a, ...b])]
+  return {
+    ...known,
+    states,
+    begins: union(known.begins, [places[0]!]),
+    ends: union(known.ends, [places.at(-1)!]),
+    steps: union(known.steps, taken),
+  }
+}

@@ -1,0 +1,42 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Behaviour } from '../../sim/kubelet/behaviour.ts'
+import { readGolden, strangers } from './golden.ts'
+import { scenarios } from './scenarios.ts'
+import { playSimulated } from './simulated-bed.ts'
+
+/* The embedded cluster shows only what a real one has shown, whatever the seed. */
+
+const SEEDS = 50
+
+test('every scenario has a golden file, and every golden file a scenario', () => {
+  const files = readdirSync(new URL('../golden/kubelet/', import.meta.url)).sort()
+  expect(files).toEqual(scenarios.map(({ name }) => `${name}.json`).sort())
+})
+
+describe.each(scenarios)('$name', (scenario) => {
+  test('is played as on the real cluster', async () => {
+    const golden = readGolden(scenario.name)!
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const strange = strangers(golden, await playSimulated(scenario, seed))
+      expect(strange, `seed ${seed}`).toEqual({})
+    }
+  })
+})
+
+// Negative controls: kubelets that tell things in another order than real ones.
+const wrong: [lie: keyof Behaviour, scenario: string][] = [
+  ['readyResetAtOnce', 'image-change-without-probe'],
+  ['imageIdEarly', 'image-change'],
+  // A status that lasts for as long as a preStop hook is skipped by no kubelet, however busy.
+  ['observedGenerationLate', 'pre-stop'],
+]
+
+test.each(wrong)('a kubelet with %s is caught by %s', async (lie, name) => {
+  const scenario = scenarios.find((one) => one.name === name)!
+  const golden = readGolden(name)!
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const strange = strangers(golden, await playSimulated(scenario, seed, { kubelet: { [lie]: true } }))
+    expect(Object.keys(strange), `seed ${seed}`).toContain('web')
+  }
+})
