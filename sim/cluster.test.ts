@@ -187,3 +187,20 @@ test('the same seed gives the same history', () => {
   expect(history(7)).toEqual(history(7))
   expect(history(7)).not.toEqual(history(8))
 })
+
+test('a node that is silent for too long takes Ready from its pods once, and nothing else', () => {
+  const { clock, cluster, store, pods } = start(2, { nodeMonitorGracePeriodMs: 6_000 })
+  const [{ spec }] = pods() as [Pod]
+  const here = (): Pod => pods()[0]!
+  const nodeReady = (): unknown => JSON.stringify(store.get('nodes', '', spec.nodeName!)!['status'])
+  cluster.stopKubelet(spec.nodeName!)
+  clock.advance(5_000)
+  expect(isReady(here())).toBe(true)
+  clock.advance(3_000)
+  expect(isReady(here())).toBe(false)
+  expect(here().status!.containerStatuses![0]!.ready).toBe(true)
+  expect(nodeReady()).toContain('Unknown')
+  cluster.continueKubelet(spec.nodeName!)
+  clock.until('Ready again', () => isReady(here()), 12_000)
+  expect(pods().map(isReady)).toEqual([true, true])
+})

@@ -4,8 +4,10 @@ import { type Pod, condition } from '../kubelet/pod.ts'
 import type { ControllerPorts } from './controller.ts'
 
 const BY = 'node-controller'
-/** It looks at all nodes so often. */
-const MONITOR_MS = 1_000
+/** Beyond the grace period, until the controller's next look at all nodes. */
+const NOTICE_MS = [200, 1_300] as const
+/** From a kubelet that goes on until its node is Ready again. */
+const REPORT_MS = [10, 1_000] as const
 
 /** Hears of nodes that cease to report, and of those that come back. */
 export interface NodeLifecycle {
@@ -16,7 +18,6 @@ export interface NodeLifecycle {
 export interface NodeLifecycleOptions extends ControllerPorts {
   /** How long a node may be silent. */
   gracePeriodMs: number
-  /** When the node may be told of at the earliest: never, while it reports. */
   instant: () => string
 }
 
@@ -26,7 +27,7 @@ export interface NodeLifecycleOptions extends ControllerPorts {
  */
 export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycle {
   const { clock, random, store, instant } = options
-  const silent = new Map<string, unknown>()
+  const nodes = new Map<string, { timer: unknown; wasAlive: boolean }>()
 
   function setNode(nodeName: string, status: 'True' | 'Unknown', reason: string, by: string): void {
     store.update(
@@ -35,7 +36,7 @@ export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycl
       nodeName,
       (now) => {
         const conditions = ((now['status'] as { conditions?: NodeCondition[] } | undefined)?.conditions ?? []).map((one) =>
-          one.type === 'Ready' ? { ...one, status, reason, lastTransitionTime: instant() } : one,
+          one.type === 'Ready' && one.status !== status ? { ...one, status, reason, lastTransitionTime: instant() } : one,
         )
         return { ...now, status: { ...(now['status'] as object), conditions } }
       },
@@ -44,6 +45,8 @@ export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycl
   }
 
   function late(nodeName: string): void {
+    // Only the change counts: pods of a node that was not Ready before keep what they have.
+    if (!isReported(store.get('nodes', '', nodeName))) return
     setNode(nodeName, 'Unknown', 'NodeStatusUnknown', BY)
     const pods = (store.list('pods') as Pod[]).filter(({ spec }) => spec.nodeName === nodeName)
     for (const pod of pods) clock.setTimeout(() => markNotReady(pod), draw(random, [5, 60]))
@@ -68,22 +71,20 @@ export function createNodeLifecycle(options: NodeLifecycleOptions): NodeLifecycl
 
   return {
     onAlive(nodeName, isAlive) {
-      if (!isAlive) {
-        if (silent.has(nodeName)) return
-        // The last report was up to a second ago, and so was the controller's look.
-        const delayMs = options.gracePeriodMs + (random.next() - random.next()) * MONITOR_MS
-        silent.set(
-          nodeName,
-          clock.setTimeout(() => late(nodeName), Math.max(delayMs, 0)),
-        )
-        return
-      }
-      if (!silent.has(nodeName)) return
-      clock.clearTimeout(silent.get(nodeName))
-      silent.delete(nodeName)
-      clock.setTimeout(() => setNode(nodeName, 'True', 'KubeletReady', 'kubelet'), draw(random, [10, 1_000]))
+      const { timer, wasAlive = true } = nodes.get(nodeName) ?? {}
+      if (wasAlive === isAlive) return
+      clock.clearTimeout(timer)
+      const next = isAlive
+        ? clock.setTimeout(() => setNode(nodeName, 'True', 'KubeletReady', 'kubelet'), draw(random, REPORT_MS))
+        : clock.setTimeout(() => late(nodeName), options.gracePeriodMs + draw(random, NOTICE_MS))
+      nodes.set(nodeName, { timer: next, wasAlive: isAlive })
     },
   }
+}
+
+function isReported(node: KubeObject | undefined): boolean {
+  const { conditions = [] } = (node?.['status'] ?? {}) as { conditions?: NodeCondition[] }
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 }
 
 interface NodeCondition {

@@ -33,7 +33,7 @@ export interface Delays {
 export const measuredDelays: Delays = {
   deliver: [2, 12],
   publish: [4, 30],
-  queuedShare: 0.08,
+  queuedShare: 0.03,
   queue: [5, 60],
   wake: [1, 6],
   stop: [15, 80],
