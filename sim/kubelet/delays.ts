@@ -41,7 +41,7 @@ export const measuredDelays: Delays = {
   start: [60, 220],
   listen: [3, 30],
   failedPull: [5, 40],
-  relistPeriod: [1_003, 1_030],
+  relistPeriod: [1_006, 1_030],
   unmount: [10, 300],
   restart: [600, 1_500],
 }

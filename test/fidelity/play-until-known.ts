@@ -8,6 +8,7 @@ const ATTEMPTS = 3
  * A step that is seen for the first time is chance on a busy machine; one that is new three times in a row is not.
  */
 export async function playUntilKnown(
+  name: string,
   golden: Golden,
   play: (attempt: number) => Promise<Trace>,
 ): Promise<Record<string, string[]>> {
@@ -15,7 +16,7 @@ export async function playUntilKnown(
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     strange = strangers(golden, await play(attempt))
     if (Object.keys(strange).length === 0) break
-    console.warn(`strange in attempt ${attempt}: ${JSON.stringify(strange, undefined, 2)}`)
+    console.warn(`${name} is strange in attempt ${attempt}: ${JSON.stringify(strange, undefined, 2)}`)
   }
   return strange
 }
