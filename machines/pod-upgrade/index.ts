@@ -10,6 +10,7 @@ import { and, not } from 'xstate'
 import { openRecord } from './facts.ts'
 import { podSetup } from './setup.ts'
 import { checking } from './states/checking.ts'
+import { claiming } from './states/claiming.ts'
 import { closing } from './states/closing.ts'
 import { draining } from './states/draining.ts'
 import { emptying } from './states/emptying.ts'
@@ -73,6 +74,8 @@ export const podUpgradeMachine = podSetup.createMachine({
           target: 'done',
           actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
         },
+        { guard: 'isGone', target: 'settling' },
+        { guard: and([not('hasNoRecord'), not('isRecorded')]), target: 'claiming' },
         { guard: and(['isVanished', not('hasNoRecord')]), target: 'settling' },
         {
           guard: and(['hasNoRecord', not('asksForOthers')]),
@@ -105,6 +108,7 @@ export const podUpgradeMachine = podSetup.createMachine({
       ],
       on: { start: 'checking' },
     },
+    claiming,
     checking,
     draining,
     emptying,

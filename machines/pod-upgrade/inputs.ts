@@ -34,6 +34,10 @@ export function storeInput({ context }: From): StoreInput {
   return { ...podInput({ context }), record: context.record! }
 }
 
+export function claimInput({ context }: From): StoreInput {
+  return { ...storeInput({ context }), claims: true }
+}
+
 export function targetsInput({ context: { uid, record } }: From): TargetsInput {
   return { uid, targets: record!.targets }
 }

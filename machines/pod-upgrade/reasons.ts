@@ -26,6 +26,7 @@ export const reasons = {
   absent: (c) => `it cannot be drained${because(c)}`,
   notChecked: (c) => `it could not be checked in time${because(c)}`,
   rehearsalRefused: (c) => `the API server refuses the patch${because(c)}`,
+  notClaimed: (c) => `the record of an earlier run could not be taken over${because(c)}`,
   drainNotRecorded: (c) => `the drain intent could not be written${because(c)}`,
   drainRefused: (c) => `the load balancer refuses the drain${because(c)}`,
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,

@@ -167,6 +167,7 @@ export const podSetup = setup({
     expireDrain: assign({ expired: 'drain' }),
     expireRestore: assign({ expired: 'restore' }),
 
+    recordClaim: assign({ record: ({ context }) => reopened(context) }),
     recordDrain: assign({ record: ({ context }) => nextRecord(context, 'drain') }),
     recordPatched: assign({ record: ({ context }) => nextRecord(context, 'patched') }),
     recordRollback: assign({ record: ({ context }) => rollbackRecord(context) }),

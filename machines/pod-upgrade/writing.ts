@@ -1,7 +1,14 @@
-import { storeInput, uidInput } from './inputs.ts'
+import { claimInput, storeInput, uidInput } from './inputs.ts'
 import { podSetup } from './setup.ts'
 
-type Recording = 'recordDrain' | 'recordPatched' | 'recordRollback' | 'recordRestore' | 'recordReadmission' | 'recordClosed'
+type Recording =
+  | 'recordClaim'
+  | 'recordDrain'
+  | 'recordPatched'
+  | 'recordRollback'
+  | 'recordRestore'
+  | 'recordReadmission'
+  | 'recordClosed'
 
 export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
 
@@ -18,7 +25,7 @@ export function writing(recording: Recording, stored: string, again = 'writing')
       invoke: {
         id: 'store',
         src: 'store',
-        input: storeInput,
+        input: recording === 'recordClaim' ? claimInput : storeInput,
         onDone: { target: 'written', actions: 'takeAnswer' },
         onError: BUG,
       },

@@ -4,6 +4,7 @@ import type { Plan } from '../plan/plan.ts'
 export type PodState =
   | 'deriving'
   | 'queued'
+  | 'claiming'
   | 'checking'
   | 'draining'
   | 'emptying'

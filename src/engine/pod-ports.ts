@@ -1,5 +1,5 @@
 import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
-import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from '../journal/patches.ts'
+import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, restoreIntentPatch } from '../journal/patches.ts'
 import { formerPod } from '../journal/former-pod.ts'
 import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
@@ -34,11 +34,11 @@ export interface PodPortOptions {
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, namespace, store, traffic, ledger } = options
 
-  async function write({ uid, pod, record, wanted }: StoreInput): Promise<StoreAnswer> {
+  async function write({ uid, pod, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
     if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
     try {
-      const { subresource, operations } = patchFor(record, pod, wanted, () => labelOf(record, pod))
-      const path = podsPath(namespace, pod.name) + subresource
+      const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
+      const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
@@ -125,16 +125,16 @@ function patchFor(
   pod: PodView,
   wanted: readonly ContainerImage[],
   extra: () => PatchOperation[],
-): { subresource: '' | '/status'; operations: PatchOperation[] } {
+): PatchOperation[] {
   switch (record.step) {
     case 'drain':
-      return { subresource: '/status', operations: drainIntentPatch(pod, record) }
+      return drainIntentPatch(pod, record)
     case 'patched':
-      return { subresource: '', operations: imagesPatch(pod, record, wanted, extra()) }
+      return imagesPatch(pod, record, wanted, extra())
     case 'restore':
-      return { subresource: '', operations: restoreIntentPatch(pod, record) }
+      return restoreIntentPatch(pod, record)
     case 'closed':
-      return { subresource: '/status', operations: closePatch(pod, record) }
+      return closePatch(pod, record)
   }
 }
 

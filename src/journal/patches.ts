@@ -80,6 +80,19 @@ export function wordPatch(pod: PodView, next: Journal): { subresource: '' | '/st
   }
 }
 
+/** Takes an open record over: it is the same, in another owner's name, in the place where it stands. */
+export function claimPatch(pod: PodView, next: Journal): PatchOperation[] {
+  return [
+    { op: 'test', path: '/metadata/uid', value: pod.uid },
+    ...(isForCondition(next) ? intoCondition(pod, next) : intoAnnotation(pod, next)),
+  ]
+}
+
+/** What is written before the images, or when all is done. */
+export function isForCondition({ step }: Pick<Journal, 'step'>): boolean {
+  return step === 'drain' || step === 'closed'
+}
+
 function samePod(pod: PodView): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: pod.uid },

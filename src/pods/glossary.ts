@@ -26,6 +26,8 @@ export interface ContainerView {
   /** `status.containerStatuses[].image`: an arbitrary tag of the CRI for that digest, not always the one asked for. */
   statusImage?: string
   ready: boolean
+  /** Called ready though no probe has run: milliseconds after which one would have failed. */
+  unprobedMs?: number
   running: boolean
   /** Such as ErrImagePull, CrashLoopBackOff. */
   waitingReason?: string

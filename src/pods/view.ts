@@ -10,6 +10,14 @@ const Container = z.object({
   name: z.string(),
   image: z.string().default(''),
   ports: z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).nullish(),
+  readinessProbe: z
+    .object({
+      // The API server's defaults.
+      initialDelaySeconds: z.number().default(0),
+      periodSeconds: z.number().default(10),
+      failureThreshold: z.number().default(3),
+    })
+    .nullish(),
 })
 
 const ContainerStatus = z.object({
@@ -21,14 +29,19 @@ const ContainerStatus = z.object({
   restartCount: z.number().default(0),
   state: z
     .object({
-      running: z.object({}).nullish(),
+      running: z.object({ startedAt: z.string().nullish() }).nullish(),
       waiting: z.object({ reason: z.string().optional(), message: z.string().optional() }).nullish(),
     })
     .nullish(),
   lastState: z.object({ terminated: z.object({ containerID: z.string().optional() }).nullish() }).nullish(),
 })
 
-const Condition = z.object({ type: z.string(), status: z.string(), message: z.string().optional() })
+const Condition = z.object({
+  type: z.string(),
+  status: z.string(),
+  message: z.string().optional(),
+  lastTransitionTime: z.string().nullish(),
+})
 
 const RawPod = z.object({
   metadata: z.object({
@@ -82,6 +95,7 @@ export function podView(raw: unknown): PodView {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   const revision = metadata.labels?.[REVISION_LABEL]
   const firstCondition = status.conditions?.[0]?.type
+  const readyAt = status.conditions?.find(({ type }) => type === 'ContainersReady')?.lastTransitionTime ?? undefined
   return {
     uid: metadata.uid,
     name: metadata.name,
@@ -96,7 +110,7 @@ export function podView(raw: unknown): PodView {
     hostNetwork: spec.hostNetwork ?? false,
     ready: condition('Ready'),
     containersReady: condition('ContainersReady'),
-    containers: spec.containers.map((container) => containerView(container, statuses)),
+    containers: spec.containers.map((container) => containerView(container, statuses, readyAt)),
     initContainers: spec.initContainers?.map(({ name }) => name) ?? [],
     gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
     ...(owner ? { owner: { kind: owner.kind, name: owner.name, uid: owner.uid, apiVersion: owner.apiVersion } } : {}),
@@ -120,6 +134,7 @@ function storedJournal(annotation: string | undefined, conditions: readonly z.in
 function containerView(
   container: z.infer<typeof Container>,
   statuses: readonly z.infer<typeof ContainerStatus>[],
+  readyAt: string | undefined,
 ): ContainerView {
   const statusIndex = statuses.findIndex(({ name }) => name === container.name)
   const status = statuses[statusIndex]
@@ -130,6 +145,7 @@ function containerView(
     image: container.image,
     ports: (container.ports ?? []).map(({ name, containerPort }) => ({ ...(name ? { name } : {}), port: containerPort })),
     ready: status?.ready ?? false,
+    ...unprobed(container, status, readyAt),
     running: status?.state?.running != null,
     restartCount: status?.restartCount ?? 0,
     ...(status ? { statusIndex } : {}),
@@ -141,4 +157,20 @@ function containerView(
     ...(waiting?.message ? { waitingMessage: waiting.message } : {}),
     ...(lastTerminatedId ? { lastTerminatedId } : {}),
   }
+}
+
+/**
+ * A kubelet that is restarted calls a container ready that it finds running, where the pod was Ready before, until a probe
+ * fails: also one that was started just before, which nothing has probed yet (prober_manager.go of 1.35,
+ * setReadyStateOnKubeletRestart). It shows by a ContainersReady that is older than the container. Both have whole seconds.
+ */
+function unprobed(
+  { readinessProbe }: z.infer<typeof Container>,
+  status: z.infer<typeof ContainerStatus> | undefined,
+  readyAt: string | undefined,
+): Pick<ContainerView, 'unprobedMs'> {
+  const startedAt = status?.state?.running?.startedAt
+  if (!status?.ready || !readinessProbe || !startedAt || readyAt === undefined || readyAt >= startedAt) return {}
+  const { initialDelaySeconds, periodSeconds, failureThreshold } = readinessProbe
+  return { unprobedMs: (initialDelaySeconds + failureThreshold * periodSeconds + 1) * 1000 }
 }
