@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { PodEvent } from './context.ts'
+import type { Observation, PodEvent } from './context.ts'
+import { isRecorded } from './facts.ts'
 import type { PodPorts } from './ports.ts'
 import { startOwner } from './testing/owner.ts'
 import type { Owner, OwnerOptions } from './testing/owner.ts'
@@ -20,6 +21,8 @@ interface Story {
   fault?: (call: number, port: keyof PodPorts) => Fault
   first?: OwnerOptions
   second?: OwnerOptions
+  /** Whoever takes over begins with what was observed before this delivery, and hears of the present a while later. */
+  staleFrom?: number
   events?: { at: number; happen: (world: World) => void }[]
 }
 
@@ -35,7 +38,9 @@ const MOST_DELIVERIES = 5_000
 /** From an owner's death until another may begin. */
 const TAKEOVER_MS = 200
 
-async function play({ interruptAt, killAt, killAgainAt, fault, first, second, events = [] }: Story): Promise<Ending> {
+const HEARS_MS = 30
+
+async function play({ interruptAt, killAt, killAgainAt, fault, first, second, staleFrom, events = [] }: Story): Promise<Ending> {
   const schedule = createSchedule()
   const world = createWorld(schedule)
   if (fault) world.fault = fault
@@ -45,7 +50,9 @@ async function play({ interruptAt, killAt, killAgainAt, fault, first, second, ev
   let interrupted = false
   let epoch = 1
   let deliveries = 0
+  let stale: Observation | undefined
   for (;;) {
+    if (deliveries === staleFrom) stale = world.observation()
     if (deliveries === interruptAt) {
       interrupted = true
       owner.send(interrupt)
@@ -54,9 +61,12 @@ async function play({ interruptAt, killAt, killAgainAt, fault, first, second, ev
     if (deliveries === killAt || deliveries === killAgainAt) {
       owner.kill()
       epoch += 1
-      const options = { epoch, ...second, first: interrupted ? [interrupt] : (second?.first ?? []) }
+      const options = { epoch, ...stale, ...second, first: interrupted ? [interrupt] : (second?.first ?? []) }
       takeover?.cancel()
-      takeover = schedule.at(TAKEOVER_MS, () => (owner = startOwner(world, options)))
+      takeover = schedule.at(TAKEOVER_MS, () => {
+        owner = startOwner(world, options)
+        if (stale) schedule.at(HEARS_MS, () => world.onChange())
+      })
     }
     if (deliveries > MOST_DELIVERIES) throw new Error(`no end: ${JSON.stringify(owner.actor.getSnapshot().value)}`)
     deliveries += 1
@@ -116,6 +126,33 @@ test('killed at every delivery: one drain, one restore, in order, and home', asy
     expect([killAt, order(ending)]).toEqual([killAt, 'drain restore'])
     expect(ending.world.pod?.containers[0]?.image).toBe(V2)
     expect(['upgraded', 'skipped']).toContain(ending.outcome)
+  }
+})
+
+test('a takeover of an open record claims it once, one of nothing open claims nothing', async () => {
+  const { world, deliveries } = await play({})
+  expect(world.claims).toBe(0)
+  const claims = new Set<number>()
+  for (let killAt = 0; killAt < deliveries; killAt++) claims.add((await play({ killAt })).world.claims)
+  expect([...claims].toSorted()).toEqual([0, 1])
+})
+
+/** Taken over at every delivery, by what was observed at every delivery before. */
+async function staleStories(): Promise<Story[]> {
+  const { deliveries } = await play({})
+  const stories: Story[] = []
+  for (let staleFrom = 0; staleFrom < deliveries; staleFrom++) {
+    for (let killAt = staleFrom; killAt < deliveries; killAt += 7) stories.push({ staleFrom, killAt })
+    stories.push({ staleFrom, killAt: deliveries - 1 })
+  }
+  return stories
+}
+
+test('killed, and taken over by an old observation: one drain, one restore, in order, and home', async () => {
+  for (const story of await staleStories()) {
+    const ending = await play(story)
+    judge(ending)
+    expect([story, order(ending)]).toEqual([story, 'drain restore'])
   }
 })
 
@@ -400,6 +437,14 @@ describe('negative controls: with a protection off, the sweep finds it', () => {
     }
     const stories = everywhere.map((at): Story => ({ first: { guards }, events: [{ at, happen: (world) => world.crash() }] }))
     expect(await faults(stories)).toBeGreaterThan(0)
+  })
+
+  test('an open record of an earlier owner is not claimed', async () => {
+    // Before an answer has come in a state, it is the record that was begun with.
+    const guards: OwnerOptions['guards'] = {
+      isRecorded: ({ context }) => context.answer === undefined || isRecorded(context),
+    }
+    expect(await faults((await staleStories()).map((story): Story => ({ ...story, second: { guards } })))).toBeGreaterThan(0)
   })
 
   test('resume does not go by what it reads', async () => {

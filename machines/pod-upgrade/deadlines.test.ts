@@ -13,12 +13,13 @@ const OUT = { state: 'out', inFlight: 0, detail: 'out' }
 const BUSY = { state: 'out', inFlight: 3, detail: 'edge/web-0 draining, 3 in flight' }
 const IN = { state: 'in', inFlight: 1, detail: 'in' }
 
+/** By this owner: nothing is to be claimed. */
 function recorded(step: Journal['step']): ReadJournal {
   return {
     kind: 'read',
     journal: {
       run: 'run-1',
-      epoch: 1,
+      epoch: 2,
       attempt: 1,
       step,
       baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
@@ -28,18 +29,12 @@ function recorded(step: Journal['step']): ReadJournal {
   }
 }
 
-/** The write under way is stored as it was asked for. */
-async function stored(drive: Drive, pod = PODS.before): Promise<void> {
-  const { record } = drive.input() as StoreInput
-  await drive.answer({ kind: 'stored', seen: { pod, stored: { kind: 'read', journal: record } } })
-}
-
 async function draining(): Promise<Drive> {
   const drive = createDrive()
   drive.send({ type: 'start' })
   await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
   await drive.answer({ kind: 'stored' })
-  await stored(drive)
+  await drive.stored()
   expect(drive.state()).toBe('draining.calling')
   return drive
 }
@@ -94,10 +89,10 @@ test('draining: not confirmed in time, and put back', async () => {
   )
   expect(drive.state()).toBe('readmitting.writing')
   expect((drive.input() as StoreInput).record.step).toBe('restore')
-  await stored(drive)
+  await drive.stored()
   await drive.answer({ kind: 'applied' })
   await drive.answer({ kind: 'equal' })
-  await stored(drive)
+  await drive.stored()
   expect(end(drive)).toMatchObject({
     value: 'done',
     outcome: 'failed',
@@ -305,7 +300,7 @@ test('a write that is refused again and again is made anew five times, with paus
   }
   expect(writes).toBe(5)
   expect(drive.state()).toBe('closing.writing')
-  await stored(drive)
+  await drive.stored()
   expect(end(drive)).toMatchObject({
     value: 'done',
     outcome: 'failed',
@@ -346,7 +341,7 @@ test('draining: an intent that is never known to be stored is given up in time, 
     await drive.pass(50)
   }
   expect(drive.state()).toBe('closing.writing')
-  await stored(drive)
+  await drive.stored()
   expect(end(drive)).toMatchObject({ value: 'done', outcome: 'failed', deadline: 'drain' })
 })
 
@@ -441,16 +436,16 @@ describe('where a failed pod is rolled back', () => {
       wanted: [{ container: 'app', image: V1 }],
       record: { step: 'patched', rollback: [{ container: 'app', image: V1 }], generation: 3, attempt: 1 },
     })
-    await stored(drive, patchedBack)
+    await drive.stored(patchedBack)
     expect(drive.state()).toBe('restarting.watching')
     const now = drive.actor.getSnapshot().context.stored
     drive.send({ type: 'observed', pod: PODS.backSeen, stored: now })
     drive.send({ type: 'observed', pod: PODS.backReady, stored: now })
     await drive.pass(5_000)
-    await stored(drive, PODS.backReady)
+    await drive.stored(PODS.backReady)
     await drive.answer({ kind: 'applied' })
     await drive.answer({ kind: 'equal' })
-    await stored(drive, PODS.backReady)
+    await drive.stored(PODS.backReady)
     expect(end(drive)).toEqual({
       value: 'done',
       outcome: 'rolledBack',
@@ -474,7 +469,7 @@ describe('where a failed pod is rolled back', () => {
     await drive.answer(OUT)
     expect(drive.state()).toBe('rollingBack.writing')
     const still = { ...PODS.hopeless, generation: 3, containers: PODS.hopeless.containers.map((one) => ({ ...one, image: V1 })) }
-    await stored(drive, still)
+    await drive.stored(still)
     drive.send({ type: 'observed', pod: { ...still, observedGeneration: 3 }, stored: drive.actor.getSnapshot().context.stored })
     expect(drive.state()).toBe('restarting.watching')
   })
@@ -488,7 +483,7 @@ describe('where a failed pod is rolled back', () => {
 
   test('once: a rollback that does not come up fails, stays out, and says both', async () => {
     const drive = await rollingBack()
-    await stored(drive, patchedBack)
+    await drive.stored(patchedBack)
     await drive.pass(DEADLINES.restartDeadline)
     expect(end(drive)).toEqual({
       value: 'failed',
@@ -517,11 +512,13 @@ describe('where a failed pod is rolled back', () => {
     const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
     const late: ReadJournal = {
       kind: 'read',
-      journal: { ...journal, rollback: [{ container: 'app', image: V1 }], generation: 3 },
+      journal: { ...journal, epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 },
     }
     drive.send({ type: 'observed', pod: PODS.backSeen, stored: late })
+    expect(drive.state()).toBe('claiming.writing')
+    await drive.stored()
     await drive.answer(OUT)
-    drive.send({ type: 'observed', pod: PODS.backReady, stored: late })
+    drive.send({ type: 'observed', pod: PODS.backReady, stored: drive.actor.getSnapshot().context.stored })
     expect(drive.state()).toBe('warming.steady')
     expect(end(drive)).toMatchObject({ outcome: 'rolledBack' })
   })
@@ -530,9 +527,11 @@ describe('where a failed pod is rolled back', () => {
     const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
     const other: ReadJournal = {
       kind: 'read',
-      journal: { ...journal, run: 'run-0', rollback: [{ container: 'app', image: V1 }], generation: 3 },
+      journal: { ...journal, run: 'run-0', epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 },
     }
     const drive = createDrive({ stored: other, pod: PODS.backReady }, rollsBack)
+    expect((drive.input() as StoreInput).record).not.toHaveProperty('rollback')
+    await drive.stored()
     expect(drive.state()).toBe('draining.reading')
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { transition } from 'xstate'
+import { openJournal } from '../../src/pods/open-journal.ts'
 import { podUpgradeMachine } from './index.ts'
 import type { Place, Snapshot } from './testing/explore.ts'
 import { activeNodes, explore, pathOf, placeOf } from './testing/explore.ts'
@@ -169,4 +170,15 @@ test('a pod is done only when its record is closed, was never opened, or its tar
     const isClosed = from.some((path) => path.startsWith('closing') || path.startsWith('settling'))
     expect(!isOpen || isClosed || gone || pod.deleting, `${from.join(' ')}: ${outcome}`).toBe(true)
   }
+})
+
+test('nothing is drained, patched or put back under an earlier owner’s record', () => {
+  const acting = active.filter(({ snapshot }) => {
+    const isEffect = activeNodes(snapshot).some(({ invoke }) => invoke.some(({ id }) => id === 'drain' || id === 'restore'))
+    // What is gone is settled by the ledger.
+    return !snapshot.context.gone && (isEffect || ['patching.writing', 'rollingBack.writing'].includes(pathOf(snapshot)))
+  })
+  expect(acting.length).toBeGreaterThan(100)
+  const foreign = acting.filter(({ snapshot: { context } }) => openJournal(context.stored)?.epoch !== context.epoch)
+  expect([...new Set(foreign.map(({ snapshot }) => pathOf(snapshot)))]).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
-import { unready } from '../../src/pods/readiness.ts'
+import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 import { beginRestart, observeRestart, restartProof, restartTrouble } from '../../src/pods/witness.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
@@ -176,6 +176,14 @@ export function notReadyReason(
   // Then the kubelet is about to replace what is ready now.
   if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
   return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
+}
+
+/** Milliseconds until a probe would have told that what is called ready is not; see ContainerView. */
+export function goalUnprobedMs(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): number {
+  return unprobedMs(
+    context.pod,
+    goalOf(context).map(({ container }) => container),
+  )
 }
 
 export function restartTroubleOf({

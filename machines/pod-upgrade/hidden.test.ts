@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
-import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
@@ -11,6 +10,7 @@ import { TARGET, V1 } from './testing/world.ts'
 const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: 'edge/web-0 unknown' }
 const UNKNOWN = { kind: 'unknown', message: 'no answer' }
 
+/** By an earlier owner. */
 function recorded(step: Journal['step']): ReadJournal {
   return {
     kind: 'read',
@@ -32,8 +32,7 @@ async function draining(): Promise<Drive> {
   drive.send({ type: 'start' })
   await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
   await drive.answer({ kind: 'stored' })
-  const { record } = drive.input() as StoreInput
-  await drive.answer({ kind: 'stored', seen: { pod: PODS.before, stored: { kind: 'read', journal: record } } })
+  await drive.stored()
   expect(drive.calling()).toBe('effect')
   return drive
 }
@@ -67,6 +66,7 @@ test('also where the run was interrupted meanwhile: a restore could be overtaken
 
 test.each(['drain', 'restore'] as const)('another process finds the %s intent', async (step) => {
   const drive = createDrive({ stored: recorded(step) })
+  await drive.stored()
   expect(drive.calling()).toBe('inspect')
   expect(drive.input()).toMatchObject({ wasOut: false })
   await drive.answer(HIDDEN)
@@ -75,6 +75,7 @@ test.each(['drain', 'restore'] as const)('another process finds the %s intent', 
 
 test('another process finds it patched: that was done on the word of the load balancer', async () => {
   const drive = createDrive({ pod: PODS.asked, stored: recorded('patched') })
+  await drive.stored()
   expect(drive.calling()).toBe('inspect')
   expect(drive.input()).toMatchObject({ wasOut: true })
 })

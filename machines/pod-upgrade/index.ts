@@ -94,6 +94,8 @@ export const podUpgradeMachine = podSetup.createMachine({
     /** Waits for a place in the window. */
     queued: {
       always: [
+        // An earlier owner's record comes to light.
+        { guard: not('hasNothingOpen'), target: 'deriving', actions: 'reopen' },
         {
           guard: 'isInterrupted',
           target: 'done',

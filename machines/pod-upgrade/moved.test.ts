@@ -15,11 +15,12 @@ const ELSEWHERE = { kind: 'elsewhere', message: 'at its new address 10.0.0.9 it 
 const NOW: JournalTarget = { ...TARGET, target: 'web-0@10.0.0.9' }
 const FOLLOWED = { kind: 'same', address: '10.0.0.9', targets: [NOW] }
 
+/** By this owner: nothing is to be claimed. */
 const patched: ReadJournal = {
   kind: 'read',
   journal: {
     run: 'run-1',
-    epoch: 1,
+    epoch: 2,
     attempt: 1,
     step: 'patched',
     generation: 2,
@@ -48,6 +49,14 @@ describe('the same pod, whose sandbox died', () => {
     // The restore intent is durable with the entry as it is called now.
     expect(drive.calling()).toBe('store')
     expect(drive.input()).toMatchObject({ record: { step: 'restore', targets: [NOW] } })
+  })
+
+  test('is claimed first, where an earlier owner has left it: no effect rests on an old look at it', async () => {
+    const journal: Journal = { ...(patched as { journal: Journal }).journal, epoch: 1 }
+    const drive = createDrive({ pod: moved, stored: { kind: 'read', journal }, address: '10.0.0.1' })
+    expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
+    await drive.stored()
+    expect([drive.state(), drive.calling()]).toEqual(['settling.relocating', 'relocate'])
   })
 
   test('is left out where no load balancer has it at its new address', async () => {

@@ -17,17 +17,20 @@ function recorded(step: Journal['step'], epoch = 1, run = 'run-1'): ReadJournal 
 
 test('an earlier owner’s images patch lands while this one writes its own: the restart is judged by that one’s baseline', async () => {
   const drive = createDrive({ stored: recorded('drain') })
+  await drive.stored()
   await drive.answer(OUT)
   await drive.pass(2_000)
   await drive.answer(OUT)
   expect(drive.state()).toBe('patching.writing')
   await drive.answer({ kind: 'rejected', message: 'test failed' })
   await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: recorded('patched') } })
+  expect(drive.state()).toBe('claiming.writing')
+  await drive.stored()
   expect(drive.state()).toBe('restarting.confirming')
   await drive.answer(OUT)
   expect(drive.actor.getSnapshot().context.record).toMatchObject({ epoch: 2, step: 'patched', generation: 2 })
-  drive.send({ type: 'observed', pod: PODS.witness, stored: recorded('patched') })
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  drive.send({ type: 'observed', pod: PODS.witness, stored: recorded('patched', 2) })
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched', 2) })
   expect(drive.state()).toBe('warming.steady')
 })
 
@@ -35,7 +38,7 @@ test.each([
   { name: 'a later epoch', stored: recorded('drain', 3) },
   { name: 'the same epoch, another run', stored: recorded('drain', 2, 'run-9') },
 ])('$name has written the journal: stopped, whatever was decided before', async ({ stored }) => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', 2) })
   drive.send({ type: 'interrupt' })
   await drive.answer({ state: 'in', inFlight: 0, detail: 'in' })
   expect(drive.state()).toBe('readmitting.writing')
@@ -49,16 +52,16 @@ test.each([
 })
 
 test('deleted while its restore is in doubt: nothing is put back for it', async () => {
-  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
-  drive.send({ type: 'observed', pod: { ...PODS.ready, deleting: true }, stored: recorded('restore') })
+  const drive = createDrive({ stored: recorded('restore', 2), pod: PODS.ready })
+  drive.send({ type: 'observed', pod: { ...PODS.ready, deleting: true }, stored: recorded('restore', 2) })
   await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
 })
 
 test('evicted while it restarts: settled, and not waited for', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  const drive = createDrive({ stored: recorded('patched', 2), pod: PODS.witness })
   await drive.answer(OUT)
-  drive.send({ type: 'observed', pod: { ...PODS.witness, finished: true }, stored: recorded('patched') })
+  drive.send({ type: 'observed', pod: { ...PODS.witness, finished: true }, stored: recorded('patched', 2) })
   expect(drive.state()).toBe('settling.reading')
 })
 

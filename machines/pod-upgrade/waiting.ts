@@ -1,13 +1,16 @@
 import type { PodContext } from './context.ts'
-import { notReadyReason, restartTroubleOf } from './facts.ts'
+import { goalUnprobedMs, notReadyReason, restartTroubleOf } from './facts.ts'
 
 const LATE_CALL = 'whether a call that nobody answered still arrives'
+const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail'
 
 /** What a pod waits for now, in words; empty where it waits for an answer only. */
 export function waitingFor(state: string, context: PodContext): string {
   const { traffic, trouble, heir, pod } = context
   const held = trouble === undefined ? '' : `${trouble} (tried again)`
   switch (state) {
+    case 'claiming':
+      return held === '' ? 'an earlier owner has left it open' : held
     case 'emptying':
       if (traffic === undefined) return 'settling'
       return traffic.state === 'out' ? (traffic.inFlight === null ? 'settling' : `${traffic.inFlight} in flight`) : traffic.detail
@@ -19,7 +22,9 @@ export function waitingFor(state: string, context: PodContext): string {
           : 'the kubelet has not seen the patch yet')
       )
     case 'warming':
-      return notReadyReason(context) ?? (context.lateCall ? LATE_CALL : 'ready, for readyFor')
+      return (
+        notReadyReason(context) ?? (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : 'ready, for readyFor')
+      )
     case 'readmitting':
       return pod.ready ? held : 'not ready to be put back'
     case 'closing':

@@ -1,9 +1,10 @@
 import type { Actor, SnapshotFrom } from 'xstate'
 import { createActor } from 'xstate'
-import type { Heir, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { Heir, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
+import { goalUnprobedMs } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -107,13 +108,6 @@ export function createRollout(options: RolloutOptions): Rollout {
     resolveFinished = resolve
   })
 
-  const unprobedMs = ({ pod, wanted }: PodContext): number =>
-    Math.max(
-      0,
-      ...pod.containers
-        .filter(({ name }) => wanted.some(({ container }) => container === name))
-        .map((container) => container.unprobedMs ?? 0),
-    )
   const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
   const machine = podUpgradeMachine.provide({
@@ -128,7 +122,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
       quiet: (from) => grace(from) + QUIET_MARGIN_MS,
       lateArrival: ({ context }) => traffic.lateMs(context.uid),
-      readyFor: ({ context }) => Math.max(settings.readyForMs, unprobedMs(context)),
+      readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
       readyDeadline: settings.readyDeadlineMs,

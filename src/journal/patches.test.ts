@@ -6,7 +6,7 @@ import type { Raw, RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { rawPod, runningA } from '../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from '../pods/view.ts'
 import { journalOf, readJournal, writeJournal } from './journal.ts'
-import { closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
+import { claimPatch, closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
 import { PatchRefused, applyPatch } from './testing/json-patch.ts'
 import { testTarget } from './testing/journals.ts'
 
@@ -224,6 +224,74 @@ test.each(PATCHES)(
     expect(() => applyPatch(raw, operations)).not.toThrow()
   },
 )
+
+describe('claim', () => {
+  const STEPS = [
+    { step: 'drain', place: 'condition' },
+    { step: 'patched', place: 'annotation' },
+    { step: 'restore', place: 'annotation' },
+  ] as const
+
+  /** The open record of an earlier owner, where it stands, and the one that takes it over. */
+  function openAt({ step, place }: (typeof STEPS)[number]): { raw: Raw; operations: PatchOperation[]; next: Journal } {
+    const next = nextFor(rawPod(OPTIONS), step)
+    const former = writeJournal({ ...next, run: 'run-0', epoch: 2 })
+    // What was written before the images stays in the condition.
+    const raw = withJournals(place === 'condition' ? { condition: former } : { annotation: former, condition: OLDER })
+    return { raw, operations: claimPatch(podView(raw), next), next }
+  }
+
+  describe.each(STEPS)('$step', ({ step, place }) => {
+    test('changes the record in the place where it stands, and nothing else', () => {
+      const { raw, operations, next } = openAt({ step, place } as never)
+      const patched = applyPatch(raw, operations) as Raw
+      expect(journalOf(podView(patched))).toEqual(readJournal(writeJournal(next)))
+      const expected = structuredClone(raw) as Raw
+      if (place === 'annotation') expected.metadata.annotations[JOURNAL_KEY] = writeJournal(next)
+      else expected.status.conditions[0] = patched.status.conditions[0]
+      expect(patched).toEqual(expected)
+      expect(patched.status.conditions[0]).toMatchObject({ type: JOURNAL_KEY, status: 'True' })
+    })
+
+    test('is refused where either place was written since, or is empty now, and by itself a second time', () => {
+      const { raw, operations } = openAt({ step, place } as never)
+      const written = structuredClone(raw) as Raw
+      written.metadata.annotations[JOURNAL_KEY] = NEWER
+      expect(isRefused(written, operations)).toBe(true)
+      const other = structuredClone(raw) as Raw
+      other.status.conditions[0].message = NEWER
+      expect(isRefused(other, operations)).toBe(true)
+      const removed = structuredClone(raw) as Raw
+      if (place === 'condition') removed.status.conditions.shift()
+      else delete removed.metadata.annotations[JOURNAL_KEY]
+      expect(isRefused(removed, operations)).toBe(true)
+      expect(isRefused(applyPatch(raw, operations) as Raw, operations)).toBe(true)
+    })
+
+    test('is refused where the earlier owner has closed it', () => {
+      const { raw, operations, next } = openAt({ step, place } as never)
+      const closing = closePatch(podView(raw), { ...next, run: 'run-0', epoch: 2, step: 'closed' })
+      expect(isRefused(applyPatch(raw, closing) as Raw, operations)).toBe(true)
+    })
+
+    test('and whatever the earlier owner has under way is refused by it', () => {
+      const { raw, operations } = openAt({ step, place } as never)
+      const claimed = applyPatch(raw, operations) as Raw
+      for (const { name, build } of PATCHES) expect(isRefused(claimed, build(raw)), name).toBe(true)
+    })
+
+    test('takes a pod that is deleted, moved or restarted, and no other pod of its name', () => {
+      const { raw, operations } = openAt({ step, place } as never)
+      for (const { name, change } of VIOLATIONS.slice(1, 6)) {
+        const changed = structuredClone(raw) as Raw
+        change(changed)
+        expect(isRefused(changed, operations), name).toBe(false)
+      }
+      raw.metadata.uid = 'uid-1'
+      expect(isRefused(raw, operations)).toBe(true)
+    })
+  })
+})
 
 test('only containers whose image differs are replaced', () => {
   const raw = rawPod(OPTIONS)

@@ -13,3 +13,8 @@ export function unready(pod: PodView, containers: readonly string[]): string | u
     ? 'Ready is False though all containers are: a late node heartbeat or a readiness gate'
     : 'the pod is not Ready'
 }
+
+/** Milliseconds for which the Ready of these containers proves nothing, since no probe has run; mostly 0. */
+export function unprobedMs(pod: PodView, containers: readonly string[]): number {
+  return Math.max(0, ...pod.containers.map((one) => (containers.includes(one.name) ? (one.unprobedMs ?? 0) : 0)))
+}

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { unprobedMs as unprobedMsOf } from './readiness.ts'
+import type { Raw, RawContainer } from './testing/raw-pod.ts'
 import { rawPod, runningA, testPod } from './testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from './view.ts'
 
@@ -84,6 +86,67 @@ test.each([
   { phase: 'Failed', finished: true },
 ])('phase $phase: finished $finished', ({ phase, finished }) => {
   expect(testPod({ phase }).finished).toBe(finished)
+})
+
+describe('a container that was called ready before any probe ran', () => {
+  const PROBE = { initialDelaySeconds: 5, periodSeconds: 4, failureThreshold: 2 }
+  const startedAt = '2026-01-01T00:10:00Z'
+  const before = '2026-01-01T00:09:59Z'
+
+  function unprobedMs(since: string | undefined, change: Partial<RawContainer> = {}, status: RawContainer['status'] = {}) {
+    const own = { ...runningA, startedAt, ...status }
+    const pod = testPod({
+      containers: [{ name: 'app', image: 'app:v1', readinessProbe: PROBE, ...change, status: own }],
+      ...(since === undefined ? {} : { containersReadySince: since }),
+    })
+    return pod.containers[0]!.unprobedMs
+  }
+
+  test('is Ready since before it was started: the time until its probe would have failed, and a second', () => {
+    expect(unprobedMs(before)).toBe((5 + 2 * 4 + 1) * 1000)
+  })
+
+  test('with the defaults of the API server', () => {
+    expect(unprobedMs(before, { readinessProbe: {} })).toBe(31_000)
+  })
+
+  test.each([
+    ['it has no probe: it is ready as soon as it runs', unprobedMs(before, { readinessProbe: undefined as never })],
+    ['it got Ready in the same second', unprobedMs(startedAt)],
+    ['it got Ready later', unprobedMs('2026-01-01T00:10:07Z')],
+    ['it is not called ready', unprobedMs(before, {}, { ready: false })],
+    ['it does not run', unprobedMs(before, {}, { running: false })],
+    ['nobody says when it was started', unprobedMs(before, {}, { startedAt: null })],
+  ])('not where %s', (_, ms) => {
+    expect(ms).toBeUndefined()
+  })
+
+  test('not where nobody says since when it is Ready', () => {
+    const raw = rawPod({
+      containers: [{ name: 'app', image: 'app:v1', readinessProbe: PROBE, status: { ...runningA, startedAt } }],
+    })
+    expect(podView(raw).containers[0]).toHaveProperty('unprobedMs')
+    const condition = raw.status.conditions.find(({ type }: Raw) => type === 'ContainersReady')
+    delete condition.lastTransitionTime
+    expect(podView(raw).containers[0]).not.toHaveProperty('unprobedMs')
+    raw.status.conditions = []
+    expect(podView(raw).containers[0]).not.toHaveProperty('unprobedMs')
+  })
+
+  test('counts only for the containers that are asked about, and the longest of these', () => {
+    const container = (name: string, failureThreshold: number): RawContainer => ({
+      name,
+      image: 'app:v1',
+      readinessProbe: { periodSeconds: 1, failureThreshold },
+      status: { ...runningA, id: `containerd://${name}`, startedAt },
+    })
+    const pod = testPod({
+      containers: [container('app', 2), container('web', 4), container('proxy', 9)],
+      containersReadySince: before,
+    })
+    expect(unprobedMsOf(pod, ['app', 'web'])).toBe(5_000)
+    expect(unprobedMsOf(pod, [])).toBe(0)
+  })
 })
 
 test('deletion, journal, revision and the controlling owner', () => {

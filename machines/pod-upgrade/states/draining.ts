@@ -3,21 +3,29 @@ import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
+/** What another owner has written meanwhile. */
+const MEANWHILE = [
+  {
+    guard: 'isUsurped',
+    target: '#pod.stopped',
+    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+  },
+  { guard: 'isRecorded', target: 'calling' },
+  // An earlier owner's record comes to light: prior state and attempt are those, never the ones of a look at a drained pod.
+  { guard: not('hasNothingOpen'), target: '#pod.deriving', actions: ['forgetRecord', 'reopen'] },
+] as const
+
 /** The intent is durable; the drain calls run or are being resolved. */
 export const draining = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
-  initial: 'writing',
+  initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    ...writing('recordDrain', 'calling'),
+    ready: { always: [...MEANWHILE, { target: 'writing' }] },
+    ...writing('recordDrain', 'calling', 'ready'),
     deciding: {
       always: [
-        {
-          guard: 'isUsurped',
-          target: '#pod.stopped',
-          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
-        },
-        { guard: 'isRecorded', target: 'calling' },
+        ...MEANWHILE,
         {
           guard: 'isEnding',
           target: '#pod.done',

@@ -1,8 +1,9 @@
 import type { Actor } from 'xstate'
 import { SimulatedClock, createActor } from 'xstate'
+import type { PodView } from '../../../src/pods/glossary.ts'
 import type { PodEvent, PodUpgradeInput } from '../context.ts'
 import { podUpgradeMachine } from '../index.ts'
-import type { PodPorts } from '../ports.ts'
+import type { PodPorts, StoreInput } from '../ports.ts'
 import { portActors } from '../ports.ts'
 import { PODS } from './explore.ts'
 import { WANTED } from './world.ts'
@@ -15,6 +16,8 @@ export interface Drive {
   /** What the call under way was given. */
   input(): unknown
   answer(value: unknown): Promise<void>
+  /** The write under way is stored as it was asked for; `pod` as it is then. */
+  stored(pod?: PodView): Promise<void>
   send(event: PodEvent): void
   /** Lets time pass in steps, since a delay that is set by another one starts when that fires. */
   pass(ms: number): Promise<void>
@@ -53,15 +56,20 @@ export function createDrive(
     },
   }).start()
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  async function answer(value: unknown): Promise<void> {
+    const { resolve } = call!
+    call = undefined
+    resolve(value)
+    await settle()
+  }
   return {
     actor,
     calling: () => call?.port,
     input: () => call?.input,
-    async answer(value) {
-      const { resolve } = call!
-      call = undefined
-      resolve(value)
-      await settle()
+    answer,
+    stored(pod) {
+      const { record, pod: seen } = call!.input as StoreInput
+      return answer({ kind: 'stored', seen: { pod: pod ?? seen, stored: { kind: 'read', journal: record } } })
     },
     send: (event) => actor.send(event),
     async pass(ms) {

@@ -1,6 +1,7 @@
 import type { AnyEventObject, SnapshotFrom } from 'xstate'
 import { getInitialMicrosteps, getMicrosteps } from 'xstate'
 import type { Journal, ReadJournal } from '../../../src/pods/glossary.ts'
+import { isOpen } from '../../../src/pods/open-journal.ts'
 import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { PodContext, PodUpgradeInput } from '../context.ts'
 import type { podUpgradeMachine } from '../index.ts'
@@ -72,10 +73,13 @@ export const PODS = {
 }
 
 /** The answers of each port, by the id of its invoke. */
-function answersOf(id: string, { record, stored, pod, restart, epoch }: PodContext): object[] {
+function answersOf(id: string, path: string, { record, stored, pod, restart, epoch }: PodContext): object[] {
   const unknown = { kind: 'unknown', message: 'no answer' }
+  const closed: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1, step: 'closed' } } : stored
   const recorded: ReadJournal = record ? { kind: 'read', journal: record } : stored
   const usurped: ReadJournal = record ? { kind: 'read', journal: { ...record, run: 'other', epoch: epoch + 1 } } : stored
+  const earlier: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1 } } : stored
+  const home = record?.rollback ? PODS.backReady : record?.generation === undefined ? PODS.before : PODS.ready
   const isPatched = record?.step === 'patched' && restart === undefined
   const after = record?.rollback && record.step === 'patched' ? PODS.back : isPatched ? PODS.asked : pod
   switch (id) {
@@ -93,6 +97,10 @@ function answersOf(id: string, { record, stored, pod, restart, epoch }: PodConte
         { kind: 'read', seen: { pod: after, stored: recorded } },
         { kind: 'read', seen: { pod, stored } },
         { kind: 'read', seen: { pod, stored: usurped } },
+        // An earlier owner's intent comes to light.
+        ...(path.startsWith('draining') ? [{ kind: 'read', seen: { pod, stored: earlier } }] : []),
+        // The earlier owner has brought it home; once it is claimed nobody else can.
+        ...(path.startsWith('claiming') ? [{ kind: 'read', seen: { pod: home, stored: closed } }] : []),
         { kind: 'gone' },
         unknown,
       ]
@@ -124,9 +132,10 @@ function answersOf(id: string, { record, stored, pod, restart, epoch }: PodConte
 
 /** What the machine's own timers and calls can do now. */
 export function internalEvents(snapshot: Snapshot): AnyEventObject[] {
+  const path = pathOf(snapshot)
   return activeNodes(snapshot).flatMap(({ invoke, transitions }) => [
     ...invoke.flatMap(({ id }) => [
-      ...answersOf(id, snapshot.context).map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
+      ...answersOf(id, path, snapshot.context).map((output) => ({ type: `xstate.done.actor.${id}`, output, actorId: id })),
       { type: `xstate.error.actor.${id}`, error: new Error('a bug'), actorId: id },
     ]),
     ...[...transitions.keys()].filter((type) => type.startsWith('xstate.after.')).map((type) => ({ type })),
@@ -164,13 +173,13 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
 
 /** Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state. */
 export function placeOf(snapshot: Snapshot): string {
-  const { record, traffic, heir, pod, gone, interrupted, keepsPatch, lateCall, expired } = snapshot.context
+  const { record, stored, traffic, heir, pod, gone, interrupted, keepsPatch, lateCall, expired } = snapshot.context
   const path = pathOf(snapshot)
   return JSON.stringify([
     path,
     record && [record.step, record.generation !== undefined, record.rollback !== undefined],
-    nameOf(pod),
-    gone,
+    isOpen(stored),
+    gone || nameOf(pod),
     interrupted,
     keepsPatch,
     lateCall,

@@ -1,7 +1,7 @@
 import type { ContainerImage, Journal, JournalTarget, PodView, ReadJournal } from '../../../src/pods/glossary.ts'
 import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { Observation } from '../context.ts'
-import type { PodPorts, StoreAnswer } from '../ports.ts'
+import type { PodPorts, StoreAnswer, StoreInput } from '../ports.ts'
 import type { Schedule } from './schedule.ts'
 
 /* One pod, its kubelet, its entry in one load balancer and its ledger entry: what a pod upgrade acts on. */
@@ -37,6 +37,8 @@ export interface World {
   readonly violations: string[]
   /** The images that were patched in, in order. */
   readonly patches: string[]
+  /** Open records that were taken over. */
+  claims: number
   /** Calls that asked for what was so already. */
   redundant: number
   lb: 'in' | 'out'
@@ -114,17 +116,20 @@ export function createWorld(schedule: Schedule): World {
     schedule.at(120, () => set({ ready: true }))
   }
 
-  function store(seen: PodView, seenJournal: ReadJournal, record: Journal, wanted: readonly ContainerImage[]): StoreAnswer {
+  function store({ pod: seen, stored: seenJournal, record, wanted, claims }: StoreInput): StoreAnswer {
     if (!world.pod) return { kind: 'rejected', message: 'no such pod' }
     const isSame = JSON.stringify(seenJournal) === JSON.stringify(world.stored)
     if (!isSame) return { kind: 'rejected', message: 'the journal has changed' }
-    if (record.step !== 'closed' && seen.containers[0]!.containerId !== running.id) {
+    if (record.step !== 'closed' && !claims && seen.containers[0]!.containerId !== running.id) {
       return { kind: 'rejected', message: 'the container has changed' }
     }
     const before = world.stored.kind === 'read' ? world.stored.journal : undefined
     if (before && (record.epoch < before.epoch || record.attempt < before.attempt))
       world.violations.push('epoch or attempt went back')
-    if (record.step === 'patched') {
+    if (claims) {
+      if (before?.step !== record.step || before.attempt !== record.attempt) world.violations.push('a claim changed the record')
+      world.claims += 1
+    } else if (record.step === 'patched') {
       if (seen.generation !== running.generation) return { kind: 'rejected', message: 'the spec has changed' }
       if (world.lb !== 'out' || world.inFlight > 0) world.violations.push('patched while it took requests')
       const image = wanted[0]!.image
@@ -132,8 +137,7 @@ export function createWorld(schedule: Schedule): World {
       running = { ...running, spec: image, generation: running.generation + (changes ? 1 : 0) }
       if (changes) reconcile()
       world.patches.push(image)
-    }
-    if (record.step === 'drain' || record.step === 'restore') {
+    } else if (record.step !== 'closed') {
       const { containerId, image } = seen.containers[0]!
       intents.push({ kind: record.step, serves: seen.ready && origins.get(containerId!) === image })
     }
@@ -159,6 +163,7 @@ export function createWorld(schedule: Schedule): World {
     schedule,
     effects: [],
     patches: [],
+    claims: 0,
     violations: [],
     redundant: 0,
     lb: 'in',
@@ -223,7 +228,7 @@ export function createWorld(schedule: Schedule): World {
         snapshot: () => call('snapshot', () => ({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })),
         rehearse: () => call('rehearse', () => ({ kind: 'accepted' })),
         enroll: () => call('enroll', () => ({ kind: 'stored' })),
-        store: ({ pod, stored, record, wanted }) => call('store', () => store(pod, stored, record, wanted)),
+        store: (input) => call('store', () => store(input)),
         read: () =>
           call('read', () => (world.pod ? { kind: 'read' as const, seen: world.observation() } : { kind: 'gone' as const })),
         effect: ({ effect: kind, record }) =>

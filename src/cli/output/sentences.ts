@@ -7,6 +7,7 @@ import { inert } from './inert.ts'
 /** The states of a straight upgrade and the others, in the order in which a pod goes through them. */
 const PHASE_ORDER: readonly PodState[] = [
   'deriving',
+  'claiming',
   'checking',
   'draining',
   'emptying',

@@ -14,11 +14,14 @@ export interface RawContainer {
     image?: string
     ready?: boolean
     running?: boolean
+    /** Null: the runtime does not say. */
+    startedAt?: string | null
     waiting?: { reason: string; message?: string }
     restartCount?: number
     lastId?: string
   }
   ports?: { name?: string; containerPort: number }[]
+  readinessProbe?: { initialDelaySeconds?: number; periodSeconds?: number; failureThreshold?: number }
 }
 
 export interface RawPodOptions {
@@ -39,8 +42,12 @@ export interface RawPodOptions {
   phase?: string
   ready?: boolean
   containersReady?: boolean
+  /** When ContainersReady has come to be as it is. */
+  containersReadySince?: string
   graceSeconds?: number
 }
+
+const START = '2026-01-01T00:00:00Z'
 
 // oxlint-disable-next-line no-explicit-any
 export type Raw = any
@@ -58,11 +65,11 @@ export function rawPod(options: RawPodOptions = {}): Raw {
     .flatMap(({ name, image, status }) => (status ? [rawStatus(name, image, status)] : []))
     // Sorted by name, unlike the spec.
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const condition = (type: string, value: boolean): Raw => ({
+  const condition = (type: string, value: boolean, since = START): Raw => ({
     type,
     status: value ? 'True' : 'False',
     lastProbeTime: null,
-    lastTransitionTime: '2026-01-01T00:00:00Z',
+    lastTransitionTime: since,
   })
   return {
     apiVersion: 'v1',
@@ -84,7 +91,13 @@ export function rawPod(options: RawPodOptions = {}): Raw {
     spec: {
       ...(options.node === undefined ? {} : { nodeName: options.node }),
       ...(options.graceSeconds === undefined ? {} : { terminationGracePeriodSeconds: options.graceSeconds }),
-      containers: containers.map(({ name, image, ports }) => ({ name, image, ...(ports ? { ports } : {}), resources: {} })),
+      containers: containers.map(({ name, image, ports, readinessProbe }) => ({
+        name,
+        image,
+        ...(ports ? { ports } : {}),
+        ...(readinessProbe ? { readinessProbe } : {}),
+        resources: {},
+      })),
     },
     status: {
       phase: options.phase ?? 'Running',
@@ -96,7 +109,7 @@ export function rawPod(options: RawPodOptions = {}): Raw {
           : [{ type: JOURNAL_KEY, status: 'True', message: options.journalCondition }]),
         condition('Initialized', true),
         condition('Ready', options.ready ?? true),
-        condition('ContainersReady', options.containersReady ?? options.ready ?? true),
+        condition('ContainersReady', options.containersReady ?? options.ready ?? true, options.containersReadySince),
       ],
       ...(statuses.length > 0 ? { containerStatuses: statuses } : {}),
     },
@@ -114,7 +127,7 @@ function rawStatus(name: string, image: string, status: NonNullable<RawContainer
     started: running,
     restartCount: status.restartCount ?? 0,
     state: running
-      ? { running: { startedAt: '2026-01-01T00:00:00Z' } }
+      ? { running: { startedAt: status.startedAt === undefined ? START : status.startedAt } }
       : status.waiting
         ? { waiting: status.waiting }
         : { terminated: { exitCode: 137 } },

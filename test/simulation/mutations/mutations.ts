@@ -15,14 +15,14 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'no-drain-intent',
     breaks: 'PATCH 1 is left out: the drain is called with nothing written',
-    changes: [{ file: DRAINING, find: "initial: 'writing'", replace: "initial: 'calling'" }],
+    changes: [{ file: DRAINING, find: "initial: 'ready'", replace: "initial: 'calling'" }],
   },
   {
     name: 'intent-after-effect',
     breaks: 'the drain intent is written after the drain',
     changes: [
-      { file: DRAINING, find: "initial: 'writing'", replace: "initial: 'calling'" },
-      { file: DRAINING, find: "writing('recordDrain', 'calling')", replace: "writing('recordDrain', '#pod.emptying')" },
+      { file: DRAINING, find: "initial: 'ready'", replace: "initial: 'calling'" },
+      { file: DRAINING, find: "writing('recordDrain', 'calling', 'ready')", replace: "writing('recordDrain', '#pod.emptying')" },
       { file: DRAINING, find: "applied: '#pod.emptying'", replace: "applied: 'writing'" },
     ],
   },

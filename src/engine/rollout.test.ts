@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { PodState, RunEventBody } from './events.ts'
+import { createRollout } from './rollout.ts'
+import type { Traffic } from './traffic.ts'
+
+/* A pod is restarted and called ready: how long it is looked at before it is put back. */
+
+const OUT = { state: 'out', inFlight: 0, detail: 'out' } as const
+const READY_FOR_MS = 2_000
+const STARTED = '2026-01-01T00:10:00Z'
+const BEFORE = '2026-01-01T00:05:00Z'
+const PROBE = { periodSeconds: 5, failureThreshold: 3 }
+
+function podAt(containersReadySince: string, change: RawPodOptions = {}, version = 1) {
+  const status = { id: 'c2', image: 'app:v2', imageId: 'sha256:v2', running: true, ready: true, startedAt: STARTED }
+  return testPod({
+    resourceVersion: String(version),
+    ip: '10.0.0.1',
+    generation: 2,
+    observedGeneration: 2,
+    containersReadySince,
+    containers: [{ name: 'app', image: 'app:v2', readinessProbe: PROBE, status }],
+    ...change,
+  })
+}
+
+/** One pod, patched by this owner and restarted since; its load balancer has it out. */
+async function createBed(pod = podAt(BEFORE)) {
+  const clock = createVirtualClock()
+  const stored: Observation['stored'] = {
+    kind: 'read',
+    journal: {
+      run: 'run-1',
+      epoch: 1,
+      attempt: 1,
+      step: 'patched',
+      generation: 2,
+      baseline: [{ name: 'app', image: 'app:v1', containerId: 'c1', imageId: 'sha256:v1' }],
+      targets: [{ loadBalancer: 'edge', target: 'web-0', scope: 'web', prior: 'ready', untouched: false }],
+    },
+  }
+  const seen: Observation = { pod, stored }
+  const states: PodState[] = []
+  const details: string[] = []
+  const input = (): PodUpgradeInput => ({
+    ...seen,
+    run: 'run-1',
+    epoch: 1,
+    wanted: [{ container: 'app', image: 'app:v2' }],
+    rehearsed: true,
+    address: '10.0.0.1',
+    gone: false,
+  })
+  const rollout = createRollout({
+    clock,
+    settings: {
+      maxUnavailable: { count: 1 },
+      readyForMs: READY_FOR_MS,
+      onFailure: 'hold',
+      drainDeadlineMs: 60_000,
+      onDrainDeadline: 'fail',
+      restartDeadlineMs: 60_000,
+      readyDeadlineMs: 60_000,
+      restoreDeadlineMs: 60_000,
+    },
+    window: 1,
+    store: { all: () => [seen], get: () => seen, observe: () => seen, stop: async () => {} },
+    endpoints: { readiness: () => null, stop: async () => {} },
+    traffic: { isVolatile: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
+    ports: { ...missingPorts, inspect: async () => OUT, store: () => new Promise(() => {}) },
+    includes: () => true,
+    inputFor: input,
+    expectsHeir: () => true,
+    isOperatorOut: () => false,
+    onRest() {},
+    tell(event: RunEventBody) {
+      if (event.type !== 'podState') return
+      states.push(event.to)
+      details.push(event.reason)
+    },
+  })
+  rollout.start([])
+  await clock.advance(1)
+  return {
+    clock,
+    states,
+    details,
+    async observe(next: Observation['pod']) {
+      seen.pod = next
+      rollout.onPod(next.uid)
+      await clock.advance(0)
+    },
+  }
+}
+
+test('probed since it was started: for readyFor', async () => {
+  const { clock, states, details } = await createBed(podAt(STARTED))
+  expect([states.at(-1), details.at(-1)]).toEqual(['warming', 'ready, for readyFor'])
+  await clock.advance(READY_FOR_MS - 10)
+  expect(states.at(-1)).toBe('warming')
+  await clock.advance(20)
+  expect(states.at(-1)).toBe('restoring')
+})
+
+test('Ready since before it was started, so that nothing has probed it: until its probe would have failed', async () => {
+  const { clock, states, details } = await createBed()
+  expect([states.at(-1), details.at(-1)]).toEqual([
+    'warming',
+    'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail',
+  ])
+  await clock.advance(15_990)
+  expect(states.at(-1)).toBe('warming')
+  await clock.advance(20)
+  expect(states.at(-1)).toBe('restoring')
+})
+
+test('its probe fails and then succeeds: for readyFor from then on', async () => {
+  const { clock, states, observe } = await createBed()
+  await clock.advance(10_000)
+  await observe(podAt('2026-01-01T00:10:10Z', { ready: false }, 2))
+  await clock.advance(4_000)
+  await observe(podAt('2026-01-01T00:10:14Z', {}, 3))
+  await clock.advance(READY_FOR_MS - 10)
+  expect(states.at(-1)).toBe('warming')
+  await clock.advance(20)
+  expect(states.at(-1)).toBe('restoring')
+})
