@@ -63,9 +63,15 @@ describeOnCluster('an image that does not run', (cluster) => {
         expect((await bed.upgrade('sts/web', `app=localhost/app:${kind}`)).code).toBe(1)
         expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
 
+        const since = Date.now()
         const mending = await bed.upgrade('sts/web', `app=${good}`)
         expect(mending.code, story(mending)).toBe(0)
         expect(await images()).toEqual({ 'web-0': good, 'web-1': good, 'web-2': good })
+        // Claim, images and restore intent. The close goes into the status.
+        const patched = (await bed.audit({ since, verb: 'patch', resource: 'pods', subresource: '', name: 'web-2' })).filter(
+          ({ requestURI }) => !requestURI.includes('dryRun=All'),
+        )
+        expect(patched.map(({ responseStatus }) => responseStatus?.code)).toEqual([200, 200, 200])
         expect(await standings(bed)).toEqual(before)
         const effects = bed.effects()
         expect(effects).toEqual(way === 'back' ? { 'web-2': home } : { 'web-2': home, 'web-1': home, 'web-0': home })
