@@ -69,6 +69,30 @@ test('columns are found by name, wherever another version has them', () => {
   )
 })
 
+test('a row that lacks a cell is none of a server that is ready: the whole is no table', () => {
+  const [, header = '', row = ''] = ANSWER.split('\n')
+  const port = header.slice(2).split(' ').indexOf('srv_port')
+  const cells = row.split(' ')
+  for (let count = 1; count <= port; count++) {
+    expect(parseServersState(`1\n${header}\n${cells.slice(0, count).join(' ')}\n`)).toBeUndefined()
+  }
+  expect(parseServersState(`1\n${header}\n${cells.slice(0, port + 1).join(' ')}\n`)).toHaveLength(1)
+})
+
+test('whatever the cells are, what is read of a server is whole', () => {
+  const cell = fc.constantFrom('', '-', '1', '0', '-1', '1.5', 'web', '1e3', '0x1')
+  fc.assert(
+    fc.property(fc.array(fc.array(cell, { minLength: 19, maxLength: 26 }), { maxLength: 3 }), (rows) => {
+      const text = [...ANSWER.split('\n').slice(0, 2), ...rows.map((cells) => cells.join(' '))].join('\n')
+      for (const one of parseServersState(text) ?? []) {
+        expect([one.port, one.opState, one.adminState, one.weight, one.configuredWeight].every(Number.isInteger)).toBe(true)
+        expect([one.backendId, one.id, one.name, one.address]).not.toContain('')
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
 test.each(["Can't find backend.", 'Permission denied', '', '1\n# be_id be_name\n3 web'])('"%s" is no table', (text) => {
   expect(parseServersState(text)).toBeUndefined()
 })

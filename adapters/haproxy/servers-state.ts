@@ -57,21 +57,26 @@ export function parseServersState(text: string): ServerState[] | undefined {
   if (positions.some(([, position]) => position === -1)) return undefined
   const at = Object.fromEntries(positions) as Record<keyof typeof COLUMNS, number>
   const rows = lines.slice(headerAt + 1).filter((line) => line !== '')
-  return rows.map((row) => {
-    const cells = row.split(' ')
-    const cell = (key: keyof typeof COLUMNS): string => cells[at[key]] ?? ''
-    return {
-      backendId: cell('backendId'),
-      id: cell('id'),
-      name: cell('name'),
-      address: cell('address'),
-      port: Number(cell('port')),
-      opState: Number(cell('opState')),
-      adminState: Number(cell('adminState')),
-      weight: Number(cell('weight')),
-      configuredWeight: Number(cell('configuredWeight')),
-    }
-  })
+  const servers = rows.map((row) => serverOf(row.split(' '), at))
+  return servers.every((server) => server !== undefined) ? servers : undefined
+}
+
+/** A cell that is missing, or no number where one belongs, would pass for 0, which means "ready". */
+function serverOf(cells: readonly string[], at: Record<keyof typeof COLUMNS, number>): ServerState | undefined {
+  const cell = (key: keyof typeof COLUMNS): string => cells[at[key]] ?? ''
+  const number = (key: keyof typeof COLUMNS): number => (/^\d+$/.test(cell(key)) ? Number(cell(key)) : Number.NaN)
+  const server: ServerState = {
+    backendId: cell('backendId'),
+    id: cell('id'),
+    name: cell('name'),
+    address: cell('address'),
+    port: number('port'),
+    opState: number('opState'),
+    adminState: number('adminState'),
+    weight: number('weight'),
+    configuredWeight: number('configuredWeight'),
+  }
+  return Object.values(server).some((value) => value === '' || Number.isNaN(value)) ? undefined : server
 }
 
 /** What was set on the server itself: this is what a restore can put back. */

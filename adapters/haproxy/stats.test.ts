@@ -28,6 +28,33 @@ test('reads back any table of cells', () => {
   )
 })
 
+test('counts are the ones of the server itself, whatever its health check says', () => {
+  const name = fc.stringMatching(/^[A-Za-z0-9_.:-]{1,8}$/)
+  const lastCheck = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', 'web', '0', 'é') })
+  const server = fc.record({ name, scur: fc.nat(), qcur: fc.nat(), lastCheck })
+  const servers = fc.uniqueArray(server, { selector: (one) => one.name, maxLength: 5 })
+  fc.assert(
+    fc.property(servers, (all) => {
+      const rows = all.map(
+        (one) => `web,${one.name},${one.qcur},${one.scur},"${one.lastCheck.replaceAll('"', '""')}",\nother,${one.name},1,1,"",\n`,
+      )
+      const wanted = new Map(all.map((one) => [one.name, one.scur + one.qcur]))
+      expect(parseInFlight(`# pxname,svname,qcur,scur,last_chk,\n${rows.join('')}`, 'web')).toEqual(wanted)
+    }),
+  )
+})
+
+test('whatever comes, each count is a whole number', () => {
+  const noise = fc.string({ unit: fc.constantFrom('web', 'a', ',', '"', '\n', '1', '-', '.5', ' ') })
+  fc.assert(
+    fc.property(noise, (text) => {
+      const counts = [...parseInFlight(`# pxname,svname,qcur,scur\n${text}`, 'web').values()]
+      expect(counts.every((count) => Number.isInteger(count) && count >= 0)).toBe(true)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
 test('the epoch holds the start time too: in a container the process id repeats', () => {
   const first = parseInfo('Name: HAProxy\nPid: 8\nStopping: 0\nStart_time_sec: 100\n')
   const second = parseInfo('Name: HAProxy\nPid: 8\nStopping: 1\nStart_time_sec: 160\n')

@@ -1,6 +1,16 @@
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerEntry } from './ledger.ts'
-import { BYTES_PER_CHUNK, ENTRIES_PER_CHUNK, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from './ledger.ts'
+import {
+  BYTES_PER_CHUNK,
+  ENTRIES_PER_CHUNK,
+  HEADER_KEY,
+  chunkName,
+  ledgerChunks,
+  readLedgers,
+  writeEntry,
+  writeHeader,
+} from './ledger.ts'
 import { testTarget } from './testing/journals.ts'
 
 function entryOf(index: number, overrides: Partial<LedgerEntry> = {}): LedgerEntry {
@@ -100,4 +110,78 @@ test('an entry that cannot be read makes its ledger unreadable, and no other', (
 test('an entry does not repeat the key that it stands under', () => {
   expect(JSON.parse(writeEntry(entryOf(1)))).not.toHaveProperty('uid')
   expect(writeEntry(entryOf(1)).length).toBeLessThan(400)
+})
+
+const word = fc.string({ maxLength: 12 })
+const images = fc.array(fc.record({ container: word, image: word }), { maxLength: 2 })
+const owner = fc.record({ kind: word, name: word, uid: word, apiVersion: word })
+const entries = fc.uniqueArray(
+  fc.record(
+    {
+      uid: fc.uuid(),
+      pod: word,
+      address: word,
+      node: word,
+      owner,
+      targets: fc.array(
+        fc.record({
+          loadBalancer: word,
+          target: word,
+          scope: word,
+          prior: fc.jsonValue({ maxDepth: 2 }).map((value): unknown => JSON.parse(JSON.stringify(value))),
+          untouched: fc.boolean(),
+        }),
+        { maxLength: 2 },
+      ),
+      before: fc.record({ images, revision: word }, { requiredKeys: ['images'] }),
+      state: fc.constantFrom('open', 'restore', 'closed', 'abandoned'),
+    },
+    { requiredKeys: ['uid', 'pod', 'targets', 'state'] },
+  ),
+  { selector: ({ uid }) => uid, maxLength: 4 },
+)
+const headers = fc.record(
+  {
+    run: fc.stringMatching(/^[a-z0-9]{1,10}$/),
+    workloads: fc.array(
+      fc.record({ kind: word, name: word, uid: word, before: images }, { requiredKeys: ['kind', 'name', 'uid'] }),
+      {
+        maxLength: 2,
+      },
+    ),
+    images,
+    undoes: word,
+    startedAt: word,
+    chunks: fc.constant(1),
+    finishedAt: word,
+    aborted: fc.record({ by: word, left: fc.array(word, { maxLength: 2 }) }),
+  },
+  { requiredKeys: ['run', 'workloads', 'images', 'startedAt', 'chunks'] },
+)
+
+test('whatever a ledger holds, it is read as it was written', () => {
+  fc.assert(
+    fc.property(headers, entries, (header, list) => {
+      const ledger = { header, entries: new Map(list.map((entry) => [entry.uid, entry])) } as Ledger
+      expect(readLedgers(stored(ledger))).toMatchObject([{ kind: 'read', ledger }])
+    }),
+  )
+})
+
+test('whatever stands in a ConfigMap, it is read or said to be unreadable, and never taken for a ledger without entries', () => {
+  const [data] = ledgerChunks(ledgerOf(2)) as [Record<string, string>]
+  const keys = Object.keys(data)
+  const mutilated = fc.tuple(fc.constantFrom(...keys), fc.nat({ max: 400 }), fc.string({ maxLength: 3 }))
+  fc.assert(
+    fc.property(mutilated, ([key, at, text]) => {
+      const whole = data[key]!
+      const place = at % whole.length
+      const changed = { ...data, [key]: whole.slice(0, place) + text + whole.slice(place + 1) }
+      const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: changed }])
+      const said = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
+      const isRead = read?.kind === 'read'
+      expect(said).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')
+    }),
+    { numRuns: 1_000 },
+  )
 })

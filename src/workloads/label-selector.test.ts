@@ -1,4 +1,6 @@
+import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { labelSelector } from '../../sim/api-server/selectors.ts'
 import { LabelSelector, labelSelectorQuery } from './label-selector.ts'
 
 it('writes labels and expressions as the API takes them', () => {
@@ -12,4 +14,42 @@ it('writes labels and expressions as the API takes them', () => {
     ],
   })
   expect(labelSelectorQuery(selector)).toBe('app=web,a.io/tier=front,zone in (a,b),track notin (canary),owner,!legacy')
+})
+
+const key = fc.constantFrom('app', 'tier', 'a.io/tier', 'track')
+const value = fc.constantFrom('', 'web', 'db', 'web.1', 'A-b_c')
+const values = fc.array(value, { minLength: 1, maxLength: 3 })
+const selectors = fc.record({
+  matchLabels: fc.dictionary(key, value, { maxKeys: 2 }),
+  matchExpressions: fc.array(
+    fc.oneof(
+      fc.record({ key, operator: fc.constantFrom('In' as const, 'NotIn' as const), values }),
+      fc.record({ key, operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const) }),
+    ),
+    { maxLength: 3 },
+  ),
+})
+
+/** As the API documents it of the selector of a workload. */
+function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Record<string, string>): boolean {
+  return (
+    Object.entries(matchLabels ?? {}).every(([name, wanted]) => labels[name] === wanted) &&
+    (matchExpressions ?? []).every((expression) => {
+      const has = Object.hasOwn(labels, expression.key)
+      const isOne = has && (expression.values ?? []).includes(labels[expression.key]!)
+      return { In: isOne, NotIn: !isOne, Exists: has, DoesNotExist: !has }[expression.operator]
+    })
+  )
+}
+
+it('selects in a query what it selects in the workload', () => {
+  fc.assert(
+    fc.property(selectors, fc.dictionary(key, value, { maxKeys: 4 }), (selector, labels) => {
+      const inQuery = labelSelector(labelSelectorQuery(LabelSelector.parse(selector)))
+      const metadata = { name: 'web-0', uid: 'u', resourceVersion: '1', creationTimestamp: '', labels }
+      const isSelected = inQuery?.({ apiVersion: 'v1', kind: 'Pod', metadata } as never) ?? true
+      expect(isSelected).toBe(selects(selector, labels))
+    }),
+    { numRuns: 1_000 },
+  )
 })

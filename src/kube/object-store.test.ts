@@ -1,0 +1,132 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ObjectRecord } from './object-record.ts'
+import { createObjectStore } from './object-store.ts'
+
+/* The store against a server: whatever is lost, late, repeated or in the wrong order, it never turns the clock back. */
+
+interface Version extends ObjectRecord {
+  version: number
+}
+
+type Event = { type: 'ADDED' | 'MODIFIED' | 'DELETED'; record: Version }
+
+const UIDS = ['a', 'b']
+
+/** What the server does: each step makes or changes an object, or deletes it, under the next version. */
+const history = fc.array(fc.record({ uid: fc.constantFrom(...UIDS), deletes: fc.boolean() }), { minLength: 1, maxLength: 12 })
+
+function eventsOf(steps: readonly { uid: string; deletes: boolean }[]): Event[] {
+  const alive = new Set<string>()
+  const lives = new Map<string, number>()
+  return steps.flatMap(({ uid, deletes }, index): Event[] => {
+    const version = index + 1
+    if (deletes && !alive.has(uid)) return []
+    const type = deletes ? 'DELETED' : alive.has(uid) ? 'MODIFIED' : 'ADDED'
+    if (type === 'ADDED') lives.set(uid, (lives.get(uid) ?? 0) + 1)
+    if (deletes) alive.delete(uid)
+    else alive.add(uid)
+    // A uid is never used again.
+    const life = `${uid}${lives.get(uid)}`
+    return [{ type, record: { uid: life, name: uid, namespace: 'n', resourceVersion: String(version), version } }]
+  })
+}
+
+/** What is there after these events. */
+function worldAfter(events: readonly Event[]): Map<string, Version> {
+  const world = new Map<string, Version>()
+  for (const { type, record } of events) {
+    if (type === 'DELETED') world.delete(record.uid)
+    else world.set(record.uid, record)
+  }
+  return world
+}
+
+type Reach = { what: 'next' | 'again' | 'answer' | 'relist'; which: number }
+const reaching = fc.array(
+  fc.record({
+    what: fc.constantFrom('next' as const, 'next' as const, 'again' as const, 'answer' as const, 'relist' as const),
+    which: fc.nat({ max: 20 }),
+  }),
+  { maxLength: 40 },
+)
+
+/** Plays events to a store in their order, with old ones again, answers in between, and lists; `look` after each. */
+function play(
+  steps: readonly { uid: string; deletes: boolean }[],
+  reach: readonly Reach[],
+  look: (records: ReadonlyMap<string, Version>) => void,
+) {
+  const events = eventsOf(steps)
+  const store = createObjectStore<Version>()
+  let told = 0
+  const heard = new Map<string, Version>()
+  const known = new Set<string>()
+  function hear(event: { type: string; record: Version } | undefined): void {
+    if (event === undefined) return
+    const before = heard.get(event.record.uid)
+    if (event.type !== 'deleted') expect(event.type).toBe(before === undefined ? 'added' : 'modified')
+    if (event.type === 'deleted') heard.delete(event.record.uid)
+    else {
+      expect(event.record.version).toBeGreaterThan(before?.version ?? 0)
+      heard.set(event.record.uid, event.record)
+      known.add(event.record.uid)
+    }
+  }
+  const next = (): void => {
+    const event = events[told]
+    if (event === undefined) return
+    told += 1
+    hear(store.apply(event.type, event.record))
+  }
+  for (const { what, which } of reach) {
+    if (what === 'next') next()
+    // A stream begins after its list, and repeats nothing from before it.
+    const earlier = told === 0 ? undefined : events[which % told]
+    if (what === 'again' && earlier && earlier.type !== 'DELETED' && known.has(earlier.record.uid))
+      hear(store.apply(earlier.type, earlier.record))
+    const any = events[which % Math.max(1, events.length)]
+    // Only what is known is asked for and written to.
+    if (what === 'answer' && any && any.type !== 'DELETED' && known.has(any.record.uid)) store.observe(any.record)
+    if (what === 'relist') {
+      told = Math.max(told, Math.min(events.length, told + (which % 4)))
+      const records = [...worldAfter(events.slice(0, told)).values()]
+      for (const event of store.replace({
+        records,
+        unreadable: new Set(),
+        version: String(events[told - 1]?.record.version ?? 0),
+      }))
+        hear(event)
+    }
+    look(store.records())
+  }
+  while (told < events.length) next()
+  return { store, events, heard }
+}
+
+test('a version is never replaced by an older one', () => {
+  fc.assert(
+    fc.property(history, reaching, (steps, reach) => {
+      const newest = new Map<string, number>()
+      play(steps, reach, (records) => {
+        for (const [uid, { version }] of records) {
+          expect(version).toBeGreaterThanOrEqual(newest.get(uid) ?? 0)
+          newest.set(uid, version)
+        }
+      })
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('once the whole stream has come, the store is what the server has, and so is what was told of it', () => {
+  fc.assert(
+    fc.property(history, reaching, (steps, reach) => {
+      const { store, events, heard } = play(steps, reach, () => {})
+      const world = worldAfter(events)
+      expect(new Map(store.records())).toEqual(world)
+      expect(heard).toEqual(world)
+    }),
+    { numRuns: 1_000 },
+  )
+})
