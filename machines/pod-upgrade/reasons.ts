@@ -30,6 +30,7 @@ export const reasons = {
   drainNotRecorded: (c) => `the drain intent could not be written${because(c)}`,
   drainRefused: (c) => `the load balancer refuses the drain${because(c)}`,
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
+  reclaimed: ({ traffic }) => `an operator had it out of rotation in part, and has put it back meanwhile: ${traffic?.detail}`,
   notEmpty: ({ traffic }) => `not empty in time: ${traffic?.detail ?? 'the load balancer could not be read'}`,
   notPatched: (c) => `the images could not be patched${because(c)}`,
   rewritten: (c) =>

@@ -175,6 +175,10 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut,
       onRest: () => obedience?.rest(),
+      onStalled(reason) {
+        ending ??= { outcome: 'deadline', reason }
+        rollout?.hold(reason)
+      },
       tell,
     })
     follow(rollout)

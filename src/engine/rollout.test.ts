@@ -78,6 +78,7 @@ async function createBed(pod = podAt(BEFORE)) {
     expectsHeir: () => true,
     isOperatorOut: () => false,
     onRest() {},
+    onStalled() {},
     tell(event: RunEventBody) {
       if (event.type !== 'podState') return
       states.push(event.to)

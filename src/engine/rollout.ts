@@ -19,6 +19,7 @@ import type { PodStore } from './pod-store.ts'
 import { pollDelayMs } from './poll-delay.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
+import { createVacancies } from './vacancies.ts'
 import { isOpen } from '../pods/open-journal.ts'
 
 /** Between a try and the next, where something has to be asked again. */
@@ -74,6 +75,8 @@ export interface RolloutOptions {
   isOperatorOut(uid: string): boolean
   /** It is paused, and nothing is under way. Called whenever it is found so. */
   onRest(): void
+  /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
+  onStalled(reason: string): void
   tell(event: RunEventBody): void
 }
 
@@ -103,11 +106,13 @@ export function createRollout(options: RolloutOptions): Rollout {
   let planned = false
   let guarding: unknown
   let graceTimer: unknown
+  let stalling: unknown
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
     resolveFinished = resolve
   })
 
+  const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
   const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
   const machine = podUpgradeMachine.provide({
@@ -232,11 +237,24 @@ export function createRollout(options: RolloutOptions): Rollout {
     const resting = rest.length > 0 && rest.every(({ state }) => state === 'queued')
     if (resting && !accepting) for (const { actor } of rest) actor.send({ type: 'interrupt' })
     else if (resting && paused !== undefined) options.onRest()
+    waitForWindow(resting && accepting && paused === undefined && starting.length === 0 ? full : undefined)
     if (rest.length === 0) {
       clock.clearTimeout(guarding)
       clock.clearTimeout(graceTimer)
+      clock.clearTimeout(stalling)
+      vacancies.stop()
       resolveFinished(all.map(({ result }) => result!))
     }
+  }
+
+  /** Nothing of this run holds the window, so that nothing of this run can free it: not waited for without end. */
+  function waitForWindow(full: string | undefined): void {
+    if (full === undefined) {
+      clock.clearTimeout(stalling)
+      stalling = undefined
+      return
+    }
+    stalling ??= clock.setTimeout(() => options.onStalled(`no pod may leave in time: ${full}`), settings.readyDeadlineMs)
   }
 
   /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
@@ -252,11 +270,25 @@ export function createRollout(options: RolloutOptions): Rollout {
     }
   }
 
+  /** One that is being deleted is missed until another has come in its place; where none will, nobody counts on it. */
+  function isServing(pod: PodView): boolean {
+    return pod.deleting ? !options.expectsHeir(pod) : pod.ready
+  }
+
   function windowPods(): WindowPod[] {
-    const pods: WindowPod[] = []
-    for (const { pod } of store.all()) {
-      if (members.has(pod.uid) || pod.deleting || pod.finished || !options.includes(pod)) continue
-      pods.push({ uid: pod.uid, name: pod.name, standing: 'idle', ready: pod.ready, operatorOut: options.isOperatorOut(pod.uid) })
+    const included = Array.from(store.all(), ({ pod }) => pod).filter((pod) => options.includes(pod))
+    const pods = vacancies
+      .look(included)
+      .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
+    for (const pod of included) {
+      if (members.has(pod.uid) || (pod.finished && !pod.deleting)) continue
+      pods.push({
+        uid: pod.uid,
+        name: pod.name,
+        standing: 'idle',
+        ready: isServing(pod),
+        operatorOut: options.isOperatorOut(pod.uid),
+      })
     }
     for (const { uid, name, actor, state, result } of members.values()) {
       const { context } = actor.getSnapshot()
@@ -269,7 +301,7 @@ export function createRollout(options: RolloutOptions): Rollout {
         uid,
         name,
         standing: active ? 'active' : state === 'queued' ? 'waiting' : 'idle',
-        ready: pod.ready || pod.deleting || pod.finished,
+        ready: (pod.finished && !pod.deleting) || isServing(pod),
         operatorOut: options.isOperatorOut(uid),
       })
     }

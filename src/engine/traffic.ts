@@ -162,12 +162,17 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  /** Only what sluice may touch counts: an entry that an operator has out of rotation says nothing about the pod. */
+  /**
+   * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod,
+   * unless he has put it back since.
+   */
   async function inspect(uid: string, all: readonly JournalTarget[], { wasOut } = { wasOut: false }): Promise<TrafficReading> {
     const targets = all.filter(({ untouched }) => !untouched)
-    if (targets.length === 0)
-      return { state: 'out', inFlight: 0, detail: all.length === 0 ? 'in no load balancer' : 'out of rotation by an operator' }
+    if (all.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
     try {
+      const reclaimed = await reclaimedOf(all)
+      if (reclaimed !== undefined) return { state: 'mixed', reclaimed: true, inFlight: null, detail: reclaimed }
+      if (targets.length === 0) return { state: 'out', inFlight: 0, detail: 'out of rotation by an operator' }
       const readings = await Promise.all(targets.map((target) => observeOrBelieve(target, wasOut)))
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
@@ -179,6 +184,14 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     } catch (error) {
       return { state: 'unknown', inFlight: null, detail: messageOf(error) }
     }
+  }
+
+  /** What an operator had out, and has put back: in words; undefined where there is none. */
+  async function reclaimedOf(all: readonly JournalTarget[]): Promise<string | undefined> {
+    const untouched = all.filter((target) => target.untouched && isReadable(target))
+    const readings = await Promise.all(untouched.map((target) => queueOf(target).inspect(plain(target))))
+    const index = readings.findIndex(({ routable }) => routable)
+    return index === -1 ? undefined : describeTarget(untouched[index]!, readings[index]!)
   }
 
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {

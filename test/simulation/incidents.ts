@@ -24,8 +24,14 @@ export interface IncidentOptions {
   hit(fault: string, detail: string): void
 }
 
+interface HappeningOptions extends IncidentOptions {
+  /** By load balancer and target: what an operator has put in maintenance, and what it was in before. */
+  maintained: Map<string, 'ready' | 'drain' | 'maint'>
+}
+
 /** Lets the incidents of a scene happen, each at its time. Returns how to leave out those that have not happened yet. */
-export function scheduleIncidents(options: IncidentOptions): () => void {
+export function scheduleIncidents(given: IncidentOptions): () => void {
+  const options: HappeningOptions = { ...given, maintained: new Map() }
   const { scene, scheduler, hit } = options
   const items = scene.incidents.map((incident) =>
     scheduler.after(incident.atMs, () => {
@@ -39,7 +45,7 @@ export function scheduleIncidents(options: IncidentOptions): () => void {
 }
 
 /** False where there was nothing that it could happen to. */
-function happen({ kind, which, forMs }: Incident, options: IncidentOptions): boolean {
+function happen({ kind, which, forMs }: Incident, options: HappeningOptions): boolean {
   const { scene, scheduler, random, world, supervisor, faults, hosts } = options
   const { cluster, server } = world
   const pods = world.pods()
@@ -106,7 +112,9 @@ function happen({ kind, which, forMs }: Incident, options: IncidentOptions): boo
       if (target !== undefined) balancer.operator.set(target, { weight: random.integer(2, 90) })
       return true
     case 'operator-maintenance':
-      if (target !== undefined) balancer.operator.set(target, { admin: 'maint' })
+      if (target === undefined) return false
+      options.maintained.set(`${balancer.name}/${target}`, balancer.state(target)!.admin)
+      balancer.operator.set(target, { admin: 'maint' })
       return true
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
@@ -177,7 +185,7 @@ function editTemplate(resource: string, server: World['server'], env: { name: st
 }
 
 /** What an incident has left behind is over, or a person has seen to it. */
-function calmDown(options: IncidentOptions): void {
+function calmDown(options: HappeningOptions): void {
   const { scene, random, world, faults } = options
   world.admission.refuseUntil(0)
   world.admission.rewriteUntil(0)
@@ -193,12 +201,12 @@ function calmDown(options: IncidentOptions): void {
   if (random.chance(0.8)) for (const pod of world.pods()) removeNonsense(pod, world)
 }
 
-function endMaintenance({ scene, world }: IncidentOptions): void {
-  for (const { name, maintained } of scene.balancers) {
-    const balancer = world.balancers.get(name)!
-    for (const [place, target] of balancer.names().entries()) {
-      if (balancer.state(target)?.admin === 'maint' && !maintained.includes(place))
-        balancer.operator.set(target, { admin: 'ready' })
+/** What was put in maintenance goes back to what it was in before. */
+function endMaintenance({ world, maintained }: HappeningOptions): void {
+  for (const balancer of world.balancers.values()) {
+    for (const target of balancer.names()) {
+      const before = maintained.get(`${balancer.name}/${target}`)
+      if (before !== undefined && balancer.state(target)?.admin === 'maint') balancer.operator.set(target, { admin: before })
     }
   }
 }

@@ -189,7 +189,8 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
     weights: places.map(() => random.pick([1, 1, 1, 7, 50])),
     maintained: pods > 1 && random.chance(0.1) ? [random.integer(0, pods - 1)] : [],
     staleMs: level === 'G1' && random.chance(0.2) ? random.pick([200, 1_000]) : 0,
-    volatile: level !== 'G3' && random.chance(0.3),
+    // Of one that cannot be read nobody could know.
+    volatile: (level === 'G1' || level === 'G2') && random.chance(0.3),
     longestRequestMs: random.pick([0, 300, 300, 4_000]),
     batch: random.pick([1, 10, 10]),
     partial: random.chance(0.1),

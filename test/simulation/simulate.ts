@@ -120,7 +120,13 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
         random: stream.fork('sluice'),
         request,
         loadBalancers,
-        onEvent() {},
+        onEvent(event) {
+          if (options.withFaultDetails !== true) return
+          if (event.type === 'podState')
+            tell({ type: 'fault', fault: host.name, detail: `${event.pod} ${event.from} → ${event.to} ${event.reason}` })
+          if (event.type === 'warning')
+            tell({ type: 'fault', fault: host.name, detail: `warns: ${event.pod ?? ''} ${event.message}` })
+        },
         onEnd,
         onBug(error) {
           violations.push({ invariant: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })

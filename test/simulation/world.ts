@@ -13,6 +13,9 @@ import type { SeededRandom } from './random.ts'
 import type { BalancerScene, Scene } from './scene.ts'
 import type { Item, Scheduler } from './scheduler.ts'
 
+/** As a real API server does. */
+const BOOKMARK_EVERY_MS = 60_000
+
 const WHAT = {
   containerStarted: 'started',
   containerServing: 'serving',
@@ -60,11 +63,17 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       [imageOf('v1-again')]: { digest: 'sha256:1', ...good },
       [imageOf('v2')]: { digest: 'sha256:2', ...good },
       [imageOf('v3')]: { digest: 'sha256:3', ...good },
-      [imageOf('crash')]: { digest: 'sha256:c', ...good, crashAfterMs: 100 },
+      // It is never ready: one that is for a moment is a matter of readyFor.
+      [imageOf('crash')]: { digest: 'sha256:c', readyAfterMs: 1_000, crashAfterMs: 100 },
       'registry.example/proxy:v1': { digest: 'sha256:p', readyAfterMs: 0 },
     },
   })
   cluster.onFact((fact) => tellFact(fact))
+  const bookmark = (): void => {
+    server.bookmark()
+    scheduler.after(BOOKMARK_EVERY_MS, bookmark)
+  }
+  scheduler.after(BOOKMARK_EVERY_MS, bookmark)
   for (const { resource, object } of manifestsOf(scene)) server.store.create(resource, object, 'operator')
 
   const balancers = new Map<string, LoadBalancer>()

@@ -26,6 +26,11 @@ export const emptying = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
+        {
+          guard: 'isReclaimed',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
+        },
         { guard: 'isEmpty', target: '#pod.patching' },
         { guard: 'isExpired', target: 'overdue' },
         { guard: 'isUnread', target: 'waiting' },

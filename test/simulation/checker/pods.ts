@@ -76,7 +76,7 @@ export interface PodWrite {
 export function createPods(): Pods {
   const byUid = new Map<string, Pod>()
 
-  function podOf(uid: string): Pod {
+  function podOf(uid: string, at: number): Pod {
     let pod = byUid.get(uid)
     if (pod === undefined) {
       pod = {
@@ -88,7 +88,7 @@ export function createPods(): Pods {
         isDeleting: false,
         isGone: false,
         ready: false,
-        readySince: 0,
+        readySince: at,
         images: {},
         probed: new Set(),
         journal: undefined,
@@ -106,11 +106,15 @@ export function createPods(): Pods {
   return {
     byUid,
     alive: () => [...byUid.values()].filter(({ isGone }) => !isGone),
-    at: (address) => [...byUid.values()].find((pod) => !pod.isGone && pod.address === address),
+    at(address) {
+      const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
+      // One that is going still shows the address that another has by now.
+      return there.find(({ isDeleting }) => !isDeleting) ?? there[0]
+    },
     store({ verb, before, after }, at, index, isSluice) {
       const raw = (after ?? before) as RawPod | undefined
       if (raw === undefined) return undefined
-      const pod = podOf(raw.metadata.uid)
+      const pod = podOf(raw.metadata.uid, at)
       if (verb === 'delete') {
         pod.isGone = true
         return { pod, patched: [], journal: undefined }
@@ -137,7 +141,7 @@ export function createPods(): Pods {
       return { pod, patched, journal: verb === 'create' ? undefined : journalWrite(before, after) }
     },
     node({ what, uid, container, id, image, address }, index) {
-      const pod = podOf(uid)
+      const pod = podOf(uid, 0)
       const now = pod.containers.get(container)
       if (what === 'started') {
         pod.starts.set(id, index)

@@ -26,6 +26,8 @@ export function judgeWindow(world: World, report: Report): void {
 /** I7: the drain intent of a new attempt has just been stored. */
 export function judgeStart(world: World, pod: Pod, at: number, by: string, report: Report): void {
   const { maxUnavailable } = world.scenario
+  // Out already, by an earlier owner: it takes no new place.
+  if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
   const plannedAt = world.processes.get(by)!.startedAt
   const others = world.pods
     .alive()

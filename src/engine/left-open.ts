@@ -1,0 +1,53 @@
+import type { KubeClient } from '../kube/client.ts'
+import { isOpen } from '../pods/open-journal.ts'
+import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { listLedgers } from './ledger-store.ts'
+import type { World } from './world.ts'
+
+const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
+
+/** The same where a workload that is asked for is not there, so that nothing can be looked at: from the ledgers alone. */
+export async function unfinished(
+  client: KubeClient,
+  namespace: string,
+  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
+): Promise<string[]> {
+  const isAsked = (one: { kind: string; name: string }): boolean =>
+    refs.some(({ kind, name }) => kind === one.kind && name === one.name)
+  return (await listLedgers(client, namespace)).flatMap((found) => {
+    if (found.kind !== 'read' || found.ledger.header.finishedAt !== undefined) return []
+    const { header, entries } = found.ledger
+    const left = [...entries.values()].filter(
+      ({ state, targets }) => state !== 'closed' && targets.some(({ untouched }) => !untouched),
+    )
+    if (left.length === 0 || !header.workloads.some(isAsked)) return []
+    return [`run ${header.run} is not finished, and may have left out of rotation: ${left.map(({ pod }) => pod).join(', ')}`]
+  })
+}
+
+/**
+ * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
+ * say it: most of all of a pod that is gone, which the ledger alone knows.
+ */
+export async function leftOpen(client: KubeClient, namespace: string, world: World): Promise<Refusal[]> {
+  const left: Refusal[] = []
+  const tell = (run: string, pod: string, what: string): void =>
+    void left.push({ code: 'left-open', message: `run ${run} has left pod/${pod} ${what}`, hint: HINT })
+  for (const { pod, stored } of world.store.all()) {
+    if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
+  }
+  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
+    world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
+  for (const found of await listLedgers(client, namespace)) {
+    if (found.kind !== 'read') continue
+    const { header, entries } = found.ledger
+    if (header.finishedAt !== undefined || !header.workloads.some(isOurs)) continue
+    for (const { uid, pod, state, targets } of entries.values()) {
+      if (state === 'closed' || world.store.get(uid) !== undefined || targets.every(({ untouched }) => untouched)) continue
+      const reading = await world.traffic.inspect(uid, targets)
+      if (reading.state === 'in' || reading.removed) continue
+      tell(header.run, pod, `drained, and that pod is gone: ${reading.detail}`)
+    }
+  }
+  return left
+}
