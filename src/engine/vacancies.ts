@@ -4,11 +4,20 @@ import type { Clock } from '../ports/clock.ts'
 /** A pod that nobody has replaced for so long is taken for one that nobody will. */
 const MISSED_FOR_MS = 30_000
 
-/** Pods that are missed: one that is gone, until another of its owner has come. */
+/** Pods that are missed: one that is gone or was evicted, until another of its owner has come. */
 export interface Vacancies {
   /** Takes a look at the pods that there are; gives those that are missed. */
   look(pods: Iterable<PodView>): PodView[]
   stop(): void
+}
+
+/** A pod that has gone, is going, or was evicted. */
+interface Loss {
+  pod: PodView
+  /** Another of its owner has come since, or nobody will. */
+  settled: boolean
+  /** Since it is missed: until when. */
+  until?: number
 }
 
 /**
@@ -23,37 +32,55 @@ export function createVacancies(options: {
   onExpired(): void
 }): Vacancies {
   const { clock } = options
-  let seen: Map<string, PodView> | undefined
-  let missed: { pod: PodView; until: number }[] = []
-  /** By owner: pods that came for one that was still going. */
-  const early = new Map<string, number>()
+  let seen: ReadonlyMap<string, PodView> = new Map()
+  let isFirst = true
+  /** By uid, the oldest first. */
+  const losses = new Map<string, Loss>()
   let timer: unknown
 
+  /** Whoever comes takes the place of the one that was lost first, also of one that is still going. */
   function arrive({ owner }: PodView): void {
-    const place = missed.findIndex(({ pod }) => pod.owner?.uid === owner?.uid)
-    if (place !== -1) missed.splice(place, 1)
-    else if (owner) early.set(owner.uid, (early.get(owner.uid) ?? 0) + 1)
+    const loss = [...losses.values()].find(({ pod, settled }) => !settled && pod.owner?.uid === owner?.uid)
+    if (loss) loss.settled = true
   }
 
-  function leave(pod: PodView): void {
-    // One that was evicted is left behind by its owner, which has made another by then; one that is deleted ends so too.
-    const isRemains = pod.finished && !pod.deleting
-    if (!pod.owner || isRemains || !options.expectsHeir(pod)) return
-    const came = early.get(pod.owner.uid) ?? 0
-    if (came > 0) early.set(pod.owner.uid, came - 1)
-    else missed.push({ pod, until: clock.now() + MISSED_FOR_MS })
+  function take(present: ReadonlyMap<string, PodView>): void {
+    for (const [uid, before] of seen) {
+      const pod = present.get(uid)
+      if (losses.has(uid) || (pod && !pod.deleting && !pod.finished)) continue
+      losses.set(uid, { pod: pod ?? before, settled: !before.owner })
+    }
+    for (const [uid, pod] of present) {
+      const loss = losses.get(uid)
+      if (loss) loss.pod = pod
+      else if (isFirst) {
+        // What was evicted before has been replaced by now.
+        if (pod.finished && !pod.deleting) losses.set(uid, { pod, settled: true })
+      } else if (!seen.has(uid)) arrive(pod)
+    }
+    for (const [uid, { settled }] of losses) if (settled && !present.has(uid)) losses.delete(uid)
+    seen = present
+    isFirst = false
   }
 
   return {
     look(pods) {
-      const present = new Map(Array.from(pods, (pod) => [pod.uid, pod]))
-      for (const [uid, pod] of seen ?? []) if (!present.has(uid)) leave(pod)
-      if (seen) for (const [uid, pod] of present) if (!seen.has(uid)) arrive(pod)
-      seen = present
-      missed = missed.filter(({ until }) => until > clock.now())
+      take(new Map(Array.from(pods, (pod) => [pod.uid, pod])))
+      const missed: PodView[] = []
+      let until = Infinity
+      for (const [uid, loss] of losses) {
+        const { pod, settled } = loss
+        // One that is being deleted still stands for itself.
+        if (settled || (seen.has(uid) && pod.deleting)) continue
+        loss.until ??= clock.now() + MISSED_FOR_MS
+        loss.settled = loss.until <= clock.now() || !options.expectsHeir(pod)
+        if (loss.settled) continue
+        missed.push(pod)
+        until = Math.min(until, loss.until)
+      }
       clock.clearTimeout(timer)
-      if (missed.length > 0) timer = clock.setTimeout(() => options.onExpired(), missed[0]!.until - clock.now())
-      return missed.map(({ pod }) => pod)
+      if (missed.length > 0) timer = clock.setTimeout(() => options.onExpired(), until - clock.now())
+      return missed
     },
     stop: () => clock.clearTimeout(timer),
   }
