@@ -15,8 +15,16 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,machines,adapters,sim,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts'],
+          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts'],
           testTimeout: 30_000,
+        },
+      },
+      {
+        test: {
+          // Nothing in it waits: it takes as long as the processors need.
+          name: 'simulation',
+          include: ['test/simulation/**/*.long.test.ts'],
+          testTimeout: 1_800_000,
         },
       },
       {

@@ -145,7 +145,14 @@ export function createRollout(options: RolloutOptions): Rollout {
       error: (error) => breakOff(member, error),
     })
     actor.start()
-    actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
+    tellEndpoint(uid)
+  }
+
+  /** One that has come to its end hears nothing any more, and XState warns of it. */
+  function tellEndpoint(uid: string): void {
+    const member = members.get(uid)
+    if (member === undefined || member.result !== undefined) return
+    member.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
   }
 
   function onTransition(member: Member, snapshot: Snapshot): void {
@@ -384,7 +391,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     onWorkload: tellHeirs,
     onEndpoints(uids) {
-      for (const uid of uids) members.get(uid)?.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
+      for (const uid of uids) tellEndpoint(uid)
     },
     hold,
     pause(reason) {
