@@ -116,6 +116,12 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
       options.maintained.set(`${balancer.name}/${target}`, balancer.state(target)!.admin)
       balancer.operator.set(target, { admin: 'maint' })
       return true
+    case 'operator-ends-maintenance': {
+      const held = balancer.names().find((name) => balancer.state(name)!.admin === 'maint')
+      if (held !== undefined)
+        balancer.operator.set(held, { admin: options.maintained.get(`${balancer.name}/${held}`) ?? 'ready' })
+      return held !== undefined
+    }
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
   }

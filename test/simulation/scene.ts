@@ -30,6 +30,7 @@ export const INCIDENTS = [
   'journal-edited',
   'operator-weight',
   'operator-maintenance',
+  'operator-ends-maintenance',
   'template-edited',
 ] as const
 export type IncidentKind = (typeof INCIDENTS)[number]

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { HistoryEntry } from './checker/history.ts'
+import type { Incident, Scene } from './scene.ts'
+import { plainBalancer, plainScene } from './scene.ts'
+import { simulate } from './simulate.ts'
+
+/* What the simulation has found, each as a story of its own. */
+
+const at = (atMs: number, kind: Incident['kind'], which = 0, forMs = 200): Incident => ({ atMs, kind, which, forMs })
+
+async function play(change: Partial<Scene>) {
+  const { history, violations, ends } = await simulate(plainScene({ calmAtMs: 60_000, ...change }))
+  const told = history.flatMap((entry) => (entry.type === 'process' && entry.outcome !== undefined ? [entry.outcome] : []))
+  return { history, violations, ends, told }
+}
+
+const drains = (history: readonly HistoryEntry[]): string[] =>
+  history.flatMap((entry) => (entry.type === 'effect' && entry.effect === 'drain' ? [entry.target] : []))
+
+test('a window that others hold for good is not waited for without end, and who holds it is said', async () => {
+  // The pod in the place of the deleted one comes from the new template, whose image does not exist.
+  const { violations, told } = await play({ pods: 2, image: 'bad', incidents: [at(50, 'pod-force-deleted', 1)] })
+  expect(violations).toEqual([])
+  expect(told[0]).toBe('deadline: no pod may leave in time: the window of 1 is full: web-1 is not ready')
+})
+
+test('a pod that is being deleted takes a place in the window, and so does the one that is missed after it', async () => {
+  const { violations, ends, history } = await play({ pods: 3, preStopMs: 2_000, incidents: [at(3_000, 'pod-evicted', 0)] })
+  expect([violations, ends.at(-1)]).toEqual([[], 'done'])
+  expect(drains(history)).toHaveLength(2)
+})
+
+test('a target that an operator had out and puts back while the pod is being emptied: the pod is not patched behind it', async () => {
+  const balancers = [plainBalancer(), plainBalancer({ name: 'inner', maintained: [0], longestRequestMs: 8_000 })]
+  const { violations, history, ends } = await play({ balancers, incidents: [at(400, 'operator-ends-maintenance', 1)] })
+  expect([violations, ends.at(-1)]).toEqual([[], 'done'])
+  expect(history.some((entry) => entry.type === 'target' && entry.by === 'operator' && entry.after?.admin === 'ready')).toBe(true)
+})
+
+test('a run that is refused names what an earlier one has left out of rotation, also of a pod that is gone', async () => {
+  const { violations, told } = await play({
+    pods: 2,
+    hostNetwork: true,
+    workload: 'DaemonSet',
+    settings: { ...plainScene().settings, maxUnavailable: { count: 2 } },
+    incidents: [at(500, 'crash', 0, 20_000), at(1_000, 'pod-deleted', 0), at(2_000, 'template-edited')],
+  })
+  expect(violations).toEqual([])
+  const refused = told.filter((outcome) => outcome.startsWith('refused'))
+  expect(refused.length).toBeGreaterThan(0)
+  for (const outcome of refused)
+    expect(outcome).toMatch(/run \w+ has left pod\/web-\w+ (drained, and that pod is gone|half done)/)
+})
+
+test('named pods of which one is gone: the error says which run has left the others unfinished', async () => {
+  const { violations, told } = await play({
+    pods: 2,
+    workload: 'Pod',
+    settings: { ...plainScene().settings, maxUnavailable: { count: 2 } },
+    incidents: [at(300, 'crash', 0, 5_000), at(600, 'pod-force-deleted', 0)],
+  })
+  expect(violations).toEqual([])
+  expect(told.at(-1)).toMatch(/there is no pod\/web-0 .*; run \w+ is not finished, and may have left out of rotation: .*web-1/)
+})
