@@ -1,3 +1,4 @@
+import { isUsurped } from '../../machines/pod-upgrade/facts.ts'
 import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
 import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, restoreIntentPatch } from '../journal/patches.ts'
 import { formerPod } from '../journal/former-pod.ts'
@@ -34,8 +35,10 @@ export interface PodPortOptions {
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, namespace, store, traffic, ledger } = options
 
-  async function write({ uid, pod, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
+  async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
     if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
+    // Its guard would be made of a later owner's word, and pass.
+    if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
     try {
       const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
