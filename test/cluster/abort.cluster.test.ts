@@ -1,22 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PodState, RunEvent } from '../../src/engine/events.ts'
+import { holdBehindHaproxy, holdDirectly } from './held-request.ts'
 import { journalStep } from './journal.ts'
-import { service, statefulSet } from './manifests.ts'
-import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { appPort, service, statefulSet } from './manifests.ts'
+import type { StatefulSetOptions } from './manifests.ts'
+import { outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { Traffic } from './traffic.ts'
-import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
+import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 
 const PODS = ['web-2', 'web-1', 'web-0']
-/** Longer than a process takes to start on a busy machine, and an order to be heard: six seconds more at most. */
-const SLOW_STOP_S = 15
-const BUSY = { heldShare: 0.1, holdMs: 15_000, timeoutMs: 40_000 }
 
-function openBed(cluster: Parameters<typeof startUpgradeBed>[0], name: string, preStopSeconds?: number): Promise<UpgradeBed> {
-  const pods = preStopSeconds === undefined ? {} : { preStopSeconds, terminationGracePeriodSeconds: 40 }
-  const web = statefulSet({ name: 'web', namespace: name, readyAfter: 1, ...pods })
+function openBed(
+  cluster: Parameters<typeof startUpgradeBed>[0],
+  name: string,
+  pods: Partial<StatefulSetOptions> = {},
+): Promise<UpgradeBed> {
+  const web = statefulSet({ readyAfter: 1, ...pods, name: 'web', namespace: name })
   return startUpgradeBed(cluster, { name, objects: [web, service({ name: 'web', namespace: name })], app: 'web', count: 3 })
 }
 
@@ -80,29 +82,56 @@ describeOnCluster('sluice abort', (cluster) => {
   /** In the middle of the second of three pods: one is done by then, and one has not begun. */
   const CASES: {
     state: PodState
-    flags?: string[]
-    traffic?: typeof BUSY
-    preStopSeconds?: number
+    pods?: Partial<StatefulSetOptions>
     home: 'unchanged' | 'upgraded'
+    /** Keeps web-1 in this state until what it gives is called. */
+    hold: (bed: UpgradeBed, run: SluiceProcess) => Promise<() => Promise<number>>
   }[] = [
-    { state: 'emptying', traffic: BUSY, home: 'unchanged' },
-    { state: 'restarting', preStopSeconds: SLOW_STOP_S, home: 'upgraded' },
-    { state: 'warming', flags: ['--ready-for', '15s'], home: 'upgraded' },
+    { state: 'emptying', home: 'unchanged', hold: async (bed) => (await holdBehindHaproxy(bed, 'web-1')).end },
+    {
+      state: 'restarting',
+      pods: { graceful: true, terminationGracePeriodSeconds: 30 },
+      home: 'upgraded',
+      hold: async (bed) => (await holdDirectly(bed, 'web-1')).end,
+    },
+    {
+      state: 'warming',
+      // Time enough for the new container to be told.
+      pods: { readyAfter: 3 },
+      home: 'upgraded',
+      async hold(bed, run) {
+        await reached(run, 'web-1', 'warming')
+        await beUnready(bed, 'web-1', '60s')
+        return () => beUnready(bed, 'web-1', '0s')
+      },
+    },
   ]
 
-  describe.each(CASES)('of a live run, a pod $state', ({ state, flags = [], traffic: busy, preStopSeconds, home }) => {
+  async function beUnready(bed: UpgradeBed, pod: string, duration: string): Promise<number> {
+    const { status } = await bed.cluster.api.get('Pod', pod, bed.namespace)
+    const forward = await bed.cluster.forward(`${status.podIP}:${appPort}`)
+    const answer = await fetch(`http://${forward.address}/unready?for=${duration}`, { method: 'POST' })
+    await forward.close()
+    return answer.status
+  }
+
+  describe.each(CASES)('of a live run, a pod $state', ({ state, pods, home, hold }) => {
     let bed: UpgradeBed
     beforeAll(async () => {
-      bed = await openBed(cluster(), `abort-${state}`, preStopSeconds)
+      bed = await openBed(cluster(), `abort-${state}`, pods)
     })
     afterAll(() => bed?.stop())
 
     it('nobody stays half done, the template is as before, and no request fails', async () => {
       const before = await standings(bed)
-      const traffic = await bed.traffic(busy)
-      const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2', ...flags])
+      const traffic = await bed.traffic()
+      const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2'])
+      const letGo = await hold(bed, run)
       await reached(run, 'web-1', state)
-      const abort = await bed.start(['abort', 'sts/web', '-o', 'json'], { jsonl: false }).exit
+      const ordering = bed.start(['abort', 'sts/web', '-o', 'json'], { jsonl: false })
+      await run.seen(({ type }) => type === 'ordered')
+      expect(await letGo()).toBe(200)
+      const abort = await ordering.exit
       const exit = await run.exit
       expect(exit.code, story(exit)).toBe(6)
       expect(abort.code, abort.stderr).toBe(0)
@@ -144,10 +173,11 @@ describeOnCluster('sluice abort', (cluster) => {
 
     it('a drained pod goes back untouched; a second abort finds nothing to do', async () => {
       const before = await standings(bed)
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic()
+      const held = await holdBehindHaproxy(bed, 'web-2')
       await killed('v2', 'web-2', 'emptying')
-      const abort = bed.start(['abort', 'sts/web'])
-      const exit = await abort.exit
+      expect(await held.end()).toBe(200)
+      const exit = await bed.start(['abort', 'sts/web']).exit
       expect(exit.code, story(exit)).toBe(0)
       expect(exit.result?.outcome).toBe('aborted')
       expect(await ending(bed, traffic, 0)).toEqual({
@@ -193,11 +223,13 @@ describeOnCluster('sluice abort, of a run that has stopped', (cluster) => {
   afterAll(() => bed?.stop())
 
   it('by Ctrl-C: the template is put back, at once', async () => {
-    const traffic = await bed.traffic(longRequests)
+    const traffic = await bed.traffic()
+    const held = await holdBehindHaproxy(bed, 'web-1')
     const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2'])
     await reached(run, 'web-1', 'emptying')
     run.child.kill('SIGINT')
     expect((await run.exit).code).toBe(130)
+    expect(await held.end()).toBe(200)
     expect((await look(bed)).template).toBe('v2')
     const exit = await bed.start(['abort', '-l', 'app=web']).exit
     expect(exit.code, story(exit)).toBe(0)
@@ -269,12 +301,15 @@ describeOnCluster('sluice pause and resume', (cluster) => {
 
   it('what is under way comes home, then it holds, also over a kill, until it is resumed', async () => {
     expect(await say('pause')).toEqual({ code: 3, text: 'error: no run of statefulset/web is open: nothing to pause\n' })
-    const traffic = await bed.traffic(BUSY)
+    const traffic = await bed.traffic()
+    const held = await holdBehindHaproxy(bed, 'web-2')
     const command = ['upgrade', 'sts/web', 'app=localhost/app:v2']
     const first = bed.start(command)
     await reached(first, 'web-2', 'emptying')
     expect(await say('resume')).toMatchObject({ code: 3, text: expect.stringContaining('is paused: nothing to resume') })
     expect((await say('pause')).code).toBe(0)
+    await first.seen(({ type }) => type === 'ordered')
+    expect(await held.end()).toBe(200)
     await first.seen(({ type }) => type === 'paused')
     expect((await look(bed)).images).toEqual({ 'web-2': 'v2', 'web-1': 'v1', 'web-0': 'v1' })
     const status = await say('status')
@@ -301,11 +336,14 @@ describeOnCluster('sluice pause and resume', (cluster) => {
 
   it('a pipeline need not wait for its end: exit code 5, and the same command goes on paused', async () => {
     const command = ['upgrade', 'sts/web', 'app=localhost/app:v3', '--exit-when-paused']
-    const traffic = await bed.traffic(BUSY)
+    const traffic = await bed.traffic()
     const mark = bed.haproxy.recorder.effects().length
+    const held = await holdBehindHaproxy(bed, 'web-2')
     const first = bed.start(command)
     await reached(first, 'web-2', 'emptying')
     expect((await say('pause')).code).toBe(0)
+    await first.seen(({ type }) => type === 'ordered')
+    expect(await held.end()).toBe(200)
     expect((await first.exit).code).toBe(5)
     expect((await bed.start(command).exit).code).toBe(5)
     expect((await say('resume')).code).toBe(0)
@@ -320,11 +358,14 @@ describeOnCluster('sluice pause and resume', (cluster) => {
   })
 
   it('an abort ends a run that is paused', async () => {
-    const traffic = await bed.traffic(BUSY)
+    const traffic = await bed.traffic()
     const mark = bed.haproxy.recorder.effects().length
+    const held = await holdBehindHaproxy(bed, 'web-2')
     const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v1'])
     await reached(run, 'web-2', 'emptying')
     expect((await say('pause')).code).toBe(0)
+    await run.seen(({ type }) => type === 'ordered')
+    expect(await held.end()).toBe(200)
     await run.seen(({ type }) => type === 'paused')
     expect((await say('abort')).code).toBe(0)
     const exit = await run.exit

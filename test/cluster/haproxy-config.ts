@@ -60,6 +60,8 @@ function backendLines({ name, servers }: HaproxyBackend, checks: boolean): strin
   return [
     `backend ${name}`,
     '  balance roundrobin',
+    // A test may choose the pod of a request of its own. By an expression: what is named in a rule cannot be deleted.
+    '  use-server %[req.hdr(x-server)] if { req.hdr(x-server) -m found }',
     ...(checks ? ['  option httpchk GET /healthz', '  default-server check inter 1s fall 1 rise 1'] : []),
     ...servers.map(
       ({ name: server, address, weight, disabled }) =>

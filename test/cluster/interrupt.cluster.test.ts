@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { enters } from './scenarios/kill-sluice.ts'
 import { interruptions, runInterruption } from './scenarios/interrupt.ts'
@@ -35,8 +36,9 @@ describeOnCluster('a second run on the same workload', (cluster) => {
     ['of the same image', undefined],
     ['of another image', 'localhost/app:v3'],
   ])('%s ends with 7, names the holder and touches nothing; later it need not wait', async (_, otherImage) => {
-    // Held requests, so that the first is still at work when the second has seen its Lease renewed.
-    const upgrade = await watchWebUpgrade(bed, { heldShare: 0.1, holdMs: 3_000 })
+    const upgrade = await watchWebUpgrade(bed)
+    // So that the first is still at work when the second has seen its Lease renewed.
+    const held = await holdBehindHaproxy(bed, 'web-2')
     const [verb, workload, wanted] = upgrade.command
     const asked = [verb!, workload!, otherImage === undefined ? wanted! : `app=${otherImage}`]
     const since = Date.now()
@@ -52,6 +54,7 @@ describeOnCluster('a second run on the same workload', (cluster) => {
     const writes = (await cluster().audit({ user: SECOND, namespace: bed.namespace, since })).filter(isWrite)
     expect(writes.map(({ verb: does, requestURI }) => `${does} ${requestURI}`)).toEqual([])
 
+    expect(await held.end()).toBe(200)
     expect((await first.exit).code).toBe(0)
     const { history } = await upgrade.end()
     expect(judge(history)).toEqual([])

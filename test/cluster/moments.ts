@@ -3,8 +3,8 @@ import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 
 /* Moments of a run to do something at, and what is said about a run in the end. */
 
-/** Traffic that keeps a drained pod busy for some seconds: nothing is patched before it is answered. */
-export const longRequests = { heldShare: 0.05, holdMs: 3_000, timeoutMs: 15_000 }
+/** Traffic that keeps every drained pod busy for some seconds: nothing is patched before it is answered. */
+export const longRequests = { heldShare: 0.05, holdMs: 3_000 }
 
 /** Resolves when the pod has come into this state. */
 export function reached(run: SluiceProcess, pod: string, state: PodState): Promise<RunEvent> {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
+import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { statefulSet } from './manifests.ts'
 import { longRequests, outcomes, reached, standings, story } from './moments.ts'
@@ -60,7 +61,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     it(`never puts back the old address of a pod that was deleted (${moment}), until an operator has mended the entry`, async () => {
       const bed = await start(`moved-deleted-${moment}`)
       const address = await addressOf(bed, 'web-2')
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', V2])
       await reached(run, 'web-2', moment)
       await cluster().api.delete('Pod', 'web-2', bed.namespace)
@@ -129,7 +130,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     it(`closes the target of a pod that was scaled away (${moment}) as gone`, async () => {
       const bed = await start(`moved-scaled-${moment}`)
       const address = await addressOf(bed, 'web-2')
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', V2])
       await reached(run, 'web-2', moment)
       await cluster().api.patch('StatefulSet', 'web', bed.namespace, { spec: { replicas: 2 } })
@@ -178,11 +179,13 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   it('settles from the ledger where sluice was killed before the pod was deleted', async () => {
     const bed = await start('moved-ledger')
     const address = await addressOf(bed, 'web-2')
-    const traffic = await bed.traffic(longRequests)
+    const traffic = await bed.traffic()
+    const held = await holdBehindHaproxy(bed, 'web-2')
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'emptying')
     run.child.kill('SIGKILL')
     expect((await run.exit).signal).toBe('SIGKILL')
+    expect(await held.end()).toBe(200)
     await cluster().api.delete('Pod', 'web-2', bed.namespace)
     await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)
     await expectHomeOnceRepaired(bed)

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
+import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { daemonSet, statefulSet } from './manifests.ts'
 import { longRequests, outcomes, reached, standings, story } from './moments.ts'
@@ -54,7 +55,7 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
     for (const moment of ['emptying', 'restarting', 'warming'] as const) {
       it(`puts its target back for the next pod of the ${kind} (${moment})`, async () => {
         const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-${moment}`, kind)
-        const traffic = await bed.traffic(longRequests)
+        const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
         const run = bed.start(['upgrade', target, V2])
         await reached(run, pod, moment)
         await cluster().api.delete('Pod', pod, bed.namespace)
@@ -70,11 +71,13 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
 
     it(`puts its target back from the ledger where sluice was killed before (${kind})`, async () => {
       const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-ledger`, kind)
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic()
+      const held = await holdBehindHaproxy(bed, pod)
       const run = bed.start(['upgrade', target, V2])
       await reached(run, pod, 'emptying')
       run.child.kill('SIGKILL')
       await run.exit
+      expect(await held.end()).toBe(200)
       expect((await standings(bed))[pod]?.state).toBe('drain')
       await cluster().api.delete('Pod', pod, bed.namespace)
       const exit = await bed.upgrade(target, V2)

@@ -25,7 +25,7 @@ describeOnCluster('a template that somebody edits in the middle of a run', (clus
       const bed = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 })
       running = bed
       const before = await standings(bed)
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2'])
       await reached(run, 'web-2', moment)
       await cluster().api.patch('StatefulSet', 'web', name, [

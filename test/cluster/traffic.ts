@@ -12,6 +12,7 @@ export interface TrafficOptions {
   holdMs?: number
   /** Share of requests on a connection of their own. 1 where the load balancer reloads: see the README. */
   freshShare?: number
+  /** Far above what a busy machine takes for an answer, so that only a request that is lost runs into it. */
   timeoutMs?: number
 }
 
@@ -63,7 +64,7 @@ export interface Traffic {
 
 /** Sends requests at a steady rate whatever comes back, until stopped. */
 export async function startTraffic(cluster: Cluster, options: TrafficOptions): Promise<Traffic> {
-  const { url, ratePerSecond = 200, heldShare = 0.1, holdMs = 300, freshShare = 0.5, timeoutMs = 5_000 } = options
+  const { url, ratePerSecond = 200, heldShare = 0.1, holdMs = 300, freshShare = 0.5, timeoutMs = 15_000 } = options
   const args = ['-url', url, '-rate', `${ratePerSecond}`, '-held', `${heldShare}`, '-hold', `${holdMs}ms`]
   args.push('-fresh', `${freshShare}`, '-timeout', `${timeoutMs}ms`)
   // It ends by itself when its standard input closes, should this process die.

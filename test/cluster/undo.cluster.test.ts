@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { holdBehindHaproxy } from './held-request.ts'
 import { statefulSet } from './manifests.ts'
-import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { Traffic } from './traffic.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
@@ -30,7 +31,7 @@ describeOnCluster('back to the images before', (cluster) => {
     })
     running = bed
     await bed.haproxy.recorder.operator('set server web/web-2 weight 7')
-    return { bed, traffic: await bed.traffic(longRequests) }
+    return { bed, traffic: await bed.traffic() }
   }
 
   const images = async ({ namespace }: UpgradeBed): Promise<string[]> =>
@@ -116,9 +117,12 @@ describeOnCluster('back to the images before', (cluster) => {
   describe('sluice undo', () => {
     const undo = (bed: UpgradeBed, ...args: string[]) => bed.start(['undo', 'sts/web', ...args]).exit
 
-    it('takes a finished run back, and the same command again has nothing to do', async () => {
+    it('takes a finished run back, and nothing where none is on record, or it was taken back already', async () => {
       const { bed, traffic } = await start('undo-finished')
       const before = await standings(bed)
+      const none = await undo(bed)
+      expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('there is nothing to undo')])
+      expect(bed.effects()).toEqual({})
       const upgrade = await bed.upgrade('sts/web', `app=${V2}`)
       expect(upgrade.code, story(upgrade)).toBe(0)
       const planned = await undo(bed, '--dry-run')
@@ -166,14 +170,6 @@ describeOnCluster('back to the images before', (cluster) => {
       await isCounted(bed)
       await noneFailed(traffic)
     })
-
-    it('has nothing to take back where no run is on record', async () => {
-      const { bed, traffic } = await start('undo-nothing')
-      const exit = await undo(bed)
-      expect([exit.code, exit.stderr]).toEqual([3, expect.stringContaining('there is nothing to undo')])
-      expect(bed.effects()).toEqual({})
-      await noneFailed(traffic)
-    })
   })
 
   describe('sluice resolve', () => {
@@ -194,10 +190,12 @@ describeOnCluster('back to the images before', (cluster) => {
 
     it('is refused while a run is at work, which goes on undisturbed', async () => {
       const { bed, traffic } = await start('resolve-busy')
+      const held = await holdBehindHaproxy(bed, 'web-2')
       const run = bed.start(V2_WANTED)
       await reached(run, 'web-2', 'emptying')
       const busy = await resolve(bed, '--traffic', 'in')
       expect([busy.code, busy.stderr]).toEqual([7, expect.stringContaining('another run has this workload')])
+      expect(await held.end()).toBe(200)
       const exit = await run.exit
       expect(exit.code, story(exit)).toBe(0)
       expect(bed.effects()).toEqual({ 'web-2': home, 'web-1': home, 'web-0': home })

@@ -4,6 +4,7 @@ import type { Journal, ReadJournal } from '../../../src/pods/glossary.ts'
 import { isOpen } from '../../../src/pods/open-journal.ts'
 import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { PodContext, PodUpgradeInput } from '../context.ts'
+import { isEnding, isMoved } from '../facts.ts'
 import type { podUpgradeMachine } from '../index.ts'
 import { TARGET, V1, V2 } from './world.ts'
 
@@ -171,20 +172,31 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
   ]
 }
 
-/** Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state. */
+/**
+ * Snapshots that agree in this count as one place: coarse enough to visit them all, fine enough to reach every state.
+ * What nothing goes by any more in a state is left out there: most places would differ in that alone.
+ */
 export function placeOf(snapshot: Snapshot): string {
-  const { record, stored, traffic, heir, pod, gone, interrupted, keepsPatch, lateCall, expired } = snapshot.context
+  const { record, stored, heir, pod, gone, interrupted, keepsPatch, lateCall, expired, outcome } = snapshot.context
   const path = pathOf(snapshot)
+  const isSettling = path.startsWith('settling')
+  // A pod that goes away is settled by its targets and what comes in its place.
+  const isLeaving = isSettling && isEnding(snapshot.context)
   return JSON.stringify([
     path,
-    record && [record.step, record.generation !== undefined, record.rollback !== undefined],
-    isOpen(stored),
-    gone || nameOf(pod),
     interrupted,
-    keepsPatch,
-    lateCall,
-    expired !== undefined,
-    /^settling|^closing/.test(path) ? [heir && [heir.sameAddress, heir.pod.ready], traffic?.state] : null,
+    isOpen(stored),
+    (!isSettling || path.startsWith('settling.restoring')) && expired !== undefined,
+    isLeaving
+      ? [record?.step]
+      : [
+          record && [record.step, record.generation !== undefined, record.rollback !== undefined],
+          gone || [nameOf(pod), isMoved(snapshot.context)],
+          keepsPatch,
+          lateCall,
+          outcome,
+        ],
+    isSettling && (heir ? [heir.sameAddress, heir.pod.ready] : [heir === null]),
   ])
 }
 

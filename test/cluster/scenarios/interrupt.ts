@@ -39,7 +39,7 @@ function homeOf({ state, grace }: Interruption): Home {
 /** Interrupted in the middle; then the command that sluice has printed is given to a shell, as it stands there. */
 export async function runInterruption(bed: UpgradeBed, interruption: Interruption, random: Random): Promise<ScenarioRun> {
   const { state, signal, grace, twice = false } = interruption
-  const upgrade = await watchWebUpgrade(bed, LONG_REQUESTS)
+  const upgrade = await watchWebUpgrade(bed, state === 'emptying' ? LONG_REQUESTS : {})
   const first = bed.start([...upgrade.command, ...(grace === undefined ? [] : ['--grace', grace])])
   await first.seen(enters(POD, state))
   const delayMs = random.between(0, 50)
