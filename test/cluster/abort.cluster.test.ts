@@ -5,10 +5,10 @@ import { holdBehindHaproxy, holdDirectly } from './held-request.ts'
 import { journalStep } from './journal.ts'
 import { appPort, service, statefulSet } from './manifests.ts'
 import type { StatefulSetOptions } from './manifests.ts'
-import { outcomes, reached, standings, story } from './moments.ts'
+import { killed, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { Traffic } from './traffic.ts'
-import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
+import type { SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 
 const PODS = ['web-2', 'web-1', 'web-0']
@@ -164,18 +164,17 @@ describeOnCluster('sluice abort', (cluster) => {
     })
     afterAll(() => bed?.stop())
 
-    async function killed(image: string, pod: string, state: PodState): Promise<SluiceExit> {
-      const run = bed.start(['upgrade', 'sts/web', `app=localhost/app:${image}`])
-      await reached(run, pod, state)
-      run.child.kill('SIGKILL')
-      return run.exit
+    async function killedIn(state: PodState): Promise<void> {
+      const run = bed.start(['upgrade', 'sts/web', 'app=localhost/app:v2'])
+      await reached(run, 'web-2', state)
+      await killed(run, bed)
     }
 
     it('a drained pod goes back untouched; a second abort finds nothing to do', async () => {
       const before = await standings(bed)
       const traffic = await bed.traffic()
       const held = await holdBehindHaproxy(bed, 'web-2')
-      await killed('v2', 'web-2', 'emptying')
+      await killedIn('emptying')
       expect(await held.end()).toBe(200)
       const exit = await bed.start(['abort', 'sts/web']).exit
       expect(exit.code, story(exit)).toBe(0)
@@ -197,7 +196,7 @@ describeOnCluster('sluice abort', (cluster) => {
     it('a patched pod comes home on its new image; a template that somebody has edited is theirs', async () => {
       const traffic = await bed.traffic()
       const mark = bed.haproxy.recorder.effects().length
-      await killed('v2', 'web-2', 'restarting')
+      await killedIn('restarting')
       const patch = [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'localhost/app:v3' }]
       await cluster().api.patch('StatefulSet', 'web', bed.namespace, patch)
       const exit = await bed.start(['abort', 'sts/web']).exit
@@ -316,8 +315,7 @@ describeOnCluster('sluice pause and resume', (cluster) => {
     expect(status.code).toBe(4)
     expect(status.text).toMatch(/held by .*; paused by /)
 
-    first.child.kill('SIGKILL')
-    await first.exit
+    await killed(first, bed)
     const second = bed.start(command)
     await second.seen(({ type }) => type === 'paused')
     await sleep(2_000)

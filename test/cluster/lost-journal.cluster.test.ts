@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { journalStep, removeJournal, storedJournal } from './journal.ts'
 import { service, statefulSet } from './manifests.ts'
 import { onceEach } from './judge.ts'
-import { reached, standings, story } from './moments.ts'
+import { killed, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 
@@ -14,10 +14,9 @@ describeOnCluster('records that somebody deletes', (cluster) => {
     const objects = [statefulSet({ name: 'web', namespace, replicas: 2, readyAfter: 1 }), service({ name: 'web', namespace })]
     const bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
     try {
-      const killed = bed.start(['upgrade', ...UPGRADE])
-      await reached(killed, 'web-1', 'restarting')
-      killed.child.kill('SIGKILL')
-      await killed.exit
+      const run = bed.start(['upgrade', ...UPGRADE])
+      await reached(run, 'web-1', 'restarting')
+      await killed(run, bed)
       await removeJournal(cluster().api, namespace, 'web-1')
       const [, pod] = await bed.pods()
       expect(storedJournal(pod)).toEqual({})
@@ -37,10 +36,9 @@ describeOnCluster('records that somebody deletes', (cluster) => {
     const objects = [statefulSet({ name: 'web', namespace, replicas: 2, readyAfter: 1 }), service({ name: 'web', namespace })]
     const bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
     try {
-      const killed = bed.start(['upgrade', ...UPGRADE])
-      await reached(killed, 'web-1', 'restarting')
-      killed.child.kill('SIGKILL')
-      await killed.exit
+      const run = bed.start(['upgrade', ...UPGRADE])
+      await reached(run, 'web-1', 'restarting')
+      await killed(run, bed)
       const [, patched] = await bed.pods()
       expect(journalStep(patched)).toBe('patched')
       const annotations = { 'sluice.dev/journal': null }

@@ -11,6 +11,19 @@ export function reached(run: SluiceProcess, pod: string, state: PodState): Promi
   return run.seen((event) => event.type === 'podState' && event.pod === pod && event.to === state)
 }
 
+/**
+ * `kill -9`, and its Lease runs out in a second instead of fifteen: for what comes after a kill. That the next run waits
+ * for a whole Lease is what the scenarios kill-sluice and takeover show.
+ */
+export async function killed(run: SluiceProcess, { cluster, namespace }: UpgradeBed): Promise<SluiceExit> {
+  run.child.kill('SIGKILL')
+  const exit = await run.exit
+  for (const { metadata } of await cluster.api.list('Lease', namespace)) {
+    await cluster.api.patch('Lease', metadata.name, namespace, { spec: { leaseDurationSeconds: 1 } })
+  }
+  return exit
+}
+
 /** How each pod ended: such as `{ 'web-2': 'upgraded' }`. A pod's name may come twice, once for its replacement. */
 export function outcomes(result: RunResult | undefined): Record<string, PodOutcome[]> {
   const byPod: Record<string, PodOutcome[]> = {}
@@ -38,6 +51,8 @@ export async function standings({ haproxy }: UpgradeBed): Promise<Record<string,
 /** What a run did, in few lines: for the message of a test that fails. */
 export function story({ events, stdout, stderr }: SluiceExit): string {
   const lines = events.map((event) => {
+    // A plan that is refused comes in the place of events.
+    if (event.type === undefined) return JSON.stringify(event)
     const at = `${(event.atMs / 1000).toFixed(1)} s `
     switch (event.type) {
       case 'podState':

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { statefulSet } from './manifests.ts'
-import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -183,8 +183,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     const held = await holdBehindHaproxy(bed, 'web-2')
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'emptying')
-    run.child.kill('SIGKILL')
-    expect((await run.exit).signal).toBe('SIGKILL')
+    expect((await killed(run, bed)).signal).toBe('SIGKILL')
     expect(await held.end()).toBe(200)
     await cluster().api.delete('Pod', 'web-2', bed.namespace)
     await expectLeftOut(bed, await bed.upgrade('sts/web', V2), address)

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { daemonSet, statefulSet } from './manifests.ts'
-import { longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -75,8 +75,7 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
       const held = await holdBehindHaproxy(bed, pod)
       const run = bed.start(['upgrade', target, V2])
       await reached(run, pod, 'emptying')
-      run.child.kill('SIGKILL')
-      await run.exit
+      await killed(run, bed)
       expect(await held.end()).toBe(200)
       expect((await standings(bed))[pod]?.state).toBe('drain')
       await cluster().api.delete('Pod', pod, bed.namespace)
@@ -92,8 +91,7 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
       const { api } = cluster()
       const run = bed.start(['upgrade', target, V2])
       await reached(run, pod, 'restarting')
-      run.child.kill('SIGKILL')
-      await run.exit
+      await killed(run, bed)
       const old = await api.get(kind, 'web', bed.namespace)
       await api.delete(kind, 'web', bed.namespace, { propagationPolicy: 'Foreground' })
       await api.waitFor(

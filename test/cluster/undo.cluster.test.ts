@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import { statefulSet } from './manifests.ts'
-import { outcomes, reached, standings, story } from './moments.ts'
+import { killed, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { Traffic } from './traffic.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
@@ -93,11 +93,10 @@ describeOnCluster('back to the images before', (cluster) => {
       })
       const before = await standings(bed)
       const command = ['upgrade', 'sts/web', 'app=localhost/app:bad', '--on-failure', 'rollback']
-      const killed = bed.start(command)
-      await reached(killed, 'web-2', 'rollingBack')
-      await killed.seen((event) => event.type === 'podState' && event.from === 'rollingBack' && event.to === 'restarting')
-      killed.child.kill('SIGKILL')
-      await killed.exit
+      const first = bed.start(command)
+      await reached(first, 'web-2', 'rollingBack')
+      await first.seen((event) => event.type === 'podState' && event.from === 'rollingBack' && event.to === 'restarting')
+      await killed(first, bed)
       expect((await standings(bed))['web-2']?.state).toBe('drain')
       const exit = await bed.start(command).exit
       expect(exit.code, story(exit)).toBe(6)
@@ -152,10 +151,9 @@ describeOnCluster('back to the images before', (cluster) => {
     it('takes a half done run back: what is patched and out goes back, what was not touched stays', async () => {
       const { bed, traffic } = await start('undo-half')
       const before = await standings(bed)
-      const killed = bed.start(['upgrade', 'sts/web', `app=${V2}`])
-      await reached(killed, 'web-1', 'restarting')
-      killed.child.kill('SIGKILL')
-      await killed.exit
+      const first = bed.start(['upgrade', 'sts/web', `app=${V2}`])
+      await reached(first, 'web-1', 'restarting')
+      await killed(first, bed)
       expect(await images(bed)).toEqual([V1, V2, V2])
       expect((await standings(bed))['web-1']?.state).toBe('drain')
 
