@@ -266,8 +266,8 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
   function takeIn(): void {
-    for (const { pod, stored } of [...store.all()].sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
-      if (members.has(pod.uid) || !options.includes(pod)) continue
+    const others = Array.from(store.all()).filter(({ pod }) => !members.has(pod.uid) && options.includes(pod))
+    for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
       // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
       if ((pod.deleting || pod.finished) && !isOpen(stored)) continue
       // Its address is still being settled for the pod before it.

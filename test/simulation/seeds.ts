@@ -75,8 +75,10 @@ export async function runSeeds(options: SeedsOptions): Promise<Tally> {
 function runWorker(options: SeedsOptions, signal: AbortSignal, onTally: (tally: Tally) => void): Promise<void> {
   const { from, count, mutation, only } = options
   const order = JSON.stringify({ from, count, only })
+  // A young generation of 16 MB is collected so often that it took an eighth of the time.
+  const memory = ['--max-semi-space-size=64', '--min-semi-space-size=64']
   const mutated = mutation === undefined ? [] : ['--import', join(import.meta.dirname, 'mutations/apply.ts')]
-  const child = spawn(process.execPath, [...mutated, join(import.meta.dirname, 'worker.ts'), order], {
+  const child = spawn(process.execPath, [...memory, ...mutated, join(import.meta.dirname, 'worker.ts'), order], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...(mutation === undefined ? {} : { MUTATION: mutation }) },
   })

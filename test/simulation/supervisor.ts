@@ -9,6 +9,12 @@ import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 
 /** After so many ends once nothing goes wrong any more, the run is taken never to come to an end. */
 const MOST_TRIES_IN_CALM = 6
+/** Where the command ends as it did before, the time until the next one grows by this: a pipeline that waits, a person who looks. */
+const MORE_PATIENCE = 3
+const MOST_PATIENCE = 9
+
+/** Said twice the same, these say it for good. */
+const LAST_WORDS = new Set<ProcessEnd['outcome']>(['needsOperator', 'refused', 'unreachable'])
 
 /** What a release pipeline does: runs the command, and runs it again after a crash or where the exit code says to. */
 export interface Supervisor {
@@ -50,6 +56,8 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
   let done = false
   let triesInCalm = 0
   let last: ProcessEnd | undefined
+  /** By how much the next start is put off, beside what chance says. */
+  let patience = 1
   let upgrades = 0
   let pending: ReturnType<Scheduler['after']> | undefined
 
@@ -103,13 +111,14 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
     }
     // A person looks at it; the same once more in calm is the last word.
     const isSame = before?.outcome === outcome && before.reason === reason
-    if ((outcome === 'needsOperator' || outcome === 'refused') && triesInCalm > 1 && isSame) {
+    if (LAST_WORDS.has(outcome) && triesInCalm > 1 && isSame) {
       done = true
       return
     }
     // The image was a bad one: the release is mended, and released anew.
     if (outcome === 'failed') tag = 'v3'
-    launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000))
+    patience = isSame ? Math.min(patience * MORE_PATIENCE, MOST_PATIENCE) : 1
+    launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
   }
 
   function befall(what: (process: SluiceProcess) => void): boolean {
@@ -157,6 +166,7 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
     interrupt: () => befall((process) => process.interrupt()),
     calm() {
       isCalm = true
+      patience = 1
     },
     isDone: () => done && running.size === 0 && pending === undefined,
     lastEnd: () => last,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { createGuard } from './determinism.ts'
 import { sceneOf } from './scene.ts'
 import { emptyTally } from './seeds.ts'
+import { shareStates } from './shared-states.ts'
 import { simulate } from './simulate.ts'
 
 const PORTION = 100
@@ -10,6 +11,10 @@ const PORTION = 100
 const HASHED = 500
 
 const { from, count, only } = JSON.parse(process.argv[2]!) as { from: number; count: number; only?: number[] }
+// Of some 30 errors a seed nobody reads the stack; a replay has it.
+Error.stackTraceLimit = 0
+// Not where seeds are run once more to compare: that their histories are the same shows that nothing is shared but states.
+if (only === undefined) shareStates()
 const seeds = only ?? Array.from({ length: count }, (_, index) => from + index)
 let tally = emptyTally()
 let cpu = process.cpuUsage()
