@@ -192,7 +192,7 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
     staleMs: level === 'G1' && random.chance(0.2) ? random.pick([200, 1_000]) : 0,
     // Of one that cannot be read nobody could know.
     volatile: (level === 'G1' || level === 'G2') && random.chance(0.3),
-    longestRequestMs: random.pick([0, 300, 300, 4_000]),
+    longestRequestMs: random.pick([0, 100, 100, 300, 2_000]),
     batch: random.pick([1, 10, 10]),
     partial: random.chance(0.1),
   }
