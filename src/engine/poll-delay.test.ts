@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { pollDelayMs } from './poll-delay.ts'
+import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 
-function looksIn(totalMs: number): number {
-  let looks = 0
-  for (let at = 0; at < totalMs; at += pollDelayMs(at)) looks++
-  return looks
+function timesIn(totalMs: number, delayMs: (waitedMs: number) => number): number {
+  let times = 0
+  for (let at = 0; at < totalMs; at += delayMs(at)) times++
+  return times
 }
 
 test('a wait is drawn out by a twentieth at most, or by 20 ms', () => {
@@ -12,5 +12,13 @@ test('a wait is drawn out by a twentieth at most, or by 20 ms', () => {
 })
 
 test('a drain of a minute takes fewer looks than one every 300 ms', () => {
-  expect(looksIn(60_000)).toBeLessThan(200)
+  expect(timesIn(60_000, pollDelayMs)).toBeLessThan(200)
+})
+
+test('what is refused is tried again soon, and ever more rarely', () => {
+  expect([0, 2_000, 20_000, 600_000].map(retryDelayMs)).toEqual([250, 250, 2_000, 5_000])
+})
+
+test('a minute of refusals is at most fifty calls', () => {
+  expect(timesIn(60_000, retryDelayMs)).toBeLessThan(50)
 })

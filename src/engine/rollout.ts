@@ -1,6 +1,6 @@
 import type { Actor, SnapshotFrom } from 'xstate'
 import { createActor } from 'xstate'
-import type { Heir, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { Heir, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
@@ -16,14 +16,12 @@ import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 import type { PodStore } from './pod-store.ts'
-import { pollDelayMs } from './poll-delay.ts'
+import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
 import { isOpen } from '../pods/open-journal.ts'
 
-/** Between a try and the next, where something has to be asked again. */
-const RETRY_MS = 250
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
 /** Between two looks at what a load balancer that forgets by itself still has out. */
@@ -113,6 +111,9 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
+  /** In the state that the pod is in. */
+  const waitedMs = ({ context }: { context: PodContext }): number =>
+    clock.now() - (members.get(context.uid)?.since ?? clock.now())
   const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
   const machine = podUpgradeMachine.provide({
@@ -122,8 +123,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       rollsBack: () => settings.onFailure === 'rollback',
     },
     delays: {
-      retry: RETRY_MS,
-      poll: ({ context }) => pollDelayMs(clock.now() - (members.get(context.pod.uid)?.since ?? clock.now())),
+      retry: (from) => retryDelayMs(waitedMs(from)),
+      poll: (from) => pollDelayMs(waitedMs(from)),
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
       quiet: (from) => grace(from) + QUIET_MARGIN_MS,
       lateArrival: ({ context }) => traffic.lateMs(context.uid),

@@ -315,8 +315,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/poll-delay.ts',
-        find: 'return Math.min(',
-        replace: 'AbortSignal.timeout(1)\n  return Math.min(',
+        find: 'return Math.min(LONGEST_MS,',
+        replace: 'AbortSignal.timeout(1)\n  return Math.min(LONGEST_MS,',
       },
     ],
   },
