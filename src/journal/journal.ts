@@ -31,7 +31,9 @@ const Stored = z.object({
 /** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
 export function journalOf({ journal: { annotation, condition } }: Pick<PodView, 'journal'>): ReadJournal {
   // A condition without a message is one that somebody has emptied.
-  const [first, second] = [readJournal(annotation), readJournal(condition && (condition.message ?? ''))]
+  const message = condition && (condition.message ?? '')
+  const first = readJournal(annotation)
+  const second = message === annotation ? first : readJournal(message)
   if (first.kind === 'unreadable') return { kind: 'unreadable', reason: `in the annotation, ${first.reason}` }
   if (second.kind === 'unreadable') return { kind: 'unreadable', reason: `in the condition, ${second.reason}` }
   return first.kind === 'none' ? second : first
@@ -46,15 +48,9 @@ export function readJournal(stored: string | undefined): ReadJournal {
   } catch {
     return { kind: 'unreadable', reason: 'it is not JSON' }
   }
-  const version = Versioned.safeParse(raw)
-  if (version.success && version.data.v > VERSION) {
-    return {
-      kind: 'unreadable',
-      reason: `it is of version ${version.data.v}, written by a newer sluice; this one reads ${VERSION}`,
-    }
-  }
   const parsed = Stored.safeParse(raw)
-  if (!parsed.success) return { kind: 'unreadable', reason: z.prettifyError(parsed.error).replaceAll('\n', ' ') }
+  if (!parsed.success)
+    return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
   const { run, origin, epoch, attempt, step, gen, back, base, lbs } = parsed.data
   return {
     kind: 'read',
@@ -82,6 +78,13 @@ export function readJournal(stored: string | undefined): ReadJournal {
       })),
     },
   }
+}
+
+/** Undefined where the text does not say that it is of a newer version. */
+function newerVersion(raw: unknown): string | undefined {
+  const version = Versioned.safeParse(raw)
+  if (!version.success || version.data.v <= VERSION) return undefined
+  return `it is of version ${version.data.v}, written by a newer sluice; this one reads ${VERSION}`
 }
 
 /**

@@ -180,13 +180,19 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     function takeObject(line: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } & Partial<Identity>): void {
       let record: R
       try {
-        record = options.decode(line.object)
+        record = knownVersion(line) ?? options.decode(line.object)
       } catch (error) {
         return skipUnreadable(line, asError(error))
       }
       advance(record.resourceVersion)
       const event = store.apply(line.type, record)
       if (event !== undefined) emit(event)
+    }
+
+    /** A version that an answer has brought already. Of a deletion, some servers give the last change's: it says more. */
+    function knownVersion({ type, uid, version }: { type: string } & Partial<Identity>): R | undefined {
+      const known = uid === undefined || type === 'DELETED' ? undefined : store.records().get(uid)
+      return known?.resourceVersion === version ? known : undefined
     }
 
     /** An object that never decodes must not stop the others. */

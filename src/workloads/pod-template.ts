@@ -24,12 +24,12 @@ export function templateContainers(template: unknown): TemplateContainers {
 
 /** The template with these images; the given one is left as it is. */
 export function withImages(template: unknown, images: readonly ContainerImage[]): unknown {
-  const copy = structuredClone(template) as z.infer<typeof PodTemplate>
-  for (const container of copy.spec.containers) {
+  const { spec, ...others } = template as z.infer<typeof PodTemplate>
+  const containers = spec.containers.map((container) => {
     const wanted = images.find((one) => one.container === container.name)
-    if (wanted) container.image = wanted.image
-  }
-  return copy
+    return wanted ? { ...container, image: wanted.image } : container
+  })
+  return { ...others, spec: { ...spec, containers } }
 }
 
 /** The containers whose image in the template is another than asked. */
