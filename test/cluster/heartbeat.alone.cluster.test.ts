@@ -57,7 +57,7 @@ describeOnCluster('a kubelet that is silent until its pods are not Ready', (clus
   ] as const) {
     it(`drains and restores nothing for it (${moment})`, async () => {
       const bed = await start(`heartbeat-${moment}`, { rollout })
-      const traffic = await bed.traffic(longRequests)
+      const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', V2])
       await reached(run, 'web-2', moment)
       await cluster().kubelet.pause()
