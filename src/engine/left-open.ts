@@ -17,11 +17,9 @@ export async function unfinished(
   return (await listLedgers(client, namespace)).flatMap((found) => {
     if (found.kind !== 'read' || found.ledger.header.finishedAt !== undefined) return []
     const { header, entries } = found.ledger
-    const left = [...entries.values()].filter(
-      ({ state, targets }) => state !== 'closed' && targets.some(({ untouched }) => !untouched),
-    )
+    const left = [...entries.values()].filter(({ state }) => state !== 'closed')
     if (left.length === 0 || !header.workloads.some(isAsked)) return []
-    return [`run ${header.run} is not finished, and may have left out of rotation: ${left.map(({ pod }) => pod).join(', ')}`]
+    return [`run ${header.run} is not finished, and may have left half done: ${left.map(({ pod }) => pod).join(', ')}`]
   })
 }
 

@@ -128,9 +128,9 @@ async function planPods({
   loadBalancers,
   targets: known,
 }: PlanPodsOptions): Promise<PlanPod[]> {
-  const isChanged = (pod: PodView): boolean => changesFor(pod, wanted(pod)).length > 0
-  // Those that stay as they are too: what an operator has out of them takes a place in the window.
-  const asked = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
+  const asked = pods.filter(
+    ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
+  )
   const found = new Map<string, Found>()
   try {
     const answers = await traffic.find(asked.map(({ pod }) => pod))
@@ -151,12 +151,12 @@ async function planPods({
       return { ...base, targets: { found: true, targets } }
     }
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
-    if (!one.found) return { ...base, targets: isChanged(pod) ? one : { found: true, targets: [] } }
+    if (!one.found) return { ...base, targets: one }
     const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })
-    if (isChanged(pod)) known.set(pod.uid, recorded)
+    known.set(pod.uid, recorded)
     const targets = recorded.map(({ loadBalancer, target, untouched }): PlannedTarget => ({
       loadBalancer,
       target,

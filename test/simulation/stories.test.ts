@@ -60,5 +60,5 @@ test('named pods of which one is gone: the error says which run has left the oth
     incidents: [at(300, 'crash', 0, 5_000), at(600, 'pod-force-deleted', 0)],
   })
   expect(violations).toEqual([])
-  expect(told.at(-1)).toMatch(/there is no pod\/web-0 .*; run \w+ is not finished, and may have left out of rotation: .*web-1/)
+  expect(told.at(-1)).toMatch(/there is no pod\/web-0 .*; run \w+ is not finished, and may have left half done: .*web-1/)
 })

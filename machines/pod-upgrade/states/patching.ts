@@ -1,5 +1,6 @@
 import { and, not } from 'xstate'
 import { failing } from '../failing.ts'
+import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
@@ -21,7 +22,17 @@ export const patching = podSetup.createStateConfig({
         { target: 'writing' },
       ],
     },
-    ...writing('recordPatched', 'patched', 'ready'),
+    ...writing('recordPatched', 'patched', 'confirming'),
+    // A write that has to be made again may come long after the reading that it rests on: the process may have been stopped,
+    // and a load balancer reloaded meanwhile.
+    confirming: inspecting(),
+    judging: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: not('isOut'), target: '#pod.emptying' },
+        { target: 'ready' },
+      ],
+    },
     deciding: {
       always: [
         {

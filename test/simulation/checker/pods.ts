@@ -22,6 +22,7 @@ export interface Pod {
   isDeleting: boolean
   isGone: boolean
   ready: boolean
+  createdAt: number
   /** Since when it is as `ready` says. */
   readySince: number
   /** Container name → image, as asked for. */
@@ -88,6 +89,7 @@ export function createPods(): Pods {
         isDeleting: false,
         isGone: false,
         ready: false,
+        createdAt: at,
         readySince: at,
         images: {},
         probed: new Set(),

@@ -29,7 +29,13 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
  * Somebody else, or a call that came too late, has put it back: sluice sees that a while later, and what cannot be read
  * never.
  */
-export function isExcused({ scenario }: World, target: Target, at: number): boolean {
+export function isExcused({ scenario, processes }: World, target: Target, at: number): boolean {
   if (target.late !== undefined) return true
+  // Nobody was there to see it.
+  if (
+    isTouched(target) &&
+    ![...processes.values()].some(({ isRunning, startedAt }) => isRunning && at - startedAt > scenario.lagMs)
+  )
+    return true
   return isTouched(target) && (target.level === 'G0' || at - target.changedAt <= scenario.lagMs)
 }
