@@ -15,7 +15,7 @@ test(`${SEEDS} seeds break no promise, and meet every fault`, async () => {
     (error: unknown) => error as { stdout: string },
   )
   expect(stdout.trim().split('\n').at(-1)).toMatch(new RegExp(`^${SEEDS} seeds, \\d+ upgrades, 0 violations$`))
-  for (const fault of [...WIRE_FAULTS, ...INCIDENTS, 'lb-partial-batch']) {
+  for (const fault of [...WIRE_FAULTS, ...INCIDENTS, 'lb-partial-batch', 'lb-false-success']) {
     expect(stdout).toMatch(new RegExp(`^  ${fault} +[1-9]`, 'm'))
   }
   console.log(stdout)

@@ -143,8 +143,10 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       })),
       fault() {
         if (!partial || scheduler.now() > scene.calmAtMs || !choices.chance(0.2)) return undefined
-        hit('lb-partial-batch', name)
-        return 'busy'
+        // Where nothing can be read, nobody could find out.
+        const fault = level !== 'G0' && choices.chance(0.5) ? 'false-success' : 'busy'
+        hit(fault === 'busy' ? 'lb-partial-batch' : 'lb-false-success', name)
+        return fault
       },
       throttle() {
         const until = throttledUntil.get(name) ?? 0

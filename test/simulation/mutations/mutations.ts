@@ -85,8 +85,13 @@ export const MUTATIONS: Mutation[] = [
   },
   {
     name: 'no-epoch-check',
-    breaks: 'a journal that a later owner has written is taken for its own',
+    breaks: 'a journal that a later owner has written is taken for its own, by an owner that does not ask for its Lease',
     changes: [
+      {
+        file: 'src/engine/pod-ports.ts',
+        find: 'if (!options.isOwned(uid)) return { kind',
+        replace: "if (uid === '') return { kind",
+      },
       {
         file: FACTS,
         find: 'return journal.epoch > epoch || (journal.epoch === epoch && journal.run !== run)',
@@ -143,15 +148,9 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a takeover takes the present state of the targets for the one before the drain',
     changes: [
       {
-        file: 'src/engine/scope-queue.ts',
-        find: 'batch.map(({ target, effect }) => ({ target, prior: effect!.prior }))',
-        replace:
-          'await Promise.all(batch.map(async ({ target }) => ({ target, prior: (await adapter.snapshot([target], call)).get(target.id)!.prior })))',
-      },
-      {
-        file: 'src/engine/scope-queue.ts',
-        find: 'function answer(kind: Kind',
-        replace: 'async function answer(kind: Kind',
+        file: 'machines/pod-upgrade/index.ts',
+        find: "{ guard: 'hasDrainRecord', target: 'draining.reading' }",
+        replace: "{ guard: 'hasDrainRecord', target: 'checking' }",
       },
     ],
   },
@@ -182,22 +181,6 @@ export const MUTATIONS: Mutation[] = [
     changes: [{ file: EXECUTION, find: 'if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))', replace: "if (uid === '')" }],
   },
   {
-    name: 'call-outlives-lease',
-    breaks: 'a call may leave in the last moment of the Lease, and arrive after the next owner has begun',
-    changes: [{ file: EXECUTION, find: 'owners.isHeld(podOf(uid), CALL_LIFE_MS)', replace: 'owners.isHeld(podOf(uid))' }],
-  },
-  {
-    name: 'lease-given-back-in-doubt',
-    breaks: 'the Lease is given back while a call that nobody answered may still arrive',
-    changes: [
-      {
-        file: EXECUTION,
-        find: 'if (await world.traffic.quiet()) await owners?.release(',
-        replace: 'if (await world.traffic.quiet(), true) await owners?.release(',
-      },
-    ],
-  },
-  {
     name: 'late-drain-not-waited-out',
     breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
     changes: [
@@ -205,17 +188,6 @@ export const MUTATIONS: Mutation[] = [
         file: 'machines/pod-upgrade/setup.ts',
         find: 'hasLateCall: ({ context }) => context.lateCall',
         replace: 'hasLateCall: () => false',
-      },
-    ],
-  },
-  {
-    name: 'patch-3-unguarded-container',
-    breaks: 'the restore intent does not name the container that was seen to be ready',
-    changes: [
-      {
-        file: PATCHES,
-        find: '      ...sameContainer(pod, container.name, container.containerId),\n    ]),\n    ...intoAnnotation',
-        replace: '    ]),\n    ...intoAnnotation',
       },
     ],
   },
@@ -237,13 +209,13 @@ export const MUTATIONS: Mutation[] = [
   },
   {
     name: 'deadline-cuts-shared-call',
-    breaks: 'a drain deadline leaves its call behind instead of waiting for what comes of it',
+    breaks: 'a call that is shared is cut after a second, as the deadline of one pod would cut it, and counts as not sent',
     changes: [
+      { file: 'src/engine/scope-queue.ts', find: 'deadlineMs: callLifeMs, assertLive', replace: 'deadlineMs: 1_000, assertLive' },
       {
-        file: DRAINING,
-        find: "after: { drainDeadline: { actions: 'expireDrain' } }",
-        replace:
-          "after: { drainDeadline: { target: '#pod.closing', actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotConfirmed', deadline: 'drain' } } } }",
+        file: 'src/engine/effect-answer.ts',
+        find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
+        replace: "if (error.kind === 'ambiguous') return { kind: 'retryable', message }",
       },
     ],
   },
@@ -259,10 +231,14 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    name: 'operators-drain-undone',
-    breaks: 'a target that an operator has out is drained and put back as any other',
+    name: 'operators-target-called',
+    breaks: 'a target that an operator has out gets the drain and the restore of its pod too',
     changes: [
-      { file: TRAFFIC, find: 'prior, untouched: !inRotation }', replace: 'prior, untouched: !inRotation && prior === null }' },
+      {
+        file: TRAFFIC,
+        find: 'const targets = record.targets.filter(({ untouched }) => !untouched)',
+        replace: 'const targets = record.targets',
+      },
     ],
   },
   {
@@ -274,17 +250,6 @@ export const MUTATIONS: Mutation[] = [
     name: 'gone-pods-forgotten',
     breaks: 'what a dead run left drained for a pod that is gone is not looked for in the ledger',
     changes: [{ file: 'src/engine/history.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
-  },
-  {
-    name: 'reload-not-noticed',
-    breaks: 'nobody looks whether a load balancer has forgotten the drain while the pod restarts',
-    changes: [
-      {
-        file: 'src/engine/rollout.ts',
-        find: 'if (guarding !== undefined) return\n',
-        replace: 'if (guarding === undefined) return\n',
-      },
-    ],
   },
   {
     name: 'restore-not-read-back',
@@ -299,13 +264,24 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    name: 'stale-versions-taken',
-    breaks: 'an older version of a pod, from a watch or an answer, replaces a newer one',
+    name: 'full-window-waited-for',
+    breaks: 'a run that nothing of its own can free a place in the window for waits without end',
     changes: [
       {
-        file: 'src/kube/object-store.ts',
-        find: 'if (isKnownNewer(record) || (before !== undefined && !isNewerVersion(record.resourceVersion, before))) return undefined',
-        replace: 'if (before === record.resourceVersion) return undefined',
+        file: 'src/engine/rollout.ts',
+        find: 'stalling ??= clock.setTimeout(',
+        replace: 'stalling ??= ((..._: unknown[]) => 1)(',
+      },
+    ],
+  },
+  {
+    name: 'left-open-not-told',
+    breaks: 'a run that is refused does not say what an earlier one has left out of rotation',
+    changes: [
+      {
+        file: 'src/engine/left-open.ts',
+        find: 'const left: Refusal[] = []',
+        replace: 'const left: Refusal[] = []\n  if (namespace) return left',
       },
     ],
   },

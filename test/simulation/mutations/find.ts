@@ -1,0 +1,40 @@
+import { runSeeds } from '../seeds.ts'
+
+/** The first seed that shows a mutation. */
+export interface Found {
+  seed: number
+  invariant: string
+  message: string
+}
+
+/** So many seeds are run at a time: few at first, since most mutations are found by one of the first. */
+const FEWEST = 16
+const MOST_AT_ONCE = 512
+
+/** Runs seeds from 1 on; undefined where none of the first `most` shows it. */
+export async function findMutation(
+  mutation: string,
+  { most, jobs }: { most: number; jobs?: number | undefined },
+): Promise<Found | undefined> {
+  let size = FEWEST
+  for (let from = 1; from <= most; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
+    const { violations } = await runSeeds({ from, count: Math.min(size, most + 1 - from), jobs, mutation })
+    // Whichever process was first: the lowest seed counts, so that the same code gives the same answer.
+    for (const violation of violations.toSorted((a, b) => a.seed - b.seed)) {
+      if (await isClean(violation.seed)) return violation
+    }
+  }
+  return undefined
+}
+
+/** This seed shows it. */
+export async function isFoundBy(mutation: string, seed: number): Promise<boolean> {
+  const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1, mutation })
+  return violations.length > 0 && (await isClean(seed))
+}
+
+/** A seed that shows something without the mutation too shows nothing of it. */
+async function isClean(seed: number): Promise<boolean> {
+  const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1 })
+  return violations.length === 0
+}

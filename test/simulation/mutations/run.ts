@@ -1,0 +1,63 @@
+/**
+ * `npm run mutations`: takes one protection away after another, and runs seeds until one shows it. What is found is kept
+ * in test/golden/mutations.json, which `npm test` goes by, and in the table of docs/simulation.md. The exit code is 1
+ * where one is not found. `-- --only NAME` runs one alone, and may be given several times; `-- --moved` those alone whose
+ * seed shows nothing any more, since something has changed.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findMutation, isFoundBy } from './find.ts'
+import { MUTATIONS } from './mutations.ts'
+import { mutationsTable, withTable } from './page.ts'
+import { readRecorded, writeRecorded } from './recorded.ts'
+
+const PAGE = join(import.meta.dirname, '../../../docs/simulation.md')
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    moved: { type: 'boolean', default: false },
+    seeds: { type: 'string', default: '5000' },
+    jobs: { type: 'string' },
+  },
+})
+const most = Number(values.seeds)
+const jobs = values.jobs === undefined ? undefined : Number(values.jobs)
+const unknown = (values.only ?? []).filter((wanted) => !MUTATIONS.some(({ name }) => name === wanted))
+if (unknown.length > 0 || !Number.isInteger(most)) {
+  console.error(unknown.length > 0 ? `there is no mutation "${unknown.join('", "')}"` : '--seeds: give a whole number')
+  process.exit(2)
+}
+const chosen = MUTATIONS.filter(({ name }) => values.only?.includes(name) ?? true)
+const missed: string[] = []
+
+console.log(`${'mutation'.padEnd(36)} ${'seeds'.padStart(5)}  found by`)
+for (const { name } of chosen) {
+  const known = readRecorded()[name]
+  if (values.moved && known !== undefined && (await isFoundBy(name, known.seed))) continue
+  const found = await findMutation(name, { most, jobs })
+  if (found === undefined) missed.push(name)
+  console.log(
+    `${name.padEnd(36)} ${found === undefined ? `not found in ${most}` : `${String(found.seed).padStart(5)}  ${found.invariant}: ${found.message.split('\n')[0]}`}`,
+  )
+  keep(name, found)
+}
+console.log(
+  `${chosen.length - missed.length} of ${chosen.length} mutations found${missed.length > 0 ? `; not ${missed.join(', ')}` : ''}`,
+)
+process.exitCode = missed.length > 0 ? 1 : 0
+
+/** After each: a run of all of them takes minutes. Those that are no mutation any more go. */
+function keep(name: string, found: { seed: number; invariant: string } | undefined): void {
+  const before = readRecorded()
+  const names = MUTATIONS.map((mutation) => mutation.name)
+  const recorded = Object.fromEntries(
+    names.flatMap((one) => {
+      const entry = one === name ? found && { seed: found.seed, invariant: found.invariant } : before[one]
+      return entry === undefined ? [] : [[one, entry]]
+    }),
+  )
+  writeRecorded(recorded)
+  writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), mutationsTable(MUTATIONS, recorded)))
+}
