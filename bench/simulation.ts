@@ -1,0 +1,34 @@
+import { runSeeds } from '../test/simulation/seeds.ts'
+import { median } from './table.ts'
+
+/*
+ * `node bench/simulation.ts [SEEDS]`: how many upgrades one core simulates in a second, of the processor's time; and how
+ * much JSON it would have parsed in the time of one upgrade, which a slow or a busy machine changes little.
+ */
+
+const seeds = Number(process.argv[2] ?? 2_000)
+const POD = JSON.stringify(
+  Array.from({ length: 50 }, (_, id) => ({ id, name: `web-${id}`, labels: { app: 'web' }, ports: [80, 443] })),
+)
+const PARSES = 2_000
+
+/** Bytes that are parsed in a millisecond. */
+function parsed(): number {
+  const began = process.cpuUsage()
+  for (let time = 0; time < PARSES; time++) JSON.parse(POD)
+  const { user, system } = process.cpuUsage(began)
+  return (POD.length * PARSES) / ((user + system) / 1_000)
+}
+
+const speeds = [parsed(), parsed()]
+const { upgrades, violations, cpuMs } = await runSeeds({
+  from: 1,
+  count: seeds,
+  jobs: 1,
+  onProgress: () => speeds.push(parsed()),
+})
+const rate = (count: number): string => ((count / cpuMs) * 1_000).toFixed(0)
+const kilobytes = ((cpuMs / upgrades) * median(speeds)) / 1_000
+console.log(`${seeds} seeds, ${upgrades} upgrades, ${violations.length} violations`)
+console.log(`${rate(upgrades)} upgrades and ${rate(seeds)} seeds a second of one core`)
+console.log(`an upgrade takes as long as parsing ${kilobytes.toFixed(0)} kB of JSON`)
