@@ -32,6 +32,7 @@ export const reasons = {
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
   reclaimed: ({ traffic }) => `an operator had it out of rotation in part, and has put it back meanwhile: ${traffic?.detail}`,
   notEmpty: ({ traffic }) => `not empty in time: ${traffic?.detail ?? 'the load balancer could not be read'}`,
+  backMeanwhile: ({ traffic }) => `it was put back while its images could not be patched: ${traffic?.detail}`,
   notPatched: (c) => `the images could not be patched${because(c)}`,
   rewritten: (c) =>
     `${relapse(c)}the stored images are not the ones asked for (${c.pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): an admission webhook or somebody else has rewritten them`,

@@ -8,6 +8,7 @@ import { writing } from '../writing.ts'
 export const patching = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
+  after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     ready: {
       always: [
@@ -29,8 +30,18 @@ export const patching = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        { guard: not('isOut'), target: '#pod.emptying' },
-        { target: 'ready' },
+        { guard: 'isOut', target: 'ready' },
+        {
+          guard: and(['isUnread', 'isExpired']),
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
+        },
+        { guard: 'isUnread', target: 'pausing' },
+        // The patch is in doubt: only a re-admission, which writes the journal first, keeps it from landing late.
+        {
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'backMeanwhile' } },
+        },
       ],
     },
     deciding: {
