@@ -34,7 +34,7 @@ export default defineConfig({
           include: ['test/cluster/**/*.cluster.test.ts'],
           exclude: ALONE,
           // They share one cluster, each file with a namespace and a HAProxy of its own; most of their time they wait.
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
       {
