@@ -46,6 +46,10 @@ export function inspectInput({ context }: From): InspectInput {
   return { ...targetsInput({ context }), wasOut: context.record!.step === 'patched' }
 }
 
+export function inspectAllInput({ context }: From): InspectInput {
+  return { ...inspectInput({ context }), all: true }
+}
+
 export function drainInput({ context: { uid, record } }: From): EffectInput {
   return { uid, effect: 'drain', record: record! }
 }

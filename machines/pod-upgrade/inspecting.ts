@@ -1,14 +1,16 @@
+import type { From } from './inputs.ts'
 import { inspectInput } from './inputs.ts'
+import type { InspectInput } from './ports.ts'
 import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
 /** Reads the pod's traffic in all load balancers; `judging` (given by the state that uses this) goes by what was read. */
-export function inspecting() {
+export function inspecting(input: (from: From) => InspectInput = inspectInput) {
   return podSetup.createStateConfig({
     invoke: {
       id: 'inspect',
       src: 'inspect',
-      input: inspectInput,
+      input,
       onDone: { target: 'judging', actions: 'takeReading' },
       onError: BUG,
     },

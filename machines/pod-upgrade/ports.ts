@@ -37,6 +37,8 @@ export interface TargetsInput {
 export interface InspectInput extends TargetsInput {
   /** It was patched since every load balancer said that it was out: one that cannot be read is believed so much. */
   wasOut: boolean
+  /** Those too that an operator has out: where one of them takes requests, the pod is not to be patched. */
+  all?: true
 }
 
 export interface RelocateInput extends TargetsInput {

@@ -120,7 +120,7 @@ export const podSetup = setup({
     isRemoved: ({ context }) => context.traffic?.removed ?? false,
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
     isHidden: ({ context }) => context.traffic?.hidden ?? false,
-    isReclaimed: ({ context }) => context.traffic?.reclaimed ?? false,
+    isReclaimed: ({ context }) => context.traffic?.reclaimed !== undefined,
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
     // the run

@@ -97,7 +97,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       }
     },
     effect: ({ uid, effect, record: journal }) => traffic.effect({ uid, pod: options.podOf(uid).name, effect, record: journal }),
-    inspect: ({ uid, targets, wasOut }) => traffic.inspect(uid, targets, { wasOut }),
+    inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
     settle: ({ uid, targets, settlement }) => enter(uid, targets, settlement),

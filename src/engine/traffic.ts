@@ -4,6 +4,7 @@ import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from
 import { operationId } from '../journal/operation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
+import { createDoubts } from './doubts.ts'
 import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
@@ -28,8 +29,11 @@ export interface Traffic {
   /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
   find(pods: readonly Listener[]): Promise<Found[]>
   snapshot(pod: Listener): Promise<SnapshotAnswer>
-  /** `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. */
-  inspect(uid: string, targets: readonly JournalTarget[], known?: { wasOut: boolean }): Promise<TrafficReading>
+  /**
+   * `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. `all`: those that an operator has
+   * out are read as well, for `reclaimed`.
+   */
+  inspect(uid: string, targets: readonly JournalTarget[], how?: { wasOut: boolean; all?: true }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
   effect(request: { pod: string; uid: string; effect: 'drain' | 'restore'; record: Journal }): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
@@ -44,13 +48,6 @@ export interface Traffic {
   quiet(): Promise<boolean>
   /** One of these may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
-}
-
-/** A call whose answer left a doubt. */
-interface Doubt {
-  event: Extract<RunEventBody, { type: 'effect' }>
-  /** When it is taken to arrive no more. */
-  until: number
 }
 
 export interface TrafficOptions {
@@ -70,11 +67,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const lastAnswers = createLastAnswers()
   /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the restore. */
   const caughtUpAt = new Map<string, number>()
+  const doubts = createDoubts(clock)
   let ended = false
-  /** By pod: when the last call that was neither answered nor seen to be done is taken to arrive no more. */
-  const lateUntil = new Map<string, number>()
-  /** Operations whose answer left a doubt, until a read-back says that they are done. */
-  const doubtful = new Map<string, Doubt>()
 
   function adapterOf(name: string): Adapter {
     const loadBalancer = byName.get(name)
@@ -163,22 +157,26 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   }
 
   /**
-   * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod,
-   * unless he has put it back since.
+   * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod.
+   * That he has put it back since is told beside it.
    */
-  async function inspect(uid: string, all: readonly JournalTarget[], { wasOut } = { wasOut: false }): Promise<TrafficReading> {
-    const targets = all.filter(({ untouched }) => !untouched)
-    if (all.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
+  async function inspect(
+    uid: string,
+    recorded: readonly JournalTarget[],
+    { wasOut, all }: { wasOut: boolean; all?: true } = { wasOut: false },
+  ): Promise<TrafficReading> {
+    const targets = recorded.filter(({ untouched }) => !untouched)
+    if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
     try {
-      const reclaimed = await reclaimedOf(all)
-      if (reclaimed !== undefined) return { state: 'mixed', reclaimed: true, inFlight: null, detail: reclaimed }
-      if (targets.length === 0) return { state: 'out', inFlight: 0, detail: 'out of rotation by an operator' }
+      const reclaimed = all ? await reclaimedOf(recorded) : {}
+      if (targets.length === 0) return { state: 'out', ...reclaimed, inFlight: 0, detail: 'out of rotation by an operator' }
       const readings = await Promise.all(targets.map((target) => observeOrBelieve(target, wasOut)))
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       return {
         ...together(readings),
         ...(isHidden ? { hidden: true } : {}),
+        ...reclaimed,
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -186,33 +184,28 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  /** What an operator had out, and has put back: in words; undefined where there is none. */
-  async function reclaimedOf(all: readonly JournalTarget[]): Promise<string | undefined> {
-    const untouched = all.filter((target) => target.untouched && isReadable(target))
+  /** What an operator had out, and has put back: in words. */
+  async function reclaimedOf(targets: readonly JournalTarget[]): Promise<Pick<TrafficReading, 'reclaimed'>> {
+    const untouched = targets.filter((target) => target.untouched && isReadable(target))
     const readings = await Promise.all(untouched.map((target) => queueOf(target).inspect(plain(target))))
     const index = readings.findIndex(({ routable }) => routable)
-    return index === -1 ? undefined : describeTarget(untouched[index]!, readings[index]!)
+    return index === -1 ? {} : { reclaimed: describeTarget(untouched[index]!, readings[index]!) }
   }
 
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
     targets.forEach((target, index) => {
-      const doubt = doubtful.get(keyOf(uid, target))
-      if (
-        !doubt ||
-        !isReadable(target) ||
-        isOut(readings[index]!) !== (doubt.event.effect === 'drain') ||
-        readings[index]!.admin === 'unknown'
-      )
-        return
-      doubtful.delete(keyOf(uid, target))
-      tell({ ...doubt.event, outcome: 'confirmed', detail: describeTarget(target, readings[index]!) })
+      const reading = readings[index]!
+      const doubt = doubts.of(uid, target)
+      if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
+      doubts.settle(uid, target)
+      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
     })
   }
 
   function hasCaughtUp(target: JournalTarget): boolean {
     const { inspect: reads, settleMs } = adapterOf(target.loadBalancer).capabilities
     if (reads !== 'eventual') return true
-    const key = keyOf('', target)
+    const key = keyOf(target)
     // An earlier process may have restored it a moment ago.
     const at = caughtUpAt.get(key) ?? clock.now() + settleMs
     caughtUpAt.set(key, at)
@@ -250,10 +243,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         // Called again for the sake of another target: nobody could see what a second call does here.
         const isDone = lastAnswers.stateOf(target) === (kind === 'drain' ? 'out' : 'in')
         if (isDone && !isReadable(target)) return { kind: 'applied' }
-        const doubt = doubtful.get(keyOf(uid, target))
-        const isLate = doubt?.event.outcome === 'ambiguous'
-        if (isLate) lateUntil.set(uid, Math.max(lateUntil.get(uid) ?? 0, doubt.until))
-        const late = isLate ? ({ lateCall: true } as const) : {}
+        const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
         const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
         const event = {
           type: 'effect',
@@ -281,14 +271,14 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           if (result.outcome === 'failed') throw result.error
           const detail = result.outcome === 'applied' ? result.detail : undefined
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
-          doubtful.delete(keyOf(uid, target))
+          doubts.settle(uid, target)
           if (result.outcome === 'applied') {
             lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
-            caughtUpAt.delete(keyOf('', target))
+            caughtUpAt.delete(keyOf(target))
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)
-          doubtful.set(keyOf(uid, target), { event: { ...event, outcome: 'pending', batch }, until: clock.now() })
+          doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
           return { kind: 'unknown', message: `job ${result.job} is under way` }
         } catch (error) {
           const answer = answerOf(error)
@@ -296,7 +286,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
           tell(told)
           if (answer.kind === 'unknown') {
-            doubtful.set(keyOf(uid, target), { event: told, until: clock.now() + LATE_ARRIVAL_MS })
+            doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
             lastAnswers.forget(target)
           }
           return { ...answer, ...late }
@@ -350,12 +340,11 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     effect,
     relocate,
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
-    lateMs: (uid) => Math.max(0, (lateUntil.get(uid) ?? 0) - clock.now()),
+    lateMs: doubts.lateMs,
     async quiet() {
       ended = true
       await Promise.allSettled(underWay)
-      const ends = [...lateUntil.values(), ...Array.from(doubtful.values(), ({ until }) => until)]
-      return ends.every((until) => until <= clock.now())
+      return doubts.areOver()
     },
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
   }
@@ -375,8 +364,8 @@ function plain({ target, scope }: JournalTarget): Target {
   return { id: target, scope }
 }
 
-function keyOf(uid: string, { loadBalancer, target }: JournalTarget): string {
-  return JSON.stringify([uid, loadBalancer, target])
+function keyOf({ loadBalancer, target }: JournalTarget): string {
+  return JSON.stringify([loadBalancer, target])
 }
 
 function unreadable(detail: string): TargetObservation {

@@ -150,8 +150,8 @@ export interface TrafficReading {
   hidden?: true
   /** `out` because none of its entries is there any more, at whatever address. */
   removed?: boolean
-  /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now. */
-  reclaimed?: true
+  /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now: in words. */
+  reclaimed?: string
   /** Requests under way over all targets; null where one of them cannot know. */
   inFlight: number | null
   /** For a person. */

@@ -1,5 +1,5 @@
 import { and } from 'xstate'
-import { drainInput } from '../inputs.ts'
+import { drainInput, inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
@@ -12,7 +12,7 @@ export const emptying = podSetup.createStateConfig({
   states: {
     // Until then new requests may still arrive: what is in flight before says nothing about the patch.
     settling: { after: { settle: 'reading' } },
-    reading: inspecting(),
+    reading: inspecting(inspectAllInput),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },

@@ -1,5 +1,6 @@
 import { and, not } from 'xstate'
 import { failing } from '../failing.ts'
+import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -26,10 +27,15 @@ export const patching = podSetup.createStateConfig({
     ...writing('recordPatched', 'patched', 'confirming'),
     // A write that has to be made again may come long after the reading that it rests on: the process may have been stopped,
     // and a load balancer reloaded meanwhile.
-    confirming: inspecting(),
+    confirming: inspecting(inspectAllInput),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        {
+          guard: 'isReclaimed',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
+        },
         { guard: 'isOut', target: 'ready' },
         {
           guard: and(['isUnread', 'isExpired']),
