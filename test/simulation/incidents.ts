@@ -88,7 +88,7 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
     case 'pod-evicted':
       return befall(pod, (name) => cluster.evict(NAMESPACE, name))
     case 'sandbox-died':
-      return befall(pod, (name) => cluster.killSandbox(NAMESPACE, name))
+      return isScheduled(pod) && befall(pod, (name) => cluster.killSandbox(NAMESPACE, name))
     case 'container-crash':
       return isRunning(pod) && befall(pod, (name) => crashIfItRuns(name, cluster))
     case 'kubelet-restart':
@@ -109,7 +109,8 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
     case 'journal-edited':
       return pod !== undefined && editJournal(pod, options)
     case 'operator-weight':
-      if (target !== undefined) balancer.operator.set(target, { weight: random.integer(2, 90) })
+      if (target === undefined) return false
+      balancer.operator.set(target, { weight: random.integer(2, 90) })
       return true
     case 'operator-maintenance':
       if (target === undefined) return false
@@ -140,6 +141,10 @@ function crashIfItRuns(pod: string, cluster: World['cluster']): void {
   } catch {
     // Then there is nothing to crash.
   }
+}
+
+function isScheduled(pod: KubeObject | undefined): boolean {
+  return (pod?.['spec'] as { nodeName?: string } | undefined)?.nodeName !== undefined
 }
 
 function isRunning(pod: KubeObject | undefined): boolean {

@@ -65,6 +65,18 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'a restore intent is taken over while the pod is being deleted',
+      tell(story) {
+        story.upgrade(0, { without: ['restore', 'close'] })
+        story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+        story.pod(0, ({ metadata }) => void (metadata.deletionTimestamp = 'now'))
+        story.process('sluice-1')
+        story.journal(0, 'restore')
+        story.remove(0)
+        story.end({ 0: { outcome: 'needsOperator', reason: 'no pod has come to its address' } })
+      },
+    },
+    {
       name: 'a reload forgets the drain, which is made again',
       tell(story) {
         story.upgrade(0, {

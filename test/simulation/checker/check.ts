@@ -48,7 +48,9 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (former) judgeJournal(pod, former, journal, report)
     const isOpened = former === undefined || former.step === 'closed'
     if (journal.step === 'drain' && isOpened) judgeStart(world, pod, entry.at, entry.by, report)
-    if (journal.step === 'restore') judgeRestore(world, pod, entry.at, report)
+    // A successor writes it again as its own before it looks: no new intent.
+    const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt
+    if (journal.step === 'restore' && !isClaimed) judgeRestore(world, pod, entry.at, report)
   }
 
   function journalBefore(entry: HistoryEntry) {
