@@ -7,7 +7,6 @@ import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
-import { putBackTemplates } from './abort-templates.ts'
 import type { RunLedgers } from './history.ts'
 import { closeLedgers, ghostsOf, openRunLedger, warnOfLostJournals } from './history.ts'
 import { endingOfAbort, worstOutcome } from './outcome.ts'
@@ -17,7 +16,7 @@ import type { Order } from './order.ts'
 import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
-import { putTemplatesBack } from './former-templates.ts'
+import { putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import { createPodPorts } from './pod-ports.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -196,7 +195,7 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     obedience.look()
     const pods = await rollout.finished
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
-      await putTemplatesBack({ ledger: ledgers.current.ledger, world, tell })
+      await putBackAfterRollback({ ledger: ledgers.current.ledger, world, tell })
     await conclude(ledgers, pods, owners)
     return { run: id, ...endingFor(pods), pods }
   }
@@ -264,9 +263,8 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
 
   /** Undefined where a template could not be put back. */
   async function endAbort({ current }: RunLedgers): Promise<LedgerHeader['aborted']> {
-    const { header } = current.ledger
     try {
-      const left = await putBackTemplates({ header, workloads: world.workloads, signal, tell })
+      const left = await putBackAfterAbort({ ledger: current.ledger, world, signal, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
       return { by: obedience!.given!.by, left }
     } catch (error) {

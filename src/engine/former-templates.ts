@@ -1,10 +1,12 @@
 import { formerTemplate } from '../journal/former-template.ts'
-import type { Ledger } from '../journal/ledger.ts'
+import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { AssessedWorkload } from './planning.ts'
 import type { World } from './world.ts'
+
+/* Templates that a run has changed get the images back that its pods had, so that a pod that is made anew comes up on those. */
 
 interface FormerTemplates {
   ledger: Ledger
@@ -13,35 +15,71 @@ interface FormerTemplates {
 }
 
 /**
- * After a rollback: templates that this run has changed get their former images back, or the next pod that is
- * rescheduled comes up on those that have just failed. Not where a pod is upgraded already: it would come back on the
- * old ones.
+ * After an abort. A template that somebody has edited since is theirs, and left as it is.
+ * @returns what was left, and why
+ * @throws WorkloadError where the API server does not take it in time
  */
-export async function putTemplatesBack({ ledger, world, tell }: FormerTemplates): Promise<void> {
-  for (const assessed of world.workloads) {
-    const { ref, uid } = assessed.workload
-    const recorded = ledger.header.workloads.find((one) => one.uid === uid)
-    if (recorded?.before === undefined) continue
-    const name = `${ref.kind.toLowerCase()}/${ref.name}`
-    const upgraded = upgradedPods(assessed, world)
+export async function putBackAfterAbort(options: FormerTemplates & { signal: AbortSignal }): Promise<string[]> {
+  const { ledger, world } = options
+  const left: string[] = []
+  for (const recorded of changedBy(ledger)) {
+    const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
+    const message = found
+      ? await putBack(found, recorded, options)
+      : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
+    if (message !== undefined) left.push(message)
+  }
+  return left
+}
+
+/**
+ * After a rollback: the next pod that is rescheduled would come up on the images that have just failed. Not where a pod
+ * is upgraded already: it would come back on the old ones.
+ */
+export async function putBackAfterRollback(options: FormerTemplates): Promise<void> {
+  const { ledger, world, tell } = options
+  // Nothing is left to interrupt: the pods are at their end.
+  const { signal } = new AbortController()
+  const warn = (message: string): void => tell({ type: 'warning', message })
+  for (const recorded of changedBy(ledger)) {
+    const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
+    if (found === undefined) continue
+    const upgraded = upgradedPods(found, world)
     if (upgraded > 0) {
-      const message = `the template of ${name} keeps the new images: ${upgraded} of its pods run them; sluice undo takes them back`
-      tell({ type: 'warning', message })
+      warn(
+        `the template of ${shown(recorded)} keeps the new images: ${upgraded} of its pods run them; sluice undo takes them back`,
+      )
       continue
     }
     try {
-      const former = formerTemplate(ledger, recorded)
-      const onProgress = (message: string): void => tell({ type: 'template', workload: name, message })
-      // Nothing is left to interrupt: the pods are at their end.
-      const { signal } = new AbortController()
-      const put = await assessed.workload.putBack(former, ledger.header.images, { signal, onProgress })
-      if (put.kind === 'left') tell({ type: 'warning', message: put.message })
-      else onProgress(`back to its former images: ${former.map(({ container, image }) => `${container}=${image}`).join(', ')}`)
+      const left = await putBack(found, recorded, { ...options, signal })
+      if (left !== undefined) warn(left)
     } catch (error) {
-      const message = `the template of ${name} could not be put back to its former images: ${messageOf(error)}`
-      tell({ type: 'warning', message })
+      warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
     }
   }
+}
+
+/** Why it was left as it is, if it was. */
+async function putBack(
+  { workload }: AssessedWorkload,
+  recorded: LedgerWorkload,
+  { ledger, tell, signal }: FormerTemplates & { signal: AbortSignal },
+): Promise<string | undefined> {
+  const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
+  const former = formerTemplate(ledger, recorded)
+  const put = await workload.putBack(former, ledger.header.images, { signal, onProgress })
+  if (put.kind === 'left') return put.message
+  onProgress(`back to its former images: ${former.map(({ container, image }) => `${container}=${image}`).join(', ')}`)
+  return undefined
+}
+
+function changedBy({ header }: Ledger): LedgerWorkload[] {
+  return header.workloads.filter(({ before }) => before !== undefined)
+}
+
+function shown({ kind, name }: LedgerWorkload): string {
+  return `${kind.toLowerCase()}/${name}`
 }
 
 /** Of all its pods, also those that the request was not about. */

@@ -6,23 +6,6 @@ import type { World } from './world.ts'
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
 
-/** The same where a workload that is asked for is not there, so that nothing can be looked at: from the ledgers alone. */
-export async function unfinished(
-  client: KubeClient,
-  namespace: string,
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
-): Promise<string[]> {
-  const isAsked = (one: { kind: string; name: string }): boolean =>
-    refs.some(({ kind, name }) => kind === one.kind && name === one.name)
-  return (await listLedgers(client, namespace)).flatMap((found) => {
-    if (found.kind !== 'read' || found.ledger.header.finishedAt !== undefined) return []
-    const { header, entries } = found.ledger
-    const left = [...entries.values()].filter(({ state }) => state !== 'closed')
-    if (left.length === 0 || !header.workloads.some(isAsked)) return []
-    return [`run ${header.run} is not finished, and may have left half done: ${left.map(({ pod }) => pod).join(', ')}`]
-  })
-}
-
 /**
  * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
  * say it: most of all of a pod that is gone, which the ledger alone knows.
@@ -48,4 +31,21 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
     }
   }
   return left
+}
+
+/** The same where a workload that is asked for is not there, so that nothing can be looked at: from the ledgers alone. */
+export async function unfinished(
+  client: KubeClient,
+  namespace: string,
+  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
+): Promise<string[]> {
+  const isAsked = (one: { kind: string; name: string }): boolean =>
+    refs.some(({ kind, name }) => kind === one.kind && name === one.name)
+  return (await listLedgers(client, namespace)).flatMap((found) => {
+    if (found.kind !== 'read' || found.ledger.header.finishedAt !== undefined) return []
+    const { header, entries } = found.ledger
+    const left = [...entries.values()].filter(({ state }) => state !== 'closed')
+    if (left.length === 0 || !header.workloads.some(isAsked)) return []
+    return [`run ${header.run} is not finished, and may have left half done: ${left.map(({ pod }) => pod).join(', ')}`]
+  })
 }

@@ -2,6 +2,7 @@ import type { LedgerHeader } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
+import { pause } from '../kube/pause.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -10,9 +11,10 @@ import { createOwnerLookup } from '../workloads/owner.ts'
 import { displayName } from '../workloads/resources.ts'
 import { notFound } from '../workloads/watch.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leaseName } from './lease.ts'
 import { listLedgers } from './ledger-store.ts'
 import { podsPath } from './pod-store.ts'
+import { readLease } from './read-lease.ts'
 import type { RunRequest } from './request.ts'
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
@@ -44,15 +46,6 @@ export async function readOpenRuns(
   const names = [...new Set(concerned.map((ref) => leaseName(ref)))].toSorted()
   const leases = await Promise.all(names.map((name) => readLease(client, namespace, name)))
   return { asked: refs.map(displayName).join(', '), runs, leases: leases.filter((one) => one !== undefined) }
-}
-
-async function readLease(client: KubeClient, namespace: string, name: string): Promise<LeaseRecord | undefined> {
-  try {
-    return leaseRecord(await client.get(leasePath(namespace, name)))
-  } catch (error) {
-    if (error instanceof KubeError && error.status === 404) return undefined
-    throw error
-  }
 }
 
 async function ownersOf(client: KubeClient, namespace: string, refs: readonly Ref[]): Promise<Ref[]> {
@@ -100,6 +93,6 @@ export async function awaitOpenRuns(
     const open = await readOpenRuns(client, request)
     const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
     if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, LOOK_EVERY_MS))
+    await pause(clock, LOOK_EVERY_MS)
   }
 }

@@ -24,9 +24,9 @@ export interface Owners {
   readonly waited: boolean
   /** What stands on the Leases now. */
   orders(): (Order | undefined)[]
-  /** The order that is done with goes from each of them. */
   /** Renews them no more: the next owner waits until they have run out. */
   leave(): Promise<void>
+  /** Gives them back; an order that is done with goes from each of them. */
   release(ending?: Parameters<Ownership['release']>[0]): Promise<void>
 }
 

@@ -1,15 +1,17 @@
 import { KubeError } from '../kube/errors.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { pause } from '../kube/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
 import type { LeaseRecord } from './lease.ts'
 import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, readOrder } from './order.ts'
+import { readLease, readLeasePatiently } from './read-lease.ts'
 
 /** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
 const RENEW_EVERY_MS = 4_000
-/** Between the end of an owner's right by its own clock and a newcomer's, so that a call that just left has arrived. */
+/** Between the end of an owner's right by its own clock and a newcomer's: two clocks do not run quite alike. */
 export const PAUSE_MS = 1_000
 const LOOK_EVERY_MS = 1_000
 /** A renewal that meets a write of its own, or of a person, is asked for once more. */
@@ -62,11 +64,12 @@ export interface OwnershipOptions {
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { client, clock, namespace, lease, holder, epochFloor, signal } = options
   const path = leasePath(namespace, lease)
+  const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
   let watched = options.seen
 
   for (;;) {
     signal.throwIfAborted()
-    const found = await readPatiently()
+    const found = await readLeasePatiently({ ...options, name: lease })
     if (found !== undefined && found.holder !== '' && found.holder !== holder) {
       if (watched !== undefined && isRenewed(watched.record, found)) {
         throw new RunError(
@@ -78,7 +81,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       const remainingMs = watched.since + found.durationMs + PAUSE_MS - clock.now()
       if (remainingMs > 0) {
         options.onWaiting(found.holder, remainingMs)
-        await wait(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
+        await pause(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
         continue
       }
     }
@@ -87,30 +90,6 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     if (taken) return hold(taken, sentAt)
     // Somebody was faster; look again, from the start.
     watched = undefined
-  }
-
-  /** An API server that is away for a moment says nothing about the Lease. */
-  async function readPatiently(): Promise<LeaseRecord | undefined> {
-    const since = clock.now()
-    for (;;) {
-      try {
-        return await read()
-      } catch (error) {
-        const refused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
-        if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
-        options.onTrouble(error as Error)
-        await wait(clock, LOOK_EVERY_MS, signal)
-      }
-    }
-  }
-
-  async function read(): Promise<LeaseRecord | undefined> {
-    try {
-      return leaseRecord(await client.get(path))
-    } catch (error) {
-      if (error instanceof KubeError && error.status === 404) return undefined
-      throw error
-    }
   }
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
@@ -256,17 +235,4 @@ function orderText({ annotations }: LeaseRecord): string | undefined {
 export function isRenewed(before: LeaseRecord, now: LeaseRecord): boolean {
   if (before.resourceVersion === now.resourceVersion) return false
   return orderText(before) === orderText(now) || before.renewTime !== now.renewTime
-}
-
-function wait(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(done, delayMs)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clock.clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      if (signal.aborted) reject(signal.reason as Error)
-      else resolve()
-    }
-  })
 }

@@ -10,22 +10,23 @@ import { restartProof } from '../pods/witness.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
-import type { WindowPod } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 import type { PodStore } from './pod-store.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
+import type { Exposed } from './reload-guard.ts'
+import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
+import type { WindowMember } from './window-pods.ts'
+import { windowPods } from './window-pods.ts'
 import { isOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
-/** Between two looks at what a load balancer that forgets by itself still has out. */
-const GUARD_MS = 500
 
 /** Runs the pods of a run through their upgrades, as many at once as the window has places. */
 export interface Rollout {
@@ -92,8 +93,6 @@ interface Member {
   result: PodResult | undefined
 }
 
-const IDLE = new Set(['queued', 'closing', 'done', 'deriving'])
-
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   const members = new Map<string, Member>()
@@ -102,7 +101,6 @@ export function createRollout(options: RolloutOptions): Rollout {
   let paused: string | undefined
   let started = false
   let planned = false
-  let guarding: unknown
   let graceTimer: unknown
   let stalling: unknown
   let resolveFinished: (results: PodResult[]) => void = () => {}
@@ -111,6 +109,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
+  const reloadGuard = createReloadGuard({ clock, traffic, onLooked: plan })
   /** In the state that the pod is in. */
   const waitedMs = ({ context }: { context: PodContext }): number =>
     clock.now() - (members.get(context.uid)?.since ?? clock.now())
@@ -230,7 +229,7 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function decide(): void {
     if (accepting) takeIn()
-    const pods = windowPods()
+    const pods = windowPods({ ...options, members: [...members.values()].map(standingOf), vacancies })
     const { start, waitingFor: full } = admit(pods, options.window)
     const starting = accepting && paused === undefined ? start : []
     for (const uid of starting) members.get(uid)?.actor.send({ type: 'start' })
@@ -238,7 +237,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const member = members.get(uid)
       if (member && standing === 'waiting' && !starting.includes(uid)) detail(member, paused ?? full ?? '')
     }
-    guard()
+    reloadGuard.watch(exposedPods())
     const all = [...members.values()]
     const rest = all.filter(({ result }) => result === undefined)
     // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
@@ -247,7 +246,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     else if (resting && paused !== undefined) options.onRest()
     waitForWindow(resting && accepting && paused === undefined && starting.length === 0 ? full : undefined)
     if (rest.length === 0) {
-      clock.clearTimeout(guarding)
+      reloadGuard.stop()
       clock.clearTimeout(graceTimer)
       clock.clearTimeout(stalling)
       vacancies.stop()
@@ -278,42 +277,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     }
   }
 
-  /** One that is being deleted is missed until another has come in its place; where none will, nobody counts on it. */
-  function isServing(pod: PodView): boolean {
-    return pod.deleting ? !options.expectsHeir(pod) : pod.ready
-  }
-
-  function windowPods(): WindowPod[] {
-    const included = Array.from(store.all(), ({ pod }) => pod).filter((pod) => options.includes(pod))
-    const pods = vacancies
-      .look(included)
-      .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
-    for (const pod of included) {
-      if (members.has(pod.uid) || (pod.finished && !pod.deleting)) continue
-      pods.push({
-        uid: pod.uid,
-        name: pod.name,
-        standing: 'idle',
-        ready: isServing(pod),
-        operatorOut: options.isOperatorOut(pod.uid),
-      })
-    }
-    for (const { uid, name, actor, state, result } of members.values()) {
-      const { context } = actor.getSnapshot()
-      // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
-      const pod = store.get(uid)?.pod ?? context.pod
-      const gone = context.gone || (result !== undefined && store.get(uid) === undefined)
-      const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
-      if (gone && !active) continue
-      pods.push({
-        uid,
-        name,
-        standing: active ? 'active' : state === 'queued' ? 'waiting' : 'idle',
-        ready: (pod.finished && !pod.deleting) || isServing(pod),
-        operatorOut: options.isOperatorOut(uid),
-      })
-    }
-    return pods
+  function standingOf(member: Member): WindowMember {
+    const { pod, gone } = contextOf(member)
+    return { ...member, pod, gone }
   }
 
   function contextOf({ actor }: Member): Snapshot['context'] {
@@ -335,27 +301,13 @@ export function createRollout(options: RolloutOptions): Rollout {
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
 
-  /** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
-  function guard(): void {
-    if (guarding !== undefined) return
-    const exposed = [...members.values()].filter(({ state, actor }) => {
-      const { record } = actor.getSnapshot().context
-      return (state === 'restarting' || state === 'warming') && record !== undefined && traffic.isVolatile(record.targets)
+  function exposedPods(): Exposed[] {
+    return [...members.values()].flatMap((member): Exposed[] => {
+      const { record } = contextOf(member)
+      const isExposed = member.state === 'restarting' || member.state === 'warming'
+      const reloaded = (): void => member.actor.send({ type: 'reloaded' })
+      return isExposed && record !== undefined ? [{ uid: member.uid, record, reloaded }] : []
     })
-    if (exposed.length === 0) return
-    guarding = clock.setTimeout(() => void lookAt(exposed), GUARD_MS)
-  }
-
-  async function lookAt(exposed: readonly Member[]): Promise<void> {
-    await Promise.all(
-      exposed.map(async (member) => {
-        const { record } = contextOf(member)
-        const { state } = await traffic.inspect(member.uid, record!.targets, { wasOut: record!.step === 'patched' })
-        if (state === 'in' || state === 'mixed') member.actor.send({ type: 'reloaded' })
-      }),
-    )
-    guarding = undefined
-    plan()
   }
 
   function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {

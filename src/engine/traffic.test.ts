@@ -193,6 +193,21 @@ describe('effect', () => {
     expect(await traffic.compare(targets)).toEqual({ kind: 'equal' })
   })
 
+  test('one that an operator has put back is told beside the state, to who asks for all', async () => {
+    const { traffic, edge, inner } = createBed()
+    const targets = [EDGE, { ...INNER, untouched: true }]
+    const all = { wasOut: false, all: true } as const
+    edge.servers.get('edge/web-0')!.state = 'maint'
+    inner.servers.get('inner/web-0')!.state = 'maint'
+    expect(await traffic.inspect('uid-0', targets, all)).not.toHaveProperty('reclaimed')
+    inner.servers.get('inner/web-0')!.state = 'ready'
+    expect(await traffic.inspect('uid-0', targets, all)).toMatchObject({
+      state: 'out',
+      reclaimed: expect.stringContaining('inner/web-0') as string,
+    })
+    expect(await traffic.inspect('uid-0', targets)).not.toHaveProperty('reclaimed')
+  })
+
   test.each<{ fault: MemoryFault; kind: string; outcome: string }>([
     { fault: 'refused', kind: 'retryable', outcome: 'failed' },
     { fault: 'reply-lost', kind: 'unknown', outcome: 'ambiguous' },

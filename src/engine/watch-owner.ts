@@ -1,9 +1,9 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../ports/clock.ts'
-import { KubeError } from '../kube/errors.ts'
+import { pause } from '../kube/pause.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leasePath, leaseRecord } from './lease.ts'
 import { isRenewed, PAUSE_MS } from './ownership.ts'
+import { readLeasePatiently } from './read-lease.ts'
 
 const LOOK_EVERY_MS = 1_000
 
@@ -37,7 +37,7 @@ export async function watchOwner({
   for (const { name } of leases) {
     let seen: SeenLease | undefined
     for (;;) {
-      const record = await readPatiently(name)
+      const record = await readLeasePatiently({ client, clock, namespace, name })
       if (record === undefined || record.holder === '') break
       if (seen === undefined || isRenewed(seen.record, record)) seen = { record, since: clock.now() }
       else seen = { record, since: seen.since }
@@ -46,27 +46,8 @@ export async function watchOwner({
         break
       }
       onLook(record.holder)
-      await sleep()
+      await pause(clock, LOOK_EVERY_MS)
     }
   }
   return dead
-
-  function sleep(): Promise<void> {
-    return new Promise((resolve) => void clock.setTimeout(resolve, LOOK_EVERY_MS))
-  }
-
-  /** An API server that is away for a moment says nothing about the Lease. Undefined where there is none. */
-  async function readPatiently(name: string): Promise<LeaseRecord | undefined> {
-    const since = clock.now()
-    for (;;) {
-      try {
-        return leaseRecord(await client.get(leasePath(namespace, name)))
-      } catch (error) {
-        if (error instanceof KubeError && error.status === 404) return undefined
-        const refused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
-        if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
-        await sleep()
-      }
-    }
-  }
 }

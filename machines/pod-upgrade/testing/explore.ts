@@ -119,6 +119,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         { state: 'in', inFlight: 1, detail: 'in' },
         { state: 'out', inFlight: 0, detail: 'out' },
         { state: 'out', inFlight: 2, detail: 'out' },
+        { state: 'out', inFlight: 0, reclaimed: 'in', detail: 'out' },
         { state: 'mixed', inFlight: null, detail: 'mixed' },
         { state: 'unknown', inFlight: null, detail: 'no answer' },
       ]

@@ -1,0 +1,58 @@
+import type { WindowPod } from '../plan/window.ts'
+import type { PodView } from '../pods/glossary.ts'
+import type { PodResult, PodState } from './events.ts'
+import type { PodStore } from './pod-store.ts'
+import type { Vacancies } from './vacancies.ts'
+
+/** A pod that has its machine. */
+export interface WindowMember {
+  uid: string
+  name: string
+  state: PodState | null
+  result: PodResult | undefined
+  /** As its machine saw it last. */
+  pod: PodView
+  gone: boolean
+}
+
+export interface WindowPodsOptions {
+  store: PodStore
+  members: readonly WindowMember[]
+  vacancies: Vacancies
+  includes(pod: PodView): boolean
+  expectsHeir(pod: PodView): boolean
+  isOperatorOut(uid: string): boolean
+}
+
+const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
+
+/** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
+export function windowPods({ store, members, vacancies, includes, expectsHeir, isOperatorOut }: WindowPodsOptions): WindowPod[] {
+  // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
+  const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
+  const included = Array.from(store.all(), ({ pod }) => pod).filter(includes)
+  const taken = new Set(members.map(({ uid }) => uid))
+  const pods = vacancies
+    .look(included)
+    .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
+  for (const pod of included) {
+    const { uid, name } = pod
+    if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
+    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOperatorOut(uid) })
+  }
+  for (const { uid, name, state, result, ...member } of members) {
+    // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
+    const pod = store.get(uid)?.pod ?? member.pod
+    const gone = member.gone || (result !== undefined && store.get(uid) === undefined)
+    const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
+    if (gone && !active) continue
+    pods.push({
+      uid,
+      name,
+      standing: active ? 'active' : state === 'queued' ? 'waiting' : 'idle',
+      ready: (pod.finished && !pod.deleting) || isServing(pod),
+      operatorOut: isOperatorOut(uid),
+    })
+  }
+  return pods
+}
