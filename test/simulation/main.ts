@@ -66,12 +66,17 @@ if (values.replay !== undefined) {
   const { mutation } = values
   const common = { jobs, mutation }
   let told = Date.now()
+  let shown = 0
   const tally = await runSeeds({
     ...common,
     from,
     count,
     untilViolation: values['until-violation'],
     onProgress({ seeds, violations }) {
+      // At once: a long run may be ended before its own end.
+      for (const { seed, invariant, message } of violations.slice(shown, SHOWN))
+        console.error(`seed ${seed}: ${invariant}: ${message}`)
+      shown = violations.length
       if (Date.now() - told < 10_000) return
       told = Date.now()
       console.error(`${seeds} of ${count} seeds, ${violations.length} violations`)
