@@ -10,7 +10,8 @@ const table = {
   '^src/plan/': ['^src/pods/'],
   '^machines/': ['^src/pods/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
-  '^adapters/(?!contract)': ['^adapters/', 'zod', core],
+  '^adapters/(?!contract|conformance/)': ['^adapters/', 'zod', core],
+  '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/ports/', '^src/pods/', '@kubernetes/client-node', 'undici', 'zod', core],
   '^src/workloads/': ['^src/pods/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
@@ -36,6 +37,7 @@ const table = {
     core,
   ],
   '^sim/': ['^src/ports/'],
+  '^demo/load-balancer/': [core],
   // The judge shares no code with what it judges.
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],

@@ -14,7 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{src,machines,adapters,sim,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['{src,machines,adapters,sim,demo,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts'],
           testTimeout: 30_000,
         },

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 
-const FOLDERS = ['src', 'machines', 'adapters', 'sim', 'test', 'bench', 'scripts']
+const FOLDERS = ['src', 'machines', 'adapters', 'sim', 'demo', 'test', 'bench', 'scripts']
 const PLANTED = 'machines/planted-violation.ts'
 
 interface CruiseResult {
