@@ -36,7 +36,9 @@ const table = {
     'zod',
     core,
   ],
-  '^sim/': ['^src/ports/'],
+  '^sim/(?!http)': ['^src/ports/'],
+  // Real sockets and real time: nothing that is simulated goes there.
+  '^sim/http/': ['^sim/', '^src/ports/', core],
   '^demo/load-balancer/': [core],
   // The judge shares no code with what it judges.
   '^test/simulation/checker/': [],
@@ -73,6 +75,7 @@ module.exports = {
       from: { pathNot: '^src/kube/' },
       to: { path: '(^|/)node_modules/@kubernetes/client-node/' },
     },
+    { name: 'only-http-serves', severity: 'error', from: { path: '^sim/(?!http)', pathNot: TESTS }, to: { path: '^sim/http/' } },
     {
       name: 'nothing-imports-tests',
       severity: 'error',

@@ -1,6 +1,8 @@
+import type { Pod } from './kubelet/pod.ts'
+
 /** Addresses of one node's pods. */
 export interface Addresses {
-  take(): string
+  take(pod: Pod): string
   free(address: string): void
 }
 

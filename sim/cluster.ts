@@ -14,12 +14,14 @@ import { createScheduler } from './controllers/scheduler.ts'
 import { createStatefulSetController } from './controllers/stateful-set.ts'
 import type { NodeFact } from './facts.ts'
 import type { Behaviour } from './kubelet/behaviour.ts'
+import type { ContainerHost } from './kubelet/container-host.ts'
 import { type Delays, type Range, measuredDelays } from './kubelet/delays.ts'
 import { type ImageBehaviour, createImages } from './kubelet/images.ts'
 import { createInstants } from './kubelet/instants.ts'
 import { type Kubelet, startKubelet } from './kubelet/kubelet.ts'
 import type { Pod } from './kubelet/pod.ts'
 import { type Runtime, createRuntime } from './kubelet/runtime.ts'
+import { createSimulatedHost } from './kubelet/simulated-host.ts'
 
 export interface ClusterOptions {
   clock: Clock
@@ -29,6 +31,8 @@ export interface ClusterOptions {
   nodes?: number
   /** Image reference → what it is; whatever is missing cannot be pulled. */
   images: Record<string, ImageBehaviour>
+  /** What runs in the containers; simulated unless given. `images` still says which there are, and how they are pulled. */
+  host?: ContainerHost
   behaviour?: ClusterBehaviour
 }
 
@@ -79,6 +83,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
   const instant = createInstants(clock)
   const images = createImages(options.images)
   const delays = { ...measuredDelays, ...behaviour.delays }
+  const host = options.host ?? createSimulatedHost({ clock, random, delays, images })
   const listeners = new Set<(fact: NodeFact) => void>()
   const nodes = Array.from({ length: options.nodes ?? 1 }, (_, index) => `node-${index}`)
   const kubelets = new Map<string, Kubelet & { runtime: Runtime }>()
@@ -108,7 +113,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
 
   for (const [index, nodeName] of nodes.entries()) {
     const nodeAddress = `192.168.${index >> 8}.${(index & 255) + 1}`
-    const addresses = createAddresses(`10.${100 + index}`, behaviour.reuseAddresses ?? false)
+    const addresses = host.addresses ?? createAddresses(`10.${100 + index}`, behaviour.reuseAddresses ?? false)
     kubelets.set(
       nodeName,
       startKubelet({
@@ -127,6 +132,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
             random,
             delays,
             images,
+            host,
             instant,
             nodeAddress,
             newAddress: addresses.take,
@@ -219,6 +225,8 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
   }
 }
 
+const SIZE = { cpu: '8', memory: '32Gi', pods: '250' }
+
 function node(name: string, address: string, now: string): NewObject {
   return {
     apiVersion: 'v1',
@@ -226,6 +234,9 @@ function node(name: string, address: string, now: string): NewObject {
     metadata: { name, labels: { 'kubernetes.io/hostname': name } },
     spec: {},
     status: {
+      capacity: SIZE,
+      allocatable: SIZE,
+      nodeInfo: { kubeletVersion: 'v1.35.4' },
       addresses: [{ type: 'InternalIP', address }],
       conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', lastHeartbeatTime: now, lastTransitionTime: now }],
     },

@@ -1,9 +1,10 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import type { NodeFact } from '../facts.ts'
+import type { ContainerHost } from './container-host.ts'
 import { type Delays, draw } from './delays.ts'
 import type { Images } from './images.ts'
-import { type ContainerSpec, type Pod, secondsOf } from './pod.ts'
+import type { ContainerSpec, Pod } from './pod.ts'
 
 /** A container as the runtime knows it. Never changed in place: who looks keeps what was. */
 export interface RuntimeContainer {
@@ -56,9 +57,10 @@ export interface RuntimeOptions {
   random: Random
   delays: Delays
   images: Images
+  host: ContainerHost
   instant: () => string
   nodeAddress: string
-  newAddress: () => string
+  newAddress: (pod: Pod) => string
   freeAddress: (address: string) => void
   newId: () => string
   onFact: (fact: NodeFact) => void
@@ -78,7 +80,7 @@ interface Life {
 }
 
 export function createRuntime(options: RuntimeOptions): Runtime {
-  const { clock, random, delays, images, onFact, onChange, onAnswer } = options
+  const { clock, random, delays, images, host, onFact, onChange, onAnswer } = options
   const pods = new Map<string, RuntimePod>()
   const lives = new Map<string, Life>()
   const failing = new Map<string, number>()
@@ -123,19 +125,17 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       imageId: image.digest,
       address,
     })
-    if (image.crashAfterMs !== undefined) {
-      clock.setTimeout(() => exit(id, 1), image.crashAfterMs)
-      return
-    }
-    const readyAfterMs = (secondsOf(container, 'READY_AFTER') ?? (image.readyAfterMs ?? 0) / 1_000) * 1_000
-    clock.setTimeout(() => serve(id), readyAfterMs + draw(random, delays.listen))
+    host.start(
+      { id, pod, spec: container, address },
+      { answers: (rightly) => answered(id, rightly), exited: (code) => exit(id, code) },
+    )
   }
 
-  function serve(id: string): void {
+  function answered(id: string, rightly: boolean): void {
     const life = lives.get(id)
-    if (life === undefined || life.stopping) return
-    life.serving = true
-    onFact({ type: 'containerServing', uid: life.uid, container: life.container, id })
+    if (life === undefined || life.stopping || life.serving === rightly) return
+    life.serving = rightly
+    if (rightly) onFact({ type: 'containerServing', uid: life.uid, container: life.container, id })
     onAnswer(life.uid, life.container)
   }
 
@@ -163,7 +163,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     startSandbox(pod, done) {
       const { uid } = pod.metadata
       after(delays.sandbox, () => {
-        const address = pod.spec.hostNetwork === true ? options.nodeAddress : options.newAddress()
+        const address = pod.spec.hostNetwork === true ? options.nodeAddress : options.newAddress(pod)
         onFact({ type: 'sandboxStarted', uid, address })
         change(uid, { ...look(uid), sandbox: { address, ready: true } })
         done()
@@ -185,14 +185,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
         life.stopping = true
         onFact({ type: 'containerStopping', uid, container: life.container, id })
       }
-      const container = look(uid).containers.find((one) => one.id === id)
-      const drainMs = images.get(container?.image ?? '')?.drainMs
-      const untilExit = Math.min(graceMs, (drainMs ?? 0) + draw(random, delays.stop))
-      const code = drainMs === undefined ? 143 : drainMs <= graceMs ? 0 : 137
-      clock.setTimeout(() => {
-        exit(id, code)
-        done()
-      }, untilExit)
+      host.stop(id, graceMs, done)
     },
     stopSandbox(uid) {
       const address = look(uid).sandbox?.address
@@ -203,7 +196,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     crash(uid, name, code) {
       const running = look(uid).containers.find((one) => one.name === name && one.exit === undefined)
       if (running === undefined) return false
-      exit(running.id, code)
+      host.kill(running.id, code)
       return true
     },
     answers(uid, name) {

@@ -1,0 +1,92 @@
+import type { Clock } from '../../src/ports/clock.ts'
+import { timestamp } from '../api-server/identity.ts'
+import type { KubeObject, Store } from '../api-server/server.ts'
+import type { SimulatedCluster } from '../cluster.ts'
+import type { Pod } from '../kubelet/pod.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What kubelet and scheduler tell as Events: for people, who look at them with `kubectl describe`. Kept for an hour. */
+export function recordNodeEvents(cluster: SimulatedCluster, store: Store, clock: Clock): void {
+  const pods = new Map<string, Pod>()
+  /** The oldest first. */
+  const recorded = new Map<string, { namespace: string; name: string; atMs: number }>()
+
+  function record(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, component = 'kubelet'): void {
+    const { uid, name: podName, namespace = 'default' } = pod.metadata
+    forgetOld()
+    const name = `${podName}.${hashOf(`${uid} ${reason} ${message}`)}`
+    const at = timestamp(clock.wallNow())
+    recorded.delete(name)
+    recorded.set(name, { namespace, name, atMs: clock.now() })
+    const again = (event: KubeObject): KubeObject => ({ ...event, count: Number(event['count']) + 1, lastTimestamp: at })
+    if (store.update('events', namespace, name, again, component) !== undefined) return
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace },
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: podName, namespace, uid },
+      type,
+      reason,
+      message,
+      source: { component, host: pod.spec.nodeName },
+      count: 1,
+      firstTimestamp: at,
+      lastTimestamp: at,
+    }
+    store.create('events', event, component)
+  }
+
+  function forgetOld(): void {
+    for (const { namespace, name, atMs } of recorded.values()) {
+      if (clock.now() - atMs < HOUR_MS) return
+      recorded.delete(name)
+      store.remove('events', namespace, name, 'kube-apiserver')
+    }
+  }
+
+  cluster.onFact((fact) => {
+    const pod = pods.get(fact.uid)
+    if (pod === undefined) return
+    if (fact.type === 'containerStarted') {
+      record(pod, 'Normal', 'Pulled', `Container image "${fact.image}" already present on machine`)
+      record(pod, 'Normal', 'Started', `Container ${fact.container} started`)
+    } else if (fact.type === 'containerStopping') record(pod, 'Normal', 'Killing', `Stopping container ${fact.container}`)
+    else if (fact.type === 'sandboxDied' && pod.metadata.deletionTimestamp === undefined) {
+      record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.')
+    }
+  })
+
+  store.subscribe((resource, { before, after }) => {
+    if (resource !== 'pods') return
+    const [was, is] = [before as Pod | undefined, after as Pod | undefined]
+    if (is === undefined) {
+      pods.delete(was!.metadata.uid)
+      return
+    }
+    pods.set(is.metadata.uid, is)
+    const { nodeName } = is.spec
+    if (nodeName !== undefined && was?.spec.nodeName === undefined) {
+      const message = `Successfully assigned ${is.metadata.namespace}/${is.metadata.name} to ${nodeName}`
+      record(is, 'Normal', 'Scheduled', message, 'default-scheduler')
+    }
+    const former = new Set(troubles(was).map(({ message }) => message))
+    for (const { reason, message } of troubles(is)) if (!former.has(message)) record(is, 'Warning', reason, message)
+  })
+}
+
+/** Why containers do not run that should. */
+function troubles(pod: Pod | undefined): { reason: string; message: string }[] {
+  return (pod?.status?.containerStatuses ?? []).flatMap(({ state: { waiting } }) =>
+    waiting?.message === undefined
+      ? []
+      : [{ reason: waiting.reason?.endsWith('BackOff') ? 'BackOff' : 'Failed', message: waiting.message }],
+  )
+}
+
+/** FNV-1a: a short name of its own for each text. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return (hash >>> 0).toString(16)
+}

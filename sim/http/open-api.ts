@@ -1,0 +1,35 @@
+import { KINDS } from '../api-server/kinds.ts'
+import { apiVersions, pathOf } from './discovery.ts'
+
+/*
+ * Without a document, `kubectl apply` refuses to send anything that it cannot validate itself. It says no more than that
+ * the server validates: then kubectl leaves it to the server, and takes the schemas of these kinds from its own code.
+ * The embedded server stores fields that it does not know, where a real one refuses them.
+ */
+
+/** Of the group versions, by path. */
+export function openApiPages(): [string, unknown][] {
+  const documents = apiVersions.map((apiVersion) => [pathOf(apiVersion).slice(1), documentOf(apiVersion)] as const)
+  const index = documents.map(([path]) => [path, { serverRelativeURL: `/openapi/v3/${path}` }])
+  return [
+    ['/openapi/v3', { paths: Object.fromEntries(index) }],
+    ...documents.map(([path, document]): [string, unknown] => [`/openapi/v3/${path}`, document]),
+  ]
+}
+
+function documentOf(apiVersion: string): unknown {
+  const paths = KINDS.filter((kind) => kind.apiVersion === apiVersion).map(({ plural, kind, group, namespaced }) => {
+    const patch = {
+      'x-kubernetes-group-version-kind': { group, version: apiVersion.split('/').at(-1), kind },
+      parameters: [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }],
+      responses: { 200: { description: 'OK' } },
+    }
+    return [`${pathOf(apiVersion)}${namespaced ? '/namespaces/{namespace}' : ''}/${plural}/{name}`, { patch }]
+  })
+  return {
+    openapi: '3.0.0',
+    info: { title: 'sluice: embedded cluster', version: '1' },
+    paths: Object.fromEntries(paths),
+    components: { schemas: {} },
+  }
+}

@@ -1,0 +1,39 @@
+import type { ApiAnswer, ApiRequest, KubeObject } from '../api-server/server.ts'
+import { SCALABLE } from './discovery.ts'
+
+const SCALE = /^(\/apis\/apps\/v1\/namespaces\/[^/]+\/([a-z]+)\/[^/]+)\/scale(\?.*)?$/
+
+/** Of the scale subresource: the object's own, seen through its replicas. */
+export function scaleAnswer(request: ApiRequest, handle: (request: ApiRequest) => ApiAnswer): ApiAnswer | undefined {
+  const [, object = '', plural = '', query = ''] = SCALE.exec(request.path) ?? []
+  if (!SCALABLE.has(plural)) return undefined
+  const whole = handle({ ...request, ...asPatch(request), path: object + query })
+  return whole.status === 200 ? { ...whole, text: JSON.stringify(scaleOf(JSON.parse(whole.text) as Scalable)) } : whole
+}
+
+/** A replacement changes the replicas alone, of the version that it was read at. */
+function asPatch({ method, headers, body = '{}' }: ApiRequest): Partial<ApiRequest> {
+  if (method !== 'PUT') return {}
+  const { metadata, spec } = JSON.parse(body) as Partial<Scalable>
+  const resourceVersion = metadata?.resourceVersion
+  const patch = { metadata: resourceVersion === undefined ? {} : { resourceVersion }, spec: { replicas: spec?.replicas } }
+  const type = { 'content-type': 'application/merge-patch+json' }
+  return { method: 'PATCH', headers: { ...headers, ...type }, body: JSON.stringify(patch) }
+}
+
+interface Scalable extends KubeObject {
+  spec: { replicas?: number; selector?: { matchLabels?: Record<string, string> } }
+  status?: { replicas?: number }
+}
+
+function scaleOf({ metadata, spec, status }: Scalable): unknown {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  const labels = Object.entries(spec.selector?.matchLabels ?? {})
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: spec.replicas ?? 1 },
+    status: { replicas: status?.replicas ?? 0, selector: labels.map(([key, value]) => `${key}=${value}`).join(',') },
+  }
+}
