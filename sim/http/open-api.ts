@@ -12,6 +12,8 @@ export function openApiPages(): [string, unknown][] {
   const documents = apiVersions.map((apiVersion) => [pathOf(apiVersion).slice(1), documentOf(apiVersion)] as const)
   const index = documents.map(([path]) => [path, { serverRelativeURL: `/openapi/v3/${path}` }])
   return [
+    // Of a v1 List, kubectl looks for schemas in version 2, as protobuf, and validates nothing that has none.
+    ['/openapi/v2', '\n\u00032.0'],
     ['/openapi/v3', { paths: Object.fromEntries(index) }],
     ...documents.map(([path, document]): [string, unknown] => [`/openapi/v3/${path}`, document]),
   ]

@@ -5,6 +5,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import { refusal, Refusal } from '../api-server/refusal.ts'
 import type { ApiAnswer, ApiRequest, ApiServer } from '../api-server/server.ts'
 import { fixedAnswer, OPEN_TO_ALL } from './fixed-answers.ts'
+import { jsonOf, PROTOBUF } from './protobuf.ts'
 import { refuseWhatIsNotThere } from './not-there.ts'
 import { scaleAnswer } from './scale.ts'
 import { tableAnswer, tableLines, wantsTable } from './tables.ts'
@@ -117,12 +118,14 @@ async function readRequest(incoming: IncomingMessage, prefix: string): Promise<A
   const headers = Object.fromEntries(
     Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   )
-  return {
+  const request = {
     method: method as ApiRequest['method'],
     path: OPEN_TO_ALL.has(url) ? url : withoutPrefix(url, prefix),
     headers,
-    ...(body.length === 0 ? {} : { body: body.toString('utf8') }),
   }
+  if (body.length === 0) return request
+  if (headers['content-type'] !== PROTOBUF) return { ...request, body: body.toString('utf8') }
+  return { ...request, headers: { ...headers, 'content-type': 'application/json' }, body: jsonOf(body) }
 }
 
 function withoutPrefix(url: string, prefix: string): string {

@@ -35,7 +35,28 @@ export async function ensureBinaries(): Promise<Binaries> {
   return { kubernetes, tools, images: join(tools, 'images.tar') }
 }
 
+/** kubectl of the same version, for where there is none. Builds it if need be: a minute. */
+export async function ensureKubectl(): Promise<string> {
+  const goVersion = (await runCommand('go', ['env', 'GOVERSION'], { cwd: kubernetesSource })).stdout.trim()
+  const folder = await cachedBuild({
+    name: 'kubectl',
+    sources: [kubernetesSource, import.meta.filename],
+    salt: goVersion,
+    build: async (target) => goBuild(kubernetesSource, target, ['k8s.io/kubernetes/cmd/kubectl'], await versionFlags()),
+  })
+  return join(folder, 'kubectl')
+}
+
 async function buildKubernetes(target: string): Promise<void> {
+  const commands = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet']
+  const packages = [...commands.map((name) => `k8s.io/kubernetes/cmd/${name}`), 'go.etcd.io/etcd/server/v3']
+  await goBuild(kubernetesSource, target, packages, await versionFlags())
+  // Go names a program after its folder, which for etcd is the module's "server".
+  await rename(join(target, 'server'), join(target, 'etcd'))
+}
+
+/** What the programs say that they are. */
+async function versionFlags(): Promise<string[]> {
   const goMod = await readFile(join(kubernetesSource, 'go.mod'), 'utf8')
   const version = /k8s\.io\/kubernetes v(\S+)/.exec(goMod)?.[1]
   if (version === undefined) {
@@ -43,12 +64,7 @@ async function buildKubernetes(target: string): Promise<void> {
   }
   const [major, minor] = version.split('.')
   const stamps = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor }
-  const linkerFlags = Object.entries(stamps).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
-  const commands = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet']
-  const packages = [...commands.map((name) => `k8s.io/kubernetes/cmd/${name}`), 'go.etcd.io/etcd/server/v3']
-  await goBuild(kubernetesSource, target, packages, linkerFlags)
-  // Go names a program after its folder, which for etcd is the module's "server".
-  await rename(join(target, 'server'), join(target, 'etcd'))
+  return Object.entries(stamps).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
 }
 
 async function buildTools(target: string): Promise<void> {

@@ -59,7 +59,7 @@ async function probe(): Promise<ClusterSupport> {
   return missing.length === 0 ? { available: true } : { available: false, missing }
 }
 
-function onPath(program: string): boolean {
+export function onPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK)
