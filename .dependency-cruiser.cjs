@@ -10,7 +10,9 @@ const table = {
   '^src/plan/': ['^src/pods/'],
   '^machines/': ['^src/pods/', 'xstate'],
   '^adapters/contract\\.ts$': ['zod'],
-  '^adapters/(?!contract|conformance/)': ['^adapters/', 'zod', core],
+  '^adapters/(?!contract|conformance/|http/)': ['^adapters/', 'zod', core],
+  // A duration is written as in the rest of the config.
+  '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/ports/', '^src/pods/', '@kubernetes/client-node', 'undici', 'zod', core],

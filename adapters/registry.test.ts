@@ -21,5 +21,5 @@ test.each([...adapterNames])('%s has the anatomy of an adapter', async (name) =>
 })
 
 test('an unknown adapter is refused by name', async () => {
-  await expect(loadAdapter('toString')).rejects.toThrow('There is no adapter toString; there are: haproxy')
+  await expect(loadAdapter('toString')).rejects.toThrow('There is no adapter toString; there are: haproxy, http')
 })

@@ -6,6 +6,7 @@ import type { AdapterDefinition } from './contract.ts'
 
 const loaders = new Map<string, () => Promise<AdapterDefinition>>([
   ['haproxy', async () => (await import('./haproxy/index.ts')).haproxy],
+  ['http', async () => (await import('./http/index.ts')).http],
 ])
 
 export const adapterNames: readonly string[] = [...loaders.keys()]

@@ -172,7 +172,11 @@ export const wrongAdapters: readonly WrongAdapter[] = [
     fails: 'request-lost',
     wrap: (adapter) => ({
       ...adapter,
-      drain: (targets, call) => adapter.drain(targets, call).catch(() => adapter.drain(targets, call)),
+      async drain(targets, call) {
+        const results = await adapter.drain(targets, call).catch(() => undefined)
+        const isDone = results !== undefined && [...results.values()].every(({ outcome }) => outcome !== 'failed')
+        return isDone ? results : adapter.drain(targets, call)
+      },
     }),
   },
   {

@@ -65,6 +65,7 @@ export const effectCases = {
   batch: {
     title: 'a batch of max is one call, max + 1 are two; a refused member does not stop the others',
     servers: (adapter) => adapter.capabilities.batch.max + 1,
+    needs: (bed) => bed.adapter().capabilities.batch.max > 1,
     async run(bed) {
       const adapter = bed.adapter()
       const { max } = adapter.capabilities.batch

@@ -1,0 +1,113 @@
+/** A small load balancer with a REST API (demo/load-balancer) as a bed, described in a config like any other. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLoadBalancer } from '../../../demo/load-balancer/load-balancer.ts'
+import type { Adapter, Endpoint } from '../../contract.ts'
+import { http } from '../../http/index.ts'
+import type { Bed } from '../bed.ts'
+import { createTraffic, startPods } from './pods.ts'
+import { startRestProxy } from './rest-proxy.ts'
+
+const LIVE_PODS = 3
+const TOKEN = 'the-token-of-the-bed'
+
+export interface HttpBedOptions {
+  servers: number
+  /** How a target is read: from the list of all, or by a request of its own. */
+  reads: 'list' | 'one'
+}
+
+/** What a config says of the bed’s load balancer; the epoch stands beside the list, and in each entry. */
+function describeBalancer(reads: HttpBedOptions['reads']): Record<string, unknown> {
+  const path = '/servers/${target.id}'
+  return {
+    targets: { request: { path: '/servers' }, each: 'body.servers', id: 'entry.name', address: 'entry.address' },
+    inspect: {
+      ...(reads === 'one' ? { request: { path } } : {}),
+      admin: 'entry.state == "ready" ? "in" : entry.state == "drain" ? "draining" : "out"',
+      routable: 'entry.healthy',
+      weight: 'entry.weight',
+      inFlight: 'entry.inFlight',
+      epoch: 'body.epoch',
+      prior: '{"state": entry.state, "weight": entry.weight}',
+    },
+    drain: { method: 'PUT', path, body: { state: 'drain' }, expect: [200] },
+    restore: { method: 'PUT', path, body: { state: '${prior.state}', weight: '${prior.weight}' }, expect: [200] },
+    capabilities: { volatileOnReload: true },
+  }
+}
+
+export async function makeHttpBed({ servers, reads }: HttpBedOptions): Promise<Bed> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-http-bed-'))
+  const tokenFile = join(folder, 'token')
+  writeFileSync(tokenFile, `${TOKEN}\n`)
+  const pods = await startPods(LIVE_PODS)
+  // No case sends traffic to more than the first three.
+  const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
+    return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
+  })
+  const endpoints = [...pods.endpoints, ...silent]
+  const balancer = await createLoadBalancer({
+    servers: endpoints.map(({ pod, address, port }) => ({ name: pod, address: `${address}:${port}` })),
+    token: TOKEN,
+    healthCheckEveryMs: 20,
+  })
+  const wire = await startRestProxy(balancer.adminUrl)
+  const adapters: Adapter[] = []
+
+  function create(options: Record<string, unknown>): Adapter {
+    const adapter = http.create(http.options.parse({ ...describeBalancer(reads), ...options }), { name: 'edge' })
+    adapters.push(adapter)
+    return adapter
+  }
+  function serverOf({ pod }: Endpoint) {
+    return balancer.servers().find(({ name }) => name === pod)!
+  }
+  async function set({ pod }: Endpoint, change: object): Promise<void> {
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const { status } = await fetch(`${balancer.adminUrl}/servers/${pod}`, {
+      method: 'PUT',
+      headers,
+      body: JSON.stringify(change),
+    })
+    if (status !== 200) throw new Error(`the operator was answered ${status}`)
+  }
+  const front = new URL(balancer.trafficUrl)
+
+  return {
+    adapter: () => create({ url: wire.url, auth: { bearer: { file: tokenFile } } }),
+    endpoints,
+    oracle: {
+      admin(endpoint) {
+        const { state } = serverOf(endpoint)
+        return Promise.resolve(state === 'ready' ? 'in' : state === 'drain' ? 'draining' : 'out')
+      },
+      weight: (endpoint) => Promise.resolve(serverOf(endpoint).weight),
+    },
+    operator: {
+      maint: (endpoint) => set(endpoint, { state: 'maint' }),
+      drain: (endpoint) => set(endpoint, { state: 'drain' }),
+      ready: (endpoint) => set(endpoint, { state: 'ready' }),
+      weight: (endpoint, weight) => set(endpoint, { weight }),
+    },
+    traffic: createTraffic({ host: front.hostname, port: front.port }, pods),
+    wire,
+    absent: { id: 'gone@127.0.0.1:1', scope: 'all' },
+    restart: () => Promise.resolve(balancer.restart()),
+    async breakHealth(endpoint) {
+      pods.stop(endpoint.uid)
+      while (serverOf(endpoint).healthy) await sleep(5)
+    },
+    powerless: () => create({ url: balancer.adminUrl }),
+    fencing: false,
+    async close() {
+      await Promise.all(adapters.map((adapter) => adapter.close()))
+      wire.close()
+      pods.close()
+      await balancer.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}

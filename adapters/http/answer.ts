@@ -1,0 +1,80 @@
+/** What an answer means: success, or which kind of error. */
+import { AdapterError, type AdapterErrorKind } from '../contract.ts'
+
+export interface Answer {
+  status: number
+  /** By lower-case name. */
+  headers: Record<string, string>
+  text: string
+}
+
+/** Part of an answer for a message: on one line, short, without what must not be seen. */
+export function excerpt(text: string, secrets: readonly string[]): string {
+  let shown = text
+  for (const secret of secrets) shown = shown.replaceAll(secret, '***')
+  shown = shown.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
+  return shown.length > 200 ? `${shown.slice(0, 199)}…` : shown
+}
+
+/** Seconds, or an HTTP date. */
+export function retryAfterMs(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000
+  const at = Date.parse(value)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/**
+ * What a status says that is no success. 5xx leaves open whether a change was made: a proxy answers so too when the
+ * connection behind it broke (Envoy with 503). Only with Retry-After does 503 say that nothing was done.
+ */
+function kindOf(status: number, isWrite: boolean, hasRetryAfter: boolean): AdapterErrorKind {
+  if (status === 429 || (status === 503 && hasRetryAfter)) return 'throttled'
+  if (status === 404 || status === 410) return 'not-found'
+  if (status === 409 || status === 412 || status === 423 || status === 428) return 'conflict'
+  if (status === 408 || status === 425) return 'retryable'
+  if (status >= 300 && status < 500) return 'fatal'
+  // Also 202 where 200 was expected: something was begun.
+  return isWrite ? 'ambiguous' : status >= 500 ? 'retryable' : 'fatal'
+}
+
+function wayOut(status: number, { location }: Record<string, string>): string {
+  if (status === 401) return ': it does not accept the credentials; see auth and headers'
+  if (status === 403) return ': these credentials may not do this'
+  if (status >= 300 && status < 400) return `: redirects are not followed; name ${location ?? 'the place itself'} in url or path`
+  return ''
+}
+
+export function statusError(
+  component: string,
+  what: string,
+  { status, headers, text }: Answer,
+  { isWrite, secrets }: { isWrite: boolean; secrets: readonly string[] },
+): AdapterError {
+  const waitMs = retryAfterMs(headers['retry-after'], Date.now())
+  const kind = kindOf(status, isWrite, waitMs !== undefined)
+  const said = excerpt(text, secrets)
+  const message = `${what} answered ${status}${excerpt(wayOut(status, headers), secrets)}${said === '' ? '' : ` (${said})`}`
+  return new AdapterError(component, kind, message, kind === 'throttled' && waitMs !== undefined ? { retryAfterMs: waitMs } : {})
+}
+
+/** The answer as JSON. Whole numbers that JavaScript cannot hold are kept exactly: they may be ids. */
+export function parseJson(component: string, what: string, { text, headers }: Answer, secrets: readonly string[]): unknown {
+  const exact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
+    const isLost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+    return isLost && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value
+  }
+  try {
+    return JSON.parse(text, exact as (key: string, value: unknown) => unknown)
+  } catch (error) {
+    const type = headers['content-type'] ?? 'no content type'
+    const message = `${what} answered with something that is not JSON (${type}): ${excerpt(text, secrets)}`
+    // Reading again does no harm, and a page of a proxy may be gone then.
+    throw new AdapterError(component, 'retryable', message, { cause: withoutText(error) })
+  }
+}
+
+/** V8 quotes the text in its message, and a secret may be in the text. */
+function withoutText(error: unknown): Error {
+  return new Error((error as Error).name)
+}

@@ -1,0 +1,182 @@
+/** What no schema can say of the options: expressions, templates, secrets, and what the fields promise together. */
+import { expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
+import type { HttpOptions, RequestOptions } from './fields.ts'
+import { looksSecret, SECRET_WAY_OUT } from './secret.ts'
+import { bodyStrings, parseTemplate } from './template.ts'
+
+/** `message` may have a second line: the way out. */
+export interface FieldProblem {
+  path: PropertyKey[]
+  message: string
+}
+
+const ADMIN_STATES = ['in', 'draining', 'out']
+
+/** Where the effects of these options look. */
+export function effectPlace({ inspect }: Pick<HttpOptions, 'inspect'>, effect: 'drain' | 'restore'): Place {
+  return inspect === undefined ? 'blind effect' : effect
+}
+
+function expressionProblems(options: HttpOptions): FieldProblem[] {
+  const { targets, inspect } = options
+  const entryPlace = targets.request === undefined ? 'endpoint' : 'entry'
+  const fields: [PropertyKey[], string | undefined, Place, Wanted][] = [
+    [['targets', 'each'], targets.each, 'list', 'list'],
+    [['targets', 'id'], targets.id, entryPlace, 'text'],
+    [['targets', 'address'], targets.address, 'entry', 'text'],
+    [['targets', 'scope'], targets.scope, entryPlace, 'text'],
+    [['inspect', 'entry'], inspect?.entry, 'list', 'json'],
+    [['inspect', 'admin'], inspect?.admin, 'reading', 'text'],
+    [['inspect', 'routable'], inspect?.routable, 'reading', 'flag'],
+    [['inspect', 'weight'], inspect?.weight, 'reading', 'number'],
+    [['inspect', 'inFlight'], inspect?.inFlight, 'reading', 'number'],
+    [['inspect', 'epoch'], inspect?.epoch, 'reading', 'text'],
+    [['inspect', 'prior'], inspect?.prior, 'reading', 'json'],
+  ]
+  return fields.flatMap(([path, text, place, wanted]) => {
+    const message = text === undefined ? undefined : expressionProblem(text, place, wanted)
+    return message === undefined ? [] : [{ path, message }]
+  })
+}
+
+function adminProblems({ inspect }: HttpOptions): FieldProblem[] {
+  if (inspect === undefined || expressionProblem(inspect.admin, 'reading', 'text') !== undefined) return []
+  const strange = literalOutcomes(inspect.admin, 'reading').find((outcome) => !ADMIN_STATES.includes(String(outcome)))
+  if (strange === undefined) return []
+  const message = `gives ${JSON.stringify(strange)}\nit must give ${ADMIN_STATES.map((state) => `"${state}"`).join(', ')}`
+  return [{ path: ['inspect', 'admin'], message }]
+}
+
+/** The expressions of a template that are sound; what is wrong with the others goes to `problems`. */
+function templateExpressions(
+  text: string,
+  place: Place,
+  path: PropertyKey[],
+  wanted: Wanted,
+  problems: FieldProblem[],
+): string[] {
+  const parsed = parseTemplate(text)
+  if (!parsed.ok) {
+    problems.push({ path, message: parsed.problem })
+    return []
+  }
+  return parsed.parts.flatMap((part) => {
+    if (typeof part === 'string') return []
+    const message = expressionProblem(part.expression, place, wanted)
+    if (message === undefined) return [part.expression]
+    problems.push({ path, message })
+    return []
+  })
+}
+
+function isOneExpression(text: string): boolean {
+  const parsed = parseTemplate(text)
+  return parsed.ok && parsed.parts.length === 1 && typeof parsed.parts[0] === 'object'
+}
+
+function headerProblems(headers: RequestOptions['headers'], path: PropertyKey[]): FieldProblem[] {
+  return Object.entries(headers ?? {}).flatMap(([name, value]) => {
+    if (typeof value !== 'string' || !looksSecret(name) || isOneExpression(value)) return []
+    return [{ path: [...path, name], message: `holds a secret in the config\n${SECRET_WAY_OUT}` }]
+  })
+}
+
+/** Names of query parameters and of fields of a body, where their value is written out. */
+function inlineSecretProblems({ path: text, body }: RequestOptions, path: PropertyKey[]): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  for (const parameter of text.split('?').slice(1).join('?').split('&')) {
+    const [name = '', value = ''] = parameter.split('=')
+    if (looksSecret(name) && value !== '' && !isOneExpression(value)) {
+      problems.push({
+        path: [...path, 'path'],
+        message: `holds a secret: ${name}\nsend it as a header, from a file or the environment`,
+      })
+    }
+  }
+  for (const { text: value, path: inner } of bodyStrings(body ?? null)) {
+    if (looksSecret(String(inner.at(-1))) && !isOneExpression(value)) {
+      problems.push({
+        path: [...path, 'body', ...inner],
+        message: 'holds a secret\nsend it as a header, from a file or the environment',
+      })
+    }
+  }
+  return problems
+}
+
+/** All of one request; `expressions` gets those that it rests on. */
+function requestProblems(request: RequestOptions, place: Place, path: PropertyKey[], expressions: string[] = []): FieldProblem[] {
+  const problems = [...headerProblems(request.headers, [...path, 'headers']), ...inlineSecretProblems(request, path)]
+  const check = (text: string, at: PropertyKey[]) => {
+    const wanted = at.includes('body') && isOneExpression(text) ? 'json' : 'part'
+    expressions.push(...templateExpressions(text, place, [...path, ...at], wanted, problems))
+  }
+  check(request.path, ['path'])
+  for (const [name, value] of Object.entries(request.headers ?? {}))
+    if (typeof value === 'string') check(value, ['headers', name])
+  for (const { text, path: inner } of bodyStrings(request.body ?? null)) check(text, ['body', ...inner])
+  return problems
+}
+
+const REST_ON: Record<'client-token' | 'cas', { names: string[]; problem: string }> = {
+  'client-token': {
+    names: ['operation'],
+    problem:
+      'does not send the operation id that capabilities.idempotency promises\nadd a header such as Idempotency-Key: ${operation.id}',
+  },
+  cas: {
+    names: ['entry', 'body', 'headers'],
+    problem: 'does not send the version that capabilities.idempotency promises\nadd a header such as If-Match: ${headers.etag}',
+  },
+}
+
+function effectProblems(options: HttpOptions, effect: 'drain' | 'restore'): FieldProblem[] {
+  const { idempotency } = options.capabilities
+  const place = effectPlace(options, effect)
+  const expressions: string[] = []
+  const problems = requestProblems(options[effect], place, [effect], expressions)
+  if (idempotency === 'absolute-set' || problems.length > 0) return problems
+  const { names, problem } = REST_ON[idempotency]
+  if (expressions.some((expression) => usesVariable(expression, place, names))) return problems
+  return [{ path: [effect], message: problem }]
+}
+
+function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const says = (path: PropertyKey[], message: string) => problems.push({ path, message })
+  if (targets.request === undefined) {
+    if (targets.each !== undefined) says(['targets', 'each'], 'needs targets.request\nit is a list in the answer to it')
+    if (targets.address !== undefined)
+      says(['targets', 'address'], 'needs targets.request\nwithout a list, the pod’s own address counts')
+    if (inspect !== undefined && inspect.request === undefined) {
+      says(['inspect'], 'asks for nothing\ngive it a request, or give targets one that lists the entries')
+    }
+  } else if (targets.address === undefined) {
+    says(['targets', 'address'], 'is missing\nwrite CEL that gives host:port of an entry, such as entry.address')
+  }
+  if (inspect?.entry !== undefined && inspect.request === undefined) says(['inspect', 'entry'], 'needs inspect.request')
+  if (inspect === undefined && capabilities.idempotency !== 'absolute-set') {
+    says(['capabilities', 'idempotency'], `${capabilities.idempotency} needs inspect\nwithout reading back, the guarantee is G0`)
+  }
+  if (tls !== undefined && !url.startsWith('https:')) says(['tls'], 'needs an https url')
+  return problems
+}
+
+export function checkFields(options: HttpOptions): FieldProblem[] {
+  const { targets, inspect, headers } = options
+  return [
+    ...shapeProblems(options),
+    ...headerProblems(headers, ['headers']),
+    ...Object.entries(headers ?? {}).flatMap(([name, value]) => {
+      const problems: FieldProblem[] = []
+      if (typeof value === 'string') templateExpressions(value, 'nothing', ['headers', name], 'part', problems)
+      return problems
+    }),
+    ...(targets.request === undefined ? [] : requestProblems(targets.request, 'nothing', ['targets', 'request'])),
+    ...(inspect?.request === undefined ? [] : requestProblems(inspect.request, 'question', ['inspect', 'request'])),
+    ...expressionProblems(options),
+    ...adminProblems(options),
+    ...effectProblems(options, 'drain'),
+    ...effectProblems(options, 'restore'),
+  ]
+}

@@ -1,0 +1,176 @@
+/** Sends one request and gives its answer: no retry, no redirect, no proxy; connections are kept and used again. */
+import { readFileSync } from 'node:fs'
+import {
+  Agent as HttpAgent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestHttp,
+  type RequestOptions,
+} from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
+import axios, { isAxiosError } from 'axios'
+import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
+import { type Answer, statusError } from './answer.ts'
+import type { HttpOptions } from './fields.ts'
+import type { HttpRequest } from './request.ts'
+
+/** 10,000 entries of 1.6 KB; what is larger is no list of servers. */
+const LARGEST_ANSWER_BYTES = 16 * 1024 * 1024
+/** One load balancer is asked for many targets at once where it has no list. */
+const MOST_CONNECTIONS = 10
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export interface Client {
+  /** Resolves for an expected status only. `isWrite`: what fails once the bytes left is ambiguous. */
+  send(request: HttpRequest, call: Call, options: { isWrite: boolean }): Promise<Answer>
+  close(): void
+}
+
+function readTlsFile(component: string, file: string | undefined): Buffer | undefined {
+  if (file === undefined) return undefined
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new AdapterError(component, 'fatal', `the file ${file} of tls cannot be read`, { cause: error })
+  }
+}
+
+function createAgent(component: string, { url, tls }: Pick<HttpOptions, 'url' | 'tls'>): HttpAgent | HttpsAgent {
+  const pool = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
+  if (!url.startsWith('https:')) return new HttpAgent(pool)
+  const [ca, cert, key] = [tls?.ca, tls?.cert, tls?.key].map((file) => readTlsFile(component, file))
+  return new HttpsAgent({
+    ...pool,
+    // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  })
+}
+
+/** The peer is another one than it should be, or its certificate is: trying again cannot help. */
+function isDistrust(code: string): boolean {
+  return /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/.test(code)
+}
+
+/** The one line of the call's fate. */
+interface Flight {
+  /** Bytes may have left. */
+  sent: boolean
+  /** What `assertLive` threw. */
+  lost?: { error: unknown }
+}
+
+export function createClient(component: string, options: Pick<HttpOptions, 'url' | 'tls'>): Client {
+  const closing = new AbortController()
+  const isSecure = options.url.startsWith('https:')
+  const begin = isSecure ? requestHttps : requestHttp
+  /** Sockets that are through their handshake. */
+  const opened = new WeakSet<Socket>()
+  let agent: HttpAgent | HttpsAgent | undefined
+
+  /**
+   * axios has no hook on the connected socket. This has: Node hands the socket over right before it writes the request, and
+   * a new socket is corked until it is connected, so that nothing is written ahead.
+   */
+  function watchBytes(request: ClientRequest, call: Call, flight: Flight): void {
+    function leave(): boolean {
+      try {
+        call.assertLive()
+        flight.sent = true
+      } catch (error) {
+        flight.lost = { error }
+        request.destroy(new Error('not sent'))
+      }
+      return flight.sent
+    }
+    request.once('socket', (socket) => {
+      if (opened.has(socket)) return void leave()
+      socket.cork()
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+        opened.add(socket)
+        if (leave()) socket.uncork()
+      })
+    })
+  }
+
+  function failure(
+    error: unknown,
+    what: string,
+    { isWrite, flight, expired }: { isWrite: boolean; flight: Flight; expired: AbortSignal },
+  ): AdapterError {
+    // Never the error of axios itself: it carries the request, with its headers.
+    const inner = isAxiosError(error) ? error.cause : undefined
+    const cause = inner instanceof Error && !isAxiosError(inner) ? inner : undefined
+    const code = String((cause as NodeJS.ErrnoException | undefined)?.code ?? '')
+    const failed = (kind: AdapterErrorKind, message: string) =>
+      new AdapterError(component, kind, `${what}: ${message}`, { cause })
+    const kind = flight.sent && isWrite ? 'ambiguous' : 'retryable'
+    if (closing.signal.aborted) return failed(kind, 'the adapter was closed')
+    if (expired.aborted) return failed(kind, flight.sent ? 'no whole answer in time' : 'no connection in time')
+    if (isDistrust(code)) return failed('fatal', `its certificate is not trusted (${code}); name the right one with tls.ca`)
+    if (code === 'ECONNREFUSED') return failed(kind, 'nobody listens there (ECONNREFUSED)')
+    const message = cause?.message || (isAxiosError(error) ? error.message : 'failed')
+    if (message.startsWith('maxContentLength')) {
+      return failed(isWrite ? 'ambiguous' : 'fatal', `the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`)
+    }
+    return failed(kind, message)
+  }
+
+  return {
+    async send(request, call, { isWrite }) {
+      const { method, url, headers, body, expect, secrets } = request
+      // Without the query, which a message has no room for.
+      const what = `${method} ${url.split('?', 1)[0]}`
+      if (closing.signal.aborted) throw new AdapterError(component, 'retryable', `${what}: the adapter is closed`)
+      if (call.deadlineMs <= 0) throw new AdapterError(component, 'retryable', `${what}: not sent, the time of the call is over`)
+      agent ??= createAgent(component, options)
+      const flight: Flight = { sent: false }
+      const expired = AbortSignal.timeout(Math.min(Math.ceil(call.deadlineMs), LONGEST_TIMER_MS))
+      let answer: Answer
+      try {
+        const response = await axios.request<string>({
+          method,
+          url,
+          headers: { Accept: 'application/json', 'User-Agent': 'sluice', ...headers },
+          ...(body === undefined ? {} : { data: body }),
+          httpAgent: agent,
+          httpsAgent: agent,
+          transport: {
+            request(made: RequestOptions, onAnswer: (response: IncomingMessage) => void) {
+              const begun = begin(made, onAnswer)
+              watchBytes(begun, call, flight)
+              return begun
+            },
+          },
+          maxRedirects: 0,
+          // What HTTP_PROXY names is mostly the way to the internet; see the README.
+          proxy: false,
+          decompress: false,
+          maxContentLength: LARGEST_ANSWER_BYTES,
+          responseType: 'text',
+          transformRequest: (data: unknown) => data,
+          transformResponse: (data: unknown) => data,
+          validateStatus: () => true,
+          signal: AbortSignal.any([closing.signal, expired]),
+        })
+        const texts = Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+        answer = { status: response.status, headers: Object.fromEntries(texts), text: response.data }
+      } catch (error) {
+        if (flight.lost !== undefined) throw flight.lost.error
+        throw failure(error, what, { isWrite, flight, expired })
+      }
+      const { status } = answer
+      const isExpected = expect === undefined ? status >= 200 && status < 300 : expect.includes(status)
+      if (!isExpected) throw statusError(component, what, answer, { isWrite, secrets })
+      return answer
+    },
+
+    close() {
+      closing.abort()
+      agent?.destroy()
+    },
+  }
+}

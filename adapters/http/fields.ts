@@ -1,0 +1,141 @@
+/** The options as they are written; what no schema can say of them is in check-fields.ts. */
+import { z } from 'zod'
+import { LONGEST_DURATION_MS, parseDuration } from '../../src/config/duration.ts'
+import type { Json } from '../contract.ts'
+import { secretSource } from './secret.ts'
+
+const expression = (description: string) => z.string().min(1).describe(`CEL: ${description}`)
+
+const headerValue = z.union([
+  z.string(),
+  z
+    .strictObject({ ...secretSource.shape, prefix: z.string().describe('Goes before it, such as "Key ".').optional() })
+    .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'needs either file or env'),
+])
+
+export type HeaderValue = z.infer<typeof headerValue>
+
+const headers = z
+  .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header'), headerValue)
+  .describe('By name: text with ${CEL} in it; or, for a secret, {file: PATH} or {env: NAME}.')
+
+const body: z.ZodType<Json> = z
+  .json()
+  .describe('Sent as JSON. A string may have ${CEL} in it; one that is only that becomes the value.')
+
+const request = {
+  path: z
+    .string()
+    .regex(/^\/[^\s#]*$/, 'must begin with / and have no spaces and no #\nit is added to url')
+    .describe('Added to url. Values of ${CEL} in it are encoded.'),
+  headers: headers.optional(),
+  body: body.optional(),
+  expect: z
+    .array(z.int().min(200).max(599))
+    .min(1)
+    .describe('The statuses that mean success. All from 200 to 299 unless told.')
+    .optional(),
+}
+
+const reading = z.strictObject({ method: z.enum(['GET', 'POST']).default('GET'), ...request })
+const writing = z.strictObject({ method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), ...request })
+
+export type RequestOptions = z.infer<typeof reading> | z.infer<typeof writing>
+
+const settle = z
+  .string({ error: ({ input }) => durationProblem(input) })
+  .refine((text) => parseDuration(text).ok, { error: ({ input }) => durationProblem(input) })
+  .describe('From the answer of a drain until no new request arrives. Default 0s.')
+
+function durationProblem(input: unknown): string {
+  const parsed = parseDuration(input)
+  return parsed.ok ? `must not be longer than ${LONGEST_DURATION_MS} ms` : `${parsed.reason}\n${parsed.hint}`
+}
+
+const targets = z
+  .strictObject({
+    request: reading.describe('Lists the entries. Without it, each pod is taken to have one.').optional(),
+    each: expression('the list of entries in the answer (body, headers). Default: body.').optional(),
+    id: expression('what the load balancer calls the entry (of entry); without a request, the pod’s (of endpoint).'),
+    address: expression('host:port of the entry, as sluice knows the pod.').optional(),
+    scope: expression('what of the load balancer is written one call at a time. Default: all of it.').optional(),
+  })
+  .describe('Which entry is which pod.')
+
+const inspect = z
+  .strictObject({
+    request: reading.describe('Asks for one target; without it, the list of targets is asked for.').optional(),
+    entry: expression('the entry in the answer to request (body, headers). Default: body.').optional(),
+    admin: expression('"in", "draining" (what your drain does) or "out" (what an operator does, and nobody else may end).'),
+    routable: expression('false where it gets no requests although it is in rotation, by health checks.').optional(),
+    weight: expression('its weight; 0 is out of rotation.').optional(),
+    inFlight: expression('requests or connections under way; null where that is not known.').optional(),
+    epoch: expression('something that changes when the load balancer restarts.').optional(),
+    prior: expression('all that restore has to put back, and nothing that changes by itself.'),
+  })
+  .describe('What is read of a target. Without it, the load balancer is believed (guarantee G0).')
+
+const capabilities = z
+  .strictObject({
+    idempotency: z
+      .enum(['absolute-set', 'client-token', 'cas'])
+      .default('absolute-set')
+      .describe(
+        'absolute-set: a repeated call sets the same state (G1). client-token: and an operation id is known again (G2). ' +
+          'cas: and a call that rests on an older version is refused (G3).',
+      ),
+    inspect: z.enum(['strong', 'eventual']).default('strong').describe('Whether a read shows a write at once.'),
+    inFlight: z
+      .enum(['exact', 'requests-only'])
+      .default('requests-only')
+      .describe('What inspect.inFlight counts: all that is open, or requests only.'),
+    settle: settle.default('0s'),
+    volatileOnReload: z.boolean().default(false).describe('A restart forgets what was set.'),
+    disruptsOthers: z.boolean().default(false).describe('A change also cuts traffic of other entries.'),
+  })
+  .describe('What you know of this load balancer. sluice relies on it.')
+
+const auth = z
+  .strictObject({
+    bearer: secretSource.optional(),
+    basic: z.strictObject({ username: z.string().regex(/^[^:]*$/, 'must not have a colon'), password: secretSource }).optional(),
+  })
+  .refine(({ bearer, basic }) => (bearer === undefined) !== (basic === undefined), 'needs either bearer or basic')
+  .describe('The Authorization of every request.')
+
+const tls = z
+  .strictObject({
+    ca: z.string().min(1).describe('File: the certificates to trust, in place of the usual ones.').optional(),
+    cert: z.string().min(1).describe('File: the certificate of this client.').optional(),
+    key: z.string().min(1).describe('File: its key.').optional(),
+  })
+  .refine(({ cert, key }) => (cert === undefined) === (key === undefined), 'needs both cert and key, or neither')
+  .describe('Files in PEM, for an https url.')
+
+/** Why it cannot be what all requests go to. */
+function urlProblem(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'is no http or https URL'
+  // The value is not repeated: it may hold a password.
+  if (url.username !== '' || url.password !== '')
+    return 'holds a user or a password\nuse auth, with a file or an environment variable'
+  if (url.search !== '' || url.hash !== '') return 'has a query or a fragment\na query goes into the path of each request'
+  return undefined
+}
+
+export const httpFields = z.strictObject({
+  url: z
+    .string()
+    .refine((text) => urlProblem(text) === undefined, { error: ({ input }) => urlProblem(String(input)) ?? '' })
+    .describe('Where the admin API is: what the path of each request is added to.'),
+  auth: auth.optional(),
+  headers: headers.optional(),
+  tls: tls.optional(),
+  targets,
+  inspect: inspect.optional(),
+  drain: writing.describe('Takes a target out; sent only where inspect says "in".'),
+  restore: writing.describe('Puts back what inspect.prior was.'),
+  capabilities: capabilities.prefault({}),
+})
+
+export type HttpOptions = z.infer<typeof httpFields>

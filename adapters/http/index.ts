@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Adapter,
+  type AdapterDefinition,
+  AdapterError,
+  type Capabilities,
+  type EffectCall,
+  type EffectResult,
+  type GuaranteeLevel,
+  type Json,
+  type Target,
+  type TargetObservation,
+} from '../contract.ts'
+import { parseDuration } from '../../src/config/duration.ts'
+import { effectPlace } from './check-fields.ts'
+import { createClient } from './client.ts'
+import { ExpressionError } from './expression.ts'
+import type { HttpOptions } from './fields.ts'
+import { httpOptions } from './options.ts'
+import { createReader, type Absence, type Reading } from './reader.ts'
+import { authMakers, compileRequest, headerMakers } from './request.ts'
+import { SecretError } from './secret.ts'
+import { entryOf, parseTarget } from './targets.ts'
+
+export const http: AdapterDefinition<HttpOptions> = {
+  name: 'http',
+  summary: 'Any load balancer with a REST API, described in the config.',
+  options: httpOptions,
+  create: (options, { name }) => createHttpAdapter(options, `http ${name}`),
+}
+
+const LEVELS: Record<HttpOptions['capabilities']['idempotency'], GuaranteeLevel> = {
+  'absolute-set': 'G1',
+  'client-token': 'G2',
+  cas: 'G3',
+}
+
+/** What the config asserts; what it leaves out cannot be promised. */
+function capabilitiesOf({ inspect, capabilities }: HttpOptions): Capabilities {
+  const { idempotency, volatileOnReload, disruptsOthers, settle } = capabilities
+  const settling = parseDuration(settle)
+  return {
+    guarantee: inspect === undefined ? 'G0' : LEVELS[idempotency],
+    batch: { max: 1, atomic: true, wholeDocument: false },
+    inspect: inspect === undefined ? 'none' : capabilities.inspect,
+    inFlight: inspect?.inFlight === undefined ? 'none' : capabilities.inFlight,
+    weight: inspect?.weight !== undefined,
+    asyncJob: false,
+    idempotency,
+    volatileOnReload,
+    serializePerScope: true,
+    disruptsOthers,
+    settleMs: settling.ok ? settling.ms : 0,
+  }
+}
+
+function createHttpAdapter(options: HttpOptions, component: string): Adapter {
+  const capabilities = capabilitiesOf(options)
+  const context = {
+    baseUrl: options.url.replace(/\/+$/, ''),
+    common: [...authMakers(options.auth), ...headerMakers(options.headers ?? {}, 'nothing', 'headers')],
+  }
+  const client = createClient(component, options)
+  const reader = createReader({ component, client, options, context })
+  const drainRequest = compileRequest(options.drain, effectPlace(options, 'drain'), 'drain', context)
+  const restoreRequest = compileRequest(options.restore, effectPlace(options, 'restore'), 'restore', context)
+
+  function typed(error: unknown): AdapterError {
+    if (error instanceof AdapterError) return error
+    if (error instanceof ExpressionError || error instanceof SecretError) {
+      return new AdapterError(component, 'fatal', error.message, { cause: error })
+    }
+    throw error
+  }
+
+  async function reading<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw typed(error)
+    }
+  }
+
+  /** What befalls a target on the way to its effect is thrown. */
+  async function readOne(target: Target, call: EffectCall): Promise<Reading> {
+    const found = (await reader.read([target], call)).get(target.id)!
+    if (found instanceof AdapterError) throw found
+    if (found.admin === 'absent') throw absent(found)
+    return found
+  }
+
+  function absent({ why }: Absence): AdapterError {
+    return new AdapterError(component, 'not-found', why)
+  }
+
+  function maintenance({ id }: Target, what: string): AdapterError {
+    return new AdapterError(component, 'conflict', `${id} is out by somebody else’s doing, which a ${what} would end`)
+  }
+
+  /**
+   * Whether there is anything to do. With versions a call is made in any case: it makes a new version, so that a call that
+   * was overtaken is refused when it arrives.
+   */
+  function mustSend(isDone: boolean): boolean {
+    return !isDone || capabilities.idempotency === 'cas'
+  }
+
+  /** The write rests on what is read right before it. Both share the time that the call has. */
+  async function effect(effectOf: 'drain' | 'restore', target: Target, call: EffectCall, prior?: Json): Promise<EffectResult> {
+    const endsAt = performance.now() + call.deadlineMs
+    const left = (): EffectCall => ({ ...call, deadlineMs: endsAt - performance.now() })
+    const values: Record<string, unknown> = {
+      target: parseTarget(target),
+      operation: { id: call.operationIds.get(target.id) ?? '', fence: BigInt(call.fence) },
+      ...(prior === undefined ? {} : { prior }),
+    }
+    if (values['target'] === undefined) throw new AdapterError(component, 'fatal', `${target.id} is not an id of this adapter`)
+    if (capabilities.inspect !== 'none') {
+      const now = await readOne(target, left())
+      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isDeepStrictEqual(now.prior, prior)
+      if (!mustSend(isDone)) return { outcome: 'applied' }
+      if (now.admin === 'out' && !isDone) throw maintenance(target, effectOf)
+      Object.assign(values, now.values, { target: values['target'] })
+    }
+    const request = (effectOf === 'drain' ? drainRequest : restoreRequest)(values)
+    await client.send(request, left(), { isWrite: true })
+    return { outcome: 'applied' }
+  }
+
+  /** One after another: a load balancer is written one call at a time. */
+  async function effects(
+    effectOf: 'drain' | 'restore',
+    wanted: readonly { target: Target; prior?: Json }[],
+    call: EffectCall,
+  ): Promise<Map<string, EffectResult>> {
+    const results = new Map<string, EffectResult>()
+    for (const { target, prior } of wanted) {
+      try {
+        results.set(target.id, await effect(effectOf, target, call, prior))
+      } catch (error) {
+        results.set(target.id, { outcome: 'failed', error: typed(error) })
+      }
+    }
+    return results
+  }
+
+  function observe(id: string, found: Reading | Absence | AdapterError): TargetObservation {
+    if (found instanceof AdapterError) return { admin: 'unknown', routable: false, inFlight: null, detail: found.message }
+    if (found.admin === 'absent') {
+      return { admin: 'absent', moved: found.moved, routable: false, inFlight: null, detail: found.why }
+    }
+    const { admin, routable, weight, inFlight, epoch } = found
+    const words = [
+      admin,
+      ...(weight === undefined ? [] : [`weight ${weight}`]),
+      ...(admin === 'in' && !routable ? ['not healthy'] : []),
+    ]
+    return {
+      admin,
+      routable,
+      ...(weight === undefined ? {} : { weight }),
+      inFlight,
+      ...(epoch === undefined ? {} : { epoch }),
+      detail: `${entryOf(id)}: ${words.join(', ')}`,
+    }
+  }
+
+  return {
+    capabilities,
+
+    resolve: (endpoints, call) => reading(() => reader.resolve(endpoints, call)),
+
+    async inspect(targets, call) {
+      const found = await reading(() => reader.read(targets, call))
+      // One that is asked for alone tells whether trying again helps.
+      const [only] = found.values()
+      if (found.size === 1 && only instanceof AdapterError && only.kind !== 'fatal') throw only
+      return new Map([...found].map(([id, one]) => [id, observe(id, one)]))
+    },
+
+    async snapshot(targets, call) {
+      // Nothing can be known: it is taken to be in rotation as it is configured.
+      if (capabilities.inspect === 'none') return new Map(targets.map(({ id }) => [id, { prior: null, inRotation: true }]))
+      const found = await reading(() => reader.read(targets, call))
+      return new Map(
+        [...found].map(([id, one]) => {
+          if (one instanceof AdapterError) throw one
+          if (one.admin === 'absent') throw absent(one)
+          const { prior, admin, weight } = one
+          return [id, { prior, inRotation: admin === 'in', ...(weight === undefined ? {} : { weight }) }]
+        }),
+      )
+    },
+
+    drain: (targets, call) =>
+      effects(
+        'drain',
+        targets.map((target) => ({ target })),
+        call,
+      ),
+
+    restore: (wanted, call) => effects('restore', wanted, call),
+
+    entryOf: ({ id }) => entryOf(id),
+
+    close() {
+      client.close()
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,239 @@
+/** What the load balancer says of its entries: read, and understood by the expressions of the config. */
+import { AdapterError, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
+import { parseJson } from './answer.ts'
+import type { Client } from './client.ts'
+import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
+import type { HttpOptions } from './fields.ts'
+import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
+import { formatAddress, formatTargetId, parseAddress, parseTarget, type TargetValue } from './targets.ts'
+
+/** One target as it is now. */
+export interface Reading {
+  admin: 'in' | 'draining' | 'out'
+  routable: boolean
+  weight?: number
+  inFlight: number | null
+  epoch?: string
+  prior: Json
+  /** What templates see. */
+  values: Record<string, unknown>
+}
+
+/** The entry of a target is gone, or is another one's by now. */
+export interface Absence {
+  admin: 'absent'
+  moved: boolean
+  why: string
+}
+
+/** By target id; an error is about that target alone. */
+export type Readings = Map<string, Reading | Absence | AdapterError>
+
+export interface Reader {
+  resolve(endpoints: readonly Endpoint[], call: Call): Promise<Resolution[]>
+  read(targets: readonly Target[], call: Call): Promise<Readings>
+}
+
+/** An answer as expressions see it. */
+type Said = Record<'body' | 'headers', unknown>
+
+/** One entry of the list. */
+interface Entry {
+  id: string
+  address: string
+  scope: string
+  values: Record<string, unknown>
+}
+
+interface Listed {
+  entries: Entry[]
+  /** Why some are not among them. */
+  unreadable: string[]
+}
+
+const ONE_SCOPE = 'all'
+
+function textOf(value: Json, field: string): string {
+  if ((typeof value === 'string' || typeof value === 'number') && value !== '') return String(value)
+  throw new ExpressionError(`${field} gives ${JSON.stringify(value)}, which is no text`)
+}
+
+export interface ReaderOptions {
+  component: string
+  client: Client
+  options: HttpOptions
+  context: RequestContext
+}
+
+export function createReader({ component, client, options, context }: ReaderOptions): Reader {
+  const { targets, inspect } = options
+  const expression = (text: string | undefined, place: Place, field: string): Expression | undefined =>
+    text === undefined ? undefined : compile(text, place, field)
+  const request = (of: HttpOptions['targets']['request'], place: Place, field: string): MakeRequest | undefined =>
+    of === undefined ? undefined : compileRequest(of, place, field, context)
+
+  const listRequest = request(targets.request, 'nothing', 'targets.request')
+  const idPlace = listRequest === undefined ? 'endpoint' : 'entry'
+  const each = targets.each === undefined ? undefined : compileValue(targets.each, 'list', 'targets.each')
+  const idOf = compile(targets.id, idPlace, 'targets.id')
+  const scopeOf = expression(targets.scope, idPlace, 'targets.scope')
+  const addressOf = expression(targets.address, 'entry', 'targets.address')
+  const ownRequest = request(inspect?.request, 'question', 'inspect.request')
+  const entryOf = inspect?.entry === undefined ? undefined : compileValue(inspect.entry, 'list', 'inspect.entry')
+  const adminOf = expression(inspect?.admin, 'reading', 'inspect.admin')
+  const routableOf = expression(inspect?.routable, 'reading', 'inspect.routable')
+  const weightOf = expression(inspect?.weight, 'reading', 'inspect.weight')
+  const inFlightOf = expression(inspect?.inFlight, 'reading', 'inspect.inFlight')
+  const epochOf = expression(inspect?.epoch, 'reading', 'inspect.epoch')
+  const priorOf = expression(inspect?.prior, 'reading', 'inspect.prior')
+
+  async function ask(made: HttpRequest, call: Call): Promise<Said> {
+    const answer = await client.send(made, call, { isWrite: false })
+    return {
+      body: parseJson(component, `${made.method} ${made.url.split('?', 1)[0]}`, answer, made.secrets),
+      headers: answer.headers,
+    }
+  }
+
+  function understand(entry: unknown, answer: Said): Entry {
+    const values = { ...answer, entry }
+    const id = textOf(idOf(values), 'targets.id')
+    const written = textOf(addressOf!(values), 'targets.address')
+    const address = parseAddress(written)
+    if (address === undefined)
+      throw new ExpressionError(`targets.address gives ${JSON.stringify(written)}, which is no host:port`)
+    const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
+    return { id, address: formatAddress(address), scope, values }
+  }
+
+  async function list(call: Call): Promise<Listed> {
+    let answer: Said
+    try {
+      answer = await ask(listRequest!({}), call)
+    } catch (error) {
+      // There is no target yet that could be missing: the path is wrong.
+      if (!(error instanceof AdapterError && error.kind === 'not-found')) throw error
+      throw new AdapterError(component, 'fatal', `targets.request: ${error.message}`, { cause: error })
+    }
+    const found = each === undefined ? answer.body : each(answer)
+    if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
+    const listed: Listed = { entries: [], unreadable: [] }
+    for (const entry of found) {
+      try {
+        listed.entries.push(understand(entry, answer))
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error
+        listed.unreadable.push(error.message)
+      }
+    }
+    return listed
+  }
+
+  function resolveOne(endpoint: Endpoint, { entries, unreadable }: Listed): Resolution {
+    const address = formatAddress({ host: endpoint.address, port: endpoint.port })
+    const own = entries.filter((entry) => entry.address === address)
+    for (const { id } of own) {
+      const namesakes = entries.filter((entry) => entry.id === id)
+      if (namesakes.length > 1) {
+        const where = namesakes.map((entry) => entry.address).join(' and ')
+        return { found: false, reason: `targets.id gives ${JSON.stringify(id)} for ${where}: one call could not tell them apart` }
+      }
+    }
+    if (own.length > 0) return { found: true, targets: own.map(({ id, scope }) => ({ id: `${id}@${address}`, scope })) }
+    const others = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]}`
+    return { found: false, reason: `none of ${entries.length} entries has the address ${address}${others}` }
+  }
+
+  function resolveByItself({ address: host, port, pod }: Endpoint): Resolution {
+    const values = { endpoint: { address: host, port: BigInt(port), pod } }
+    const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
+    return { found: true, targets: [{ id: formatTargetId(textOf(idOf(values), 'targets.id'), { host, port }), scope }] }
+  }
+
+  function interpret(target: TargetValue, answer: Record<string, unknown>): Reading {
+    const values = { ...answer, target }
+    const admin = adminOf!(values)
+    if (admin !== 'in' && admin !== 'draining' && admin !== 'out') {
+      throw new ExpressionError(`inspect.admin gives ${JSON.stringify(admin)}, which is none of in, draining, out`)
+    }
+    const weight = count(weightOf?.(values), 'inspect.weight')
+    const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
+    const isHealthy = routableOf?.(values) ?? true
+    if (typeof isHealthy !== 'boolean') throw new ExpressionError(`inspect.routable gives ${JSON.stringify(isHealthy)}`)
+    const epoch = epochOf?.(values)
+    // Nobody new comes to weight 0, whatever the state is called.
+    const effective = admin === 'in' && weight === 0 ? 'draining' : admin
+    return {
+      admin: effective,
+      routable: effective === 'in' && isHealthy,
+      ...(weight === null ? {} : { weight }),
+      inFlight,
+      ...(epoch === undefined || epoch === null ? {} : { epoch: textOf(epoch, 'inspect.epoch') }),
+      prior: priorOf!(values),
+      values,
+    }
+  }
+
+  /** An entry of that name with another address is not this target. */
+  function examine(target: TargetValue, entry: Entry | undefined): Reading | Absence {
+    if (entry === undefined) return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
+    if (entry.address === target.address) return interpret(target, entry.values)
+    return { admin: 'absent', moved: true, why: `${target.id} has the address ${entry.address} now, not ${target.address}` }
+  }
+
+  async function readOne(target: TargetValue, call: Call): Promise<Reading | Absence> {
+    let answer: Said
+    try {
+      answer = await ask(ownRequest!({ target }), call)
+    } catch (error) {
+      if (error instanceof AdapterError && error.kind === 'not-found')
+        return { admin: 'absent', moved: false, why: error.message }
+      throw error
+    }
+    const entry = entryOf === undefined ? answer.body : entryOf(answer)
+    const values = { ...answer, entry }
+    if (addressOf === undefined) return interpret(target, values)
+    return examine(target, { ...understand(entry, answer), values })
+  }
+
+  /** What befalls one target, as its own. */
+  async function settle(id: string, reading: () => Reading | Absence | Promise<Reading | Absence>): Promise<Readings> {
+    try {
+      return new Map([[id, await reading()]])
+    } catch (error) {
+      if (error instanceof ExpressionError)
+        return new Map([[id, new AdapterError(component, 'fatal', error.message, { cause: error })]])
+      if (error instanceof AdapterError) return new Map([[id, error]])
+      throw error
+    }
+  }
+
+  return {
+    async resolve(endpoints, call) {
+      if (listRequest === undefined) return endpoints.map(resolveByItself)
+      const listed = await list(call)
+      return endpoints.map((endpoint) => resolveOne(endpoint, listed))
+    },
+
+    async read(wanted, call) {
+      const parsed = wanted.map((target) => ({ id: target.id, target: parseTarget(target) }))
+      const listed = ownRequest === undefined ? await list(call) : undefined
+      const byId = new Map(listed?.entries.map((entry) => [entry.id, entry]))
+      const readings = await Promise.all(
+        parsed.map(({ id, target }) =>
+          settle(id, () => {
+            if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
+            return listed === undefined ? readOne(target, call) : examine(target, byId.get(target.id))
+          }),
+        ),
+      )
+      return new Map(readings.flatMap((reading) => [...reading]))
+    },
+  }
+}
+
+function count(value: Json | undefined, field: string): number | null {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' && value >= 0) return value
+  throw new ExpressionError(`${field} gives ${JSON.stringify(value)}, which is no number from 0 up`)
+}

@@ -1,0 +1,101 @@
+/** Makes a request of what the config says: values are encoded for the place where they stand. */
+import type { Json } from '../contract.ts'
+import { ExpressionError, type Place } from './expression.ts'
+import type { HeaderValue, HttpOptions, RequestOptions } from './fields.ts'
+import { readSecret } from './secret.ts'
+import { compileBody, compileText, type Template } from './template.ts'
+
+export interface HttpRequest {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string | undefined
+  /** The statuses that mean success. */
+  expect: readonly number[] | undefined
+  /** What must not be seen in any message. */
+  secrets: string[]
+}
+
+export type MakeRequest = (values: Record<string, unknown>) => HttpRequest
+
+/** A header; `secrets` are what of it must not be seen. */
+type MakeHeader = (values: Record<string, unknown>) => { name: string; value: string; secrets?: string[] }
+
+function encodeForPath(value: string): string {
+  if (value === '') throw new ExpressionError('an empty value cannot stand in a path')
+  if (!value.isWellFormed()) throw new ExpressionError('a value that is no Unicode text cannot stand in a path')
+  return encodeURIComponent(value)
+}
+
+/** `.` and `..` are no names but ways: encoded or not, a URL goes there. */
+function assertNoWays(path: string, field: string): string {
+  const segments = path.split(/[?#]/, 1)[0]!.split('/')
+  if (!segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) return path
+  throw new ExpressionError(`${field}: "." or ".." cannot stand for a name in a path`)
+}
+
+function headerMaker(name: string, value: HeaderValue, place: Place, field: string): MakeHeader {
+  if (typeof value !== 'string') {
+    return () => {
+      const secret = readSecret(value)
+      return { name, value: `${value.prefix ?? ''}${secret}`, secrets: [secret] }
+    }
+  }
+  const text = compileText(value, place, field)
+  return (values) => {
+    const made = text(values)
+    if (/[^\x20-\x7e]/.test(made)) throw new ExpressionError(`${field}: ${JSON.stringify(made)} cannot stand in a header`)
+    return { name, value: made }
+  }
+}
+
+/** Of `auth`, for every request. */
+export function authMakers(auth: HttpOptions['auth']): MakeHeader[] {
+  if (auth === undefined) return []
+  const name = 'Authorization'
+  const { bearer, basic } = auth
+  if (bearer !== undefined) return [headerMaker(name, { ...bearer, prefix: 'Bearer ' }, 'nothing', 'auth.bearer')]
+  return [
+    () => {
+      const password = readSecret(basic!.password)
+      const encoded = Buffer.from(`${basic!.username}:${password}`).toString('base64')
+      return { name, value: `Basic ${encoded}`, secrets: [password, encoded] }
+    },
+  ]
+}
+
+export interface RequestContext {
+  baseUrl: string
+  /** For every request: of `auth` and `headers`. */
+  common: readonly MakeHeader[]
+}
+
+export function headerMakers(headers: Record<string, HeaderValue>, place: Place, field: string): MakeHeader[] {
+  return Object.entries(headers).map(([name, value]) => headerMaker(name, value, place, `${field}.${name}`))
+}
+
+export function compileRequest(
+  request: RequestOptions,
+  place: Place,
+  field: string,
+  { baseUrl, common }: RequestContext,
+): MakeRequest {
+  const { method, path, headers = {}, body, expect } = request
+  const makePath = compileText(path, place, `${field}.path`, encodeForPath)
+  const makers = [...common, ...headerMakers(headers, place, `${field}.headers`)]
+  const makeBody: Template<Json> | undefined = body === undefined ? undefined : compileBody(body, place, `${field}.body`)
+  return (values) => {
+    const made = makers.map((make) => make(values))
+    return {
+      method,
+      url: baseUrl + assertNoWays(makePath(values), `${field}.path`),
+      headers: {
+        ...(makeBody === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...Object.fromEntries(made.map(({ name, value }) => [name, value])),
+      },
+      body: makeBody === undefined ? undefined : JSON.stringify(makeBody(values)),
+      expect,
+      secrets: made.flatMap(({ secrets = [] }) => secrets),
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/** Secrets: where they are, never what they are. They are read for each request, so that a rotated one is used at once. */
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+export const secretSource = z
+  .strictObject({
+    file: z.string().min(1).describe('A file that holds it. Line ends around it do not count.').optional(),
+    env: z.string().min(1).describe('The environment variable that holds it.').optional(),
+  })
+  .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'needs either file or env')
+  .describe('A secret: from a file, or from the environment.')
+
+export type SecretSource = z.infer<typeof secretSource>
+
+/** A name of a header, a query parameter or a field whose value is mostly a secret. */
+export function looksSecret(name: string): boolean {
+  return /auth|token|secret|passw|credential|cookie|signature|(api|access|private)[-_]?key/i.test(name)
+}
+
+export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
+
+/** Why a secret cannot be had; never what is in it. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError'
+}
+
+export function readSecret({ file, env }: SecretSource): string {
+  const from = file === undefined ? `the environment variable ${env}` : `the file ${file}`
+  const value = (file === undefined ? process.env[env!] : readSecretFile(file))?.trim()
+  if (value === undefined) throw new SecretError(`${from} is not set`)
+  if (value === '') throw new SecretError(`${from} is empty`)
+  if (!/^[\x20-\x7e]+$/.test(value)) throw new SecretError(`${from} holds characters that cannot stand in a header`)
+  return value
+}
+
+function readSecretFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new SecretError(`the file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`)
+  }
+}
