@@ -171,6 +171,15 @@ test('a kubelet that was down ends the containers of pods that left the API mean
   expect(exited).toEqual([before!.metadata.uid])
 })
 
+test('a container that ends while the kubelet restarts is started again', () => {
+  const { clock, cluster, pods } = start(1)
+  const [before] = pods()
+  const idOf = (pod: Pod): string | undefined => pod.status!.containerStatuses![0]!.containerID
+  cluster.restartKubelet(before!.spec.nodeName!)
+  cluster.crashContainer('shop', 'web-0', 'app')
+  clock.until('another container, ready', () => idOf(pods()[0]!) !== idOf(before!) && isReady(pods()[0]!))
+})
+
 test('the same seed gives the same history', () => {
   const history = (seed: number): string[] => {
     const { clock, cluster, store, patchImage } = start(3, {}, seed)

@@ -83,6 +83,8 @@ export type PodEvent =
   | { type: 'heir'; heir: Heir | null; expected: boolean }
   /** The window has a place. */
   | { type: 'start' }
+  /** It has none any more. */
+  | { type: 'wait' }
   /** A load balancer of its targets has restarted or reloaded, and may have forgotten the drain. */
   | { type: 'reloaded' }
   /** A container of it changed; the machine tells itself. */

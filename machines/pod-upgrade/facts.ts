@@ -3,7 +3,7 @@ import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
-import { beginRestart, observeRestart, restartProof, restartTrouble } from '../../src/pods/witness.ts'
+import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted } from '../../src/pods/witness.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
@@ -184,6 +184,11 @@ export function goalUnprobedMs(context: Pick<PodContext, 'pod' | 'wanted' | 'rec
     context.pod,
     goalOf(context).map(({ container }) => container),
   )
+}
+
+/** The status of each patched container names the image that it was given. */
+export function namesWantedImages({ restart, pod }: Pick<PodContext, 'restart' | 'pod'>): boolean {
+  return restart !== undefined && namesWanted(restart, pod)
 }
 
 export function restartTroubleOf({

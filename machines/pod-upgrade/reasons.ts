@@ -1,4 +1,5 @@
 import type { PodContext } from './context.ts'
+import { isOpen } from '../../src/pods/open-journal.ts'
 import { notReadyReason, restartTroubleOf } from './facts.ts'
 
 /* Why a pod ended as it did, in words for a person. */
@@ -13,6 +14,10 @@ const targetsOf = ({ record }: PodContext): string =>
 /** For what comes over a pod that was being rolled back: why it was stays said. */
 const relapse = ({ reason, record }: PodContext): string =>
   record?.rollback === undefined ? '' : `${reason}; and back on its former images: `
+
+/** Home, and harmless: the next run finds it so. But whoever looks at the pod sees a journal that is open. */
+const unclosed = (c: PodContext): string =>
+  isOpen(c.stored) ? `; its journal could not be closed, which the next run does${because(c)}` : ''
 
 export const reasons = {
   bug: (c) => `a bug in sluice${because(c)}`,
@@ -50,15 +55,15 @@ export const reasons = {
     `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c)}`,
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
-  upgraded: ({ record }) => {
-    const targets = record?.targets ?? []
-    if (targets.length === 0) return 'on its new images, in no load balancer'
+  upgraded: (c) => {
+    const targets = c.record?.targets ?? []
+    if (targets.length === 0) return `on its new images, in no load balancer${unclosed(c)}`
     return targets.every(({ untouched }) => untouched)
-      ? 'on its new images; an operator has it out of rotation, where it stays'
-      : 'back in rotation on its new images'
+      ? `on its new images; an operator has it out of rotation, where it stays${unclosed(c)}`
+      : `back in rotation on its new images${unclosed(c)}`
   },
-  readmitted: () => 'back in rotation on its old images',
-  keptPatch: () => 'back in rotation on the images that an earlier run has given it',
+  readmitted: (c) => `back in rotation on its old images${unclosed(c)}`,
+  keptPatch: (c) => `back in rotation on the images that an earlier run has given it${unclosed(c)}`,
   settled: ({ heir, traffic }) =>
     traffic?.removed
       ? 'gone, and its entry was removed from the load balancer'

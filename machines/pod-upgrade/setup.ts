@@ -127,6 +127,7 @@ export const podSetup = setup({
     isRehearsed: ({ context }) => context.rehearsed,
     isInterrupted: ({ context }) => context.interrupted,
     isExpired: ({ context }) => context.expired !== undefined,
+    keepsJournal: ({ context }) => !context.gone && context.pod.finished && !context.pod.deleting && isOpen(context.stored),
     isDecided: ({ context }) => context.outcome !== undefined,
     isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,

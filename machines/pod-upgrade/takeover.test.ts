@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
-import type { SettleInput } from './ports.ts'
+import type { SettleInput, StoreInput } from './ports.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { TARGET, V1 } from './testing/world.ts'
@@ -74,6 +74,41 @@ test('gone, and sluice has drained nothing for it: closed, and no pod in its pla
     outcome: 'settled',
     reason: 'gone, and its targets are as they were before',
   })
+})
+
+test.each([
+  { name: 'replaced', heir: { heir: { pod: PODS.ready, sameAddress: true }, expected: true }, reads: ['in'] },
+  { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'] },
+])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads }) => {
+  const evicted = { ...PODS.before, finished: true }
+  const drive = createDrive({ stored: recorded('drain', 2), pod: evicted })
+  for (const state of reads) await drive.answer({ state, inFlight: 0, detail: state })
+  drive.send({ type: 'heir', ...heir })
+  expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
+  await drive.answer({ kind: 'stored' })
+  expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+  await drive.stored()
+  expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
+})
+
+test('its place in the window is gone before anything was touched: it waits again, and begins anew', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  expect(drive.calling()).toBe('snapshot')
+  drive.send({ type: 'wait' })
+  expect(drive.state()).toBe('queued')
+  drive.send({ type: 'start' })
+  expect(drive.state()).toBe('checking.inspecting')
+})
+
+test('once the drain intent is under way there is no waiting again', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  expect(drive.state()).toMatch(/^draining/)
+  drive.send({ type: 'wait' })
+  expect(drive.state()).toMatch(/^draining/)
 })
 
 test('somebody else patches the same images while it waits for its place: nothing to do', () => {

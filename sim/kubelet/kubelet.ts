@@ -46,6 +46,8 @@ export function startKubelet(options: KubeletOptions): Kubelet & { runtime: Runt
   const { clock, random, store, delays, nodeName } = options
   const runtime = options.startRuntime({
     onChange(uid) {
+      // The next process begins with a look at everything.
+      if (isRestarting) return
       changed.add(uid)
       scheduleLook()
     },

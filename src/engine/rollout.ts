@@ -4,7 +4,7 @@ import type { Heir, PodContext, PodUpgradeInput } from '../../machines/pod-upgra
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
-import { goalUnprobedMs } from '../../machines/pod-upgrade/facts.ts'
+import { goalUnprobedMs, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -27,6 +27,11 @@ import { isOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
+/**
+ * The same where its status does not even name the wanted image. Found by simulation: a kubelet that stops right after it
+ * has said that it saw the patch leaves the old image so. By then the node controller has said that it is not ready.
+ */
+const UNNAMED_MARGIN_MS = 60_000
 
 /** Runs the pods of a run through their upgrades, as many at once as the window has places. */
 export interface Rollout {
@@ -79,6 +84,9 @@ export interface RolloutOptions {
   tell(event: RunEventBody): void
 }
 
+/** Out, and in no state to serve. */
+const EXPOSED = new Set<PodState>(['restarting', 'warming', 'failed'])
+
 type PodActor = Actor<typeof podUpgradeMachine>
 type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
 
@@ -96,7 +104,10 @@ interface Member {
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   const members = new Map<string, Member>()
-  let accepting = true
+  /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
+  let intake: 'all' | 'open' | 'none' = 'all'
+  /** What is drained and not patched is put back. */
+  let undoes = false
   /** Why no pod is started for now. */
   let paused: string | undefined
   let started = false
@@ -125,7 +136,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       retry: (from) => retryDelayMs(waitedMs(from)),
       poll: (from) => pollDelayMs(waitedMs(from)),
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
-      quiet: (from) => grace(from) + QUIET_MARGIN_MS,
+      quiet: (from) => grace(from) + (namesWantedImages(from.context) ? QUIET_MARGIN_MS : UNNAMED_MARGIN_MS),
       lateArrival: ({ context }) => traffic.lateMs(context.uid),
       readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
@@ -182,7 +193,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     member.state = 'needsOperator'
     member.result = { uid, pod: name, outcome: 'needsOperator', reason, out: isOpen(store.get(uid)?.stored), phases }
     tell({ type: 'podFinished', result: member.result })
-    if (accepting) hold(`${name} needs a person: no further pod is started`, { undo: false })
+    if (intake === 'all') hold(`${name} needs a person: no further pod is started`, { undo: false })
     plan()
   }
 
@@ -213,7 +224,7 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Decided before the pod has come to its end: one that is put back after a refusal frees its place before that. */
   function holdAfter({ name }: Member, { context: { outcome } }: Snapshot): void {
-    if (!accepting) return
+    if (intake !== 'all') return
     hold(`${name} ${BAD_ENDS[outcome as keyof typeof BAD_ENDS]}: no further pod is started`, { undo: false })
   }
 
@@ -228,23 +239,27 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function decide(): void {
-    if (accepting) takeIn()
+    takeIn()
     const pods = windowPods({ ...options, members: [...members.values()].map(standingOf), vacancies })
     const { start, waitingFor: full } = admit(pods, options.window)
-    const starting = accepting && paused === undefined ? start : []
+    const starting = intake === 'all' && paused === undefined ? start : []
     for (const uid of starting) members.get(uid)?.actor.send({ type: 'start' })
-    for (const { uid, standing } of pods) {
-      const member = members.get(uid)
-      if (member && standing === 'waiting' && !starting.includes(uid)) detail(member, paused ?? full ?? '')
+    for (const member of members.values()) {
+      if (member.result !== undefined || starting.includes(member.uid)) continue
+      if (member.state === 'checking') member.actor.send({ type: 'wait' })
+      if (member.state !== 'queued') continue
+      const before = beforeIt(member)
+      const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
+      detail(member, paused ?? reason ?? '')
     }
     reloadGuard.watch(exposedPods())
     const all = [...members.values()]
     const rest = all.filter(({ result }) => result === undefined)
     // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
     const resting = rest.length > 0 && rest.every(({ state }) => state === 'queued')
-    if (resting && !accepting) for (const { actor } of rest) actor.send({ type: 'interrupt' })
+    if (resting && intake !== 'all') for (const { actor } of rest) actor.send({ type: 'interrupt' })
     else if (resting && paused !== undefined) options.onRest()
-    waitForWindow(resting && accepting && paused === undefined && starting.length === 0 ? full : undefined)
+    waitForWindow(resting && intake === 'all' && paused === undefined && starting.length === 0 ? full : undefined)
     if (rest.length === 0) {
       reloadGuard.stop()
       clock.clearTimeout(graceTimer)
@@ -264,22 +279,48 @@ export function createRollout(options: RolloutOptions): Rollout {
     stalling ??= clock.setTimeout(() => options.onStalled(`no pod may leave in time: ${full}`), settings.readyDeadlineMs)
   }
 
-  /** Pods that have none yet get their machine: those of the start, and later ones that came up on other images. */
+  /**
+   * Pods that have none yet get their machine: those of the start, and later ones that came up on other images. What is
+   * open is brought to its end also by a run that is held: nobody else would say that it is.
+   */
   function takeIn(): void {
+    if (intake === 'none') return
     const others = Array.from(store.all()).filter(({ pod }) => !members.has(pod.uid) && options.includes(pod))
     for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
       // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
-      if ((pod.deleting || pod.finished) && !isOpen(stored)) continue
+      if ((pod.deleting || pod.finished || intake === 'open') && !isOpen(stored)) continue
       // Its address is still being settled for the pod before it.
-      if ([...members.values()].some((member) => member.state === 'settling' && isHeir(contextOf(member).pod, pod))) continue
+      if (settlingFor(pod)) continue
       const input = options.inputFor(pod)
-      if (input) add(input)
+      if (input === undefined) continue
+      add(input)
+      if (undoes) members.get(pod.uid)!.actor.send({ type: 'interrupt' })
     }
   }
 
   function standingOf(member: Member): WindowMember {
     const { pod, gone } = contextOf(member)
-    return { ...member, pod, gone }
+    return { ...member, pod, gone, mustWait: beforeIt(member) !== undefined }
+  }
+
+  /** Whose targets are being settled that this one is to have. */
+  function settlingFor(pod: PodView): Member | undefined {
+    return [...members.values()].find((member) => member.state === 'settling' && isHeir(placeOf(member), pod))
+  }
+
+  /**
+   * The same for one that has its machine, and no effect yet: it may have got its address since. Found by simulation:
+   * what sluice itself has out for the pod before it looks like an operator's doing, and comes back in the middle.
+   */
+  function beforeIt({ uid, state }: Member): Member | undefined {
+    const pod = state === 'queued' || state === 'checking' ? store.get(uid)?.pod : undefined
+    return pod && settlingFor(pod)
+  }
+
+  /** The pod, at the address that its targets mean. */
+  function placeOf(member: Member): PodView {
+    const { pod, address } = contextOf(member)
+    return { ...pod, ...(address === undefined ? {} : { ip: address }) }
   }
 
   function contextOf({ actor }: Member): Snapshot['context'] {
@@ -292,21 +333,25 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Tells a pod that is being settled what has come in its place. */
   function tellHeir(member: Member): void {
-    const { pod: gone, address } = contextOf(member)
-    const known = { ...gone, ...(address === undefined ? {} : { ip: address }) }
+    const gone = placeOf(member)
     let heir: Heir | null = null
     for (const { pod } of store.all()) {
-      if (pod.ip !== undefined && isHeir(known, pod)) heir = { pod, sameAddress: pod.ip === known.ip }
+      if (pod.ip !== undefined && isHeir(gone, pod)) heir = { pod, sameAddress: pod.ip === gone.ip }
     }
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
 
   function exposedPods(): Exposed[] {
     return [...members.values()].flatMap((member): Exposed[] => {
+      const { uid, name, state, actor } = member
       const { record } = contextOf(member)
-      const isExposed = member.state === 'restarting' || member.state === 'warming'
-      const reloaded = (): void => member.actor.send({ type: 'reloaded' })
-      return isExposed && record !== undefined ? [{ uid: member.uid, record, reloaded }] : []
+      // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on.
+      const reloaded = (): void => {
+        if (member.result === undefined) actor.send({ type: 'reloaded' })
+        else if (member.result.out) void traffic.effect({ uid, pod: name, effect: 'drain', record: record! })
+      }
+      if (record?.step !== 'patched' || !EXPOSED.has(state!)) return []
+      return [{ uid, record, reloaded }]
     })
   }
 
@@ -316,10 +361,18 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function hold(reason: string, { undo } = { undo: true }): void {
-    if (accepting) tell({ type: 'warning', message: reason })
-    accepting = false
+    if (intake === 'all') {
+      tell({ type: 'warning', message: reason })
+      intake = 'open'
+    }
+    undoes ||= undo
     if (undo) send({ type: 'interrupt' })
     plan()
+  }
+
+  function checkpoint(): void {
+    intake = 'none'
+    send({ type: 'checkpoint' })
   }
 
   return {
@@ -356,19 +409,16 @@ export function createRollout(options: RolloutOptions): Rollout {
       plan()
     },
     abort(reason) {
-      if (accepting) takeIn()
+      takeIn()
       hold(reason)
     },
     interrupt(graceMs) {
       hold('interrupted: no further pod is started')
-      graceTimer = clock.setTimeout(() => send({ type: 'checkpoint' }), graceMs)
+      graceTimer = clock.setTimeout(checkpoint, graceMs)
     },
-    checkpoint() {
-      accepting = false
-      send({ type: 'checkpoint' })
-    },
+    checkpoint,
     lose(reason) {
-      accepting = false
+      intake = 'none'
       send({ type: 'lost', reason })
     },
   }

@@ -13,6 +13,8 @@ export interface WindowMember {
   /** As its machine saw it last. */
   pod: PodView
   gone: boolean
+  /** What was drained for another at its address is still being settled. */
+  mustWait: boolean
 }
 
 export interface WindowPodsOptions {
@@ -40,16 +42,17 @@ export function windowPods({ store, members, vacancies, includes, expectsHeir, i
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
     pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOperatorOut(uid) })
   }
-  for (const { uid, name, state, result, ...member } of members) {
+  for (const { uid, name, state, result, mustWait, ...member } of members) {
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const pod = store.get(uid)?.pod ?? member.pod
     const gone = member.gone || (result !== undefined && store.get(uid) === undefined)
     const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
+    const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active ? 'active' : 'idle'
     if (gone && !active) continue
     pods.push({
       uid,
       name,
-      standing: active ? 'active' : state === 'queued' ? 'waiting' : 'idle',
+      standing: mustWait ? 'idle' : place,
       ready: (pod.finished && !pod.deleting) || isServing(pod),
       operatorOut: isOperatorOut(uid),
     })

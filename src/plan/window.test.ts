@@ -10,6 +10,7 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   active: { standing: 'active', ready: true, operatorOut: false },
   failed: { standing: 'active', ready: false, operatorOut: false },
   idle: { standing: 'idle', ready: true, operatorOut: false },
+  checking: { standing: 'checking', ready: true, operatorOut: false },
   sick: { standing: 'idle', ready: false, operatorOut: false },
 }
 
@@ -33,6 +34,9 @@ test.each([
   { name: 'two broken within a window of 2: both', pods: 'broken broken waiting', size: 2, start: 'a b' },
   { name: 'a broken one beside one that is out', pods: 'active broken', size: 1, start: '' },
   { name: 'several that an earlier run left out: none until they are home', pods: 'active active waiting', size: 2, start: '' },
+  { name: 'who has a place goes on', pods: 'waiting checking waiting', size: 1, start: 'b' },
+  { name: 'who has a place goes before what is broken', pods: 'broken checking', size: 2, start: 'b a' },
+  { name: 'a place that another pod needs by now', pods: 'checking sick', size: 1, start: '' },
   { name: 'no pods wait', pods: 'active idle', size: 1, start: '' },
 ])('$name', ({ pods, size, start }) => {
   expect(admit(podsOf(pods), size).start.join(' ')).toBe(start)

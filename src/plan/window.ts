@@ -4,10 +4,11 @@ export interface WindowPod {
   name: string
   /**
    * - `waiting`: would like to start
+   * - `checking`: has a place, and has not left yet
    * - `active`: leaves, is out, or comes back; a failed pod stays here
    * - `idle`: is not, or no longer, part of the run's work
    */
-  standing: 'waiting' | 'active' | 'idle'
+  standing: 'waiting' | 'checking' | 'active' | 'idle'
   /** Condition Ready, as observed now. */
   ready: boolean
   /** An operator has one of its targets out of rotation. */
@@ -15,7 +16,7 @@ export interface WindowPod {
 }
 
 export interface WindowDecision {
-  /** Uids of the pods that may start now, in order. */
+  /** Uids of the pods that may start now, or go on to leave, in order. */
   start: string[]
   /** Why no more may start while some still wait. */
   waitingFor?: string
@@ -36,7 +37,7 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []
   const unavailable = new Set(pods.filter((pod) => isUnavailable(pod)).map(({ uid }) => uid))
-  const waiting = pods.filter(({ standing }) => standing === 'waiting')
+  const waiting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'checking')
   for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
     const others = unavailable.size - (unavailable.has(pod.uid) ? 1 : 0)
     if (others >= size) continue
@@ -51,8 +52,9 @@ function isUnavailable({ standing, ready, operatorOut }: WindowPod): boolean {
   return standing === 'active' || !ready || operatorOut
 }
 
-/** What does not serve anyway goes first. */
-function rank({ ready, operatorOut }: WindowPod): number {
+/** Who has a place keeps it where it can; then what does not serve anyway. */
+function rank({ standing, ready, operatorOut }: WindowPod): number {
+  if (standing === 'checking') return -1
   return !ready ? 0 : operatorOut ? 1 : 2
 }
 

@@ -16,7 +16,9 @@ import type { BaselineContainer, ContainerImage, ContainerView, PodView } from '
  * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
  * container already, which nothing will replace. Then a weaker proof has to do:
  * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones
- * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch. Never the
+ * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch; a longer one where
+ *   its status does not name the wanted image, which says nothing against it: of several names of one image the runtime
+ *   gives any. Never the
  *   container that ran at the patch: that one is still to be killed, however long a slow runtime, or a kubelet that was
  *   stopped meanwhile, takes over it. Unless it runs the wanted image already, where an earlier patch was taken back
  *   before the kubelet saw it.
@@ -119,6 +121,14 @@ export function acceptQuiet(restart: Restart, pod: PodView): Restart {
       return stands && !container.proof ? { ...container, proof: 'quiet' as const } : container
     }),
   }
+}
+
+/** Each container's status names the image that was patched in. */
+export function namesWanted({ containers }: Restart, pod: PodView): boolean {
+  return containers.every(({ name, image }) => {
+    const view = pod.containers.find((one) => one.name === name)
+    return view !== undefined && runsImage(view, image)
+  })
 }
 
 /** Two observations between which the quiet time starts anew. */

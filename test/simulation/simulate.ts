@@ -146,6 +146,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       uncounted: scene.balancers.filter(({ level }) => level === 'G0').map(({ name }) => name),
       // A watch may lag by 4 s, on top of which its lines are cut off and listed again.
       lagMs: 10_000,
+      staleMs: Math.max(...scene.balancers.map(({ staleMs }) => staleMs)),
     }
     supervisor.begin()
     const stopIncidents = scheduleIncidents({

@@ -18,11 +18,16 @@ const NOT_STARTED = [
   },
 ] as const
 
-/** Still the pod that was planned? In the load balancers, and its patch accepted by a dry run? Nothing is touched yet. */
+/**
+ * Still the pod that was planned? In the load balancers, and its patch accepted by a dry run? Nothing is touched yet: where
+ * another pod goes down meanwhile, this one waits again. Found by simulation: a load balancer that does not answer can
+ * hold it here for longer than the window's decision is good for.
+ */
 export const checking = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'inspecting',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  on: { wait: '#pod.queued' },
   states: {
     inspecting: {
       invoke: {

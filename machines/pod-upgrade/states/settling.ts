@@ -183,6 +183,12 @@ export const settling = podSetup.createStateConfig({
     },
     closed: {
       always: [
+        // An evicted pod is still there, and its journal with it: the next owner would settle it anew.
+        {
+          guard: and(['isStored', 'keepsJournal']),
+          target: '#pod.closing',
+          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'settled' } },
+        },
         {
           guard: 'isStored',
           target: '#pod.done',
@@ -205,6 +211,11 @@ export const settling = podSetup.createStateConfig({
     },
     left: {
       always: [
+        {
+          guard: and(['isStored', 'keepsJournal']),
+          target: '#pod.closing',
+          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } },
+        },
         { guard: 'isStored', target: '#pod.done', actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } } },
         { target: 'leavingAgain' },
       ],

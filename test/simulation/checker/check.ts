@@ -46,8 +46,11 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     const { journal } = pod
     if (journal === undefined || journal.entry !== index) return
     if (former) judgeJournal(pod, former, journal, report)
+    // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
+    const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'
-    if (journal.step === 'drain' && isOpened) judgeStart(world, pod, entry.at, entry.by, report)
+    pod.attempts.add(journal.attempt)
+    if (journal.step === 'drain' && isOpened && !isFound) judgeStart(world, pod, entry.at, entry.by, report)
     // A successor writes it again as its own before it looks: no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt
     if (journal.step === 'restore' && !isClaimed) judgeRestore(world, pod, entry.at, report)

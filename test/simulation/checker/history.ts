@@ -93,4 +93,6 @@ export interface Scenario {
   memoryMs?: number
   /** Milliseconds that what a process has observed may be old, at most: watches, and reads of the load balancers. */
   lagMs?: number
+  /** Of that, how old a read of a load balancer may be. */
+  staleMs?: number
 }

@@ -29,7 +29,9 @@ export interface Pod {
   images: Record<string, string>
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
-  journal: (JournalText & { entry: number }) | undefined
+  journal: (JournalText & { entry: number; by: string }) | undefined
+  /** Attempts that were begun. */
+  attempts: Set<number>
   /** Somebody else has changed the journal: what it says is not sluice's word any more. */
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
@@ -94,6 +96,7 @@ export function createPods(): Pods {
         images: {},
         probed: new Set(),
         journal: undefined,
+        attempts: new Set(),
         tampered: 0,
         patch: undefined,
         containers: new Map(),

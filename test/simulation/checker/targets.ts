@@ -126,6 +126,11 @@ export function isTouched({ by }: Target): boolean {
   return by === 'operator' || by === 'reload'
 }
 
+/** Somebody else has changed it since then. */
+export function isTouchedSince(target: Target, entry: number): boolean {
+  return isTouched(target) && target.entry > entry
+}
+
 /** Out, and it was sluice that took it out. */
 export function isTakenOut(target: Target): boolean {
   return target.by === 'sluice' && target.state?.routable === false && !isHome(target)

@@ -31,14 +31,14 @@ export interface LedgerEntry {
 }
 
 export interface World {
-  scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs'>> & Scenario
+  scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs' | 'staleMs'>> & Scenario
   pods: Pods
   targets: Targets
   processes: Map<string, Process>
   /** By namespace and name: who held it since when. */
   leases: Map<string, LeaseRecord[]>
-  /** ConfigMap → whether its run is finished. */
-  ledgers: Map<string, boolean>
+  /** ConfigMap → whether its run is finished, and where in the history it was made. */
+  ledgers: Map<string, { finished: boolean; madeAt: number }>
   calmAt: number | undefined
   /** Takes an entry; answers what a write did to a pod, and which pods' targets a ledger has released for their heirs. */
   apply(entry: HistoryEntry, index: number): Applied
@@ -52,12 +52,12 @@ export interface Applied {
 const NOTHING: Applied = {}
 
 export function createWorld(given: Scenario): World {
-  const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, ...given }
+  const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, staleMs: 0, ...given }
   const pods = createPods()
   const targets = createTargets(scenario)
   const processes = new Map<string, Process>()
   const leases = new Map<string, LeaseRecord[]>()
-  const ledgers = new Map<string, boolean>()
+  const ledgers: World['ledgers'] = new Map()
 
   /** The journal of the pod now says whose its targets are. */
   function journaled({ pod, journal }: PodWrite, { at, by }: HistoryEntry & { by: string }, entry: number): void {
@@ -67,7 +67,7 @@ export function createWorld(given: Scenario): World {
       pod.journal = undefined
       return
     }
-    pod.journal = { ...journal, entry }
+    pod.journal = { ...journal, entry, by }
     if (journal.step === 'closed') {
       pod.patch = undefined
       // It has no list of its targets any more.
@@ -98,7 +98,7 @@ export function createWorld(given: Scenario): World {
         const last = targets.of(balancer, target).claims.findLast((claim) => claim.uid === uid)
         const step = entry.state === 'restore' ? 'restore' : 'closed'
         const attempt = last?.attempt ?? `${uid} 1 0`
-        targets.claim(balancer, target, { at, entry: index, uid, attempt, step, untouched, isTampered: last === undefined })
+        targets.claim(balancer, target, { at, entry: index, uid, attempt, step, untouched, isTampered: last?.isTampered ?? true })
       }
     }
     return found
@@ -149,7 +149,7 @@ export function createWorld(given: Scenario): World {
             const { key, finished } = readLedger(after ?? before)
             if (key !== undefined && after === undefined) ledgers.delete(key)
             if (key === undefined || after === undefined) return NOTHING
-            if (finished !== undefined) ledgers.set(key, finished)
+            if (finished !== undefined) ledgers.set(key, { finished, madeAt: ledgers.get(key)?.madeAt ?? index })
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }
           }
@@ -215,4 +215,9 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
 /** Who held any Lease at that moment. */
 export function holdersAt({ leases }: World, at: number): string[] {
   return [...leases.values()].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
+}
+
+/** A process adds to its name what makes it the only one. */
+export function isProcess(holder: string, name: string): boolean {
+  return holder === name || holder.startsWith(`${name}_`)
 }

@@ -244,7 +244,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'heir-at-any-address',
     breaks: 'what was drained for a pod is put back for its successor, whatever address that has',
-    changes: [{ file: 'src/engine/rollout.ts', find: 'sameAddress: pod.ip === known.ip', replace: 'sameAddress: true' }],
+    changes: [{ file: 'src/engine/rollout.ts', find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
   },
   {
     name: 'gone-pods-forgotten',

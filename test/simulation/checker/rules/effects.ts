@@ -1,9 +1,9 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Claim, Progress, Target } from '../targets.ts'
-import { allows, changes, claimAt, isHeldOut } from '../targets.ts'
+import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
-import { holdersAt } from '../world.ts'
+import { holdersAt, isProcess } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
@@ -35,7 +35,7 @@ function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim |
     )
   if (claim?.untouched) report('I1', `${target.key} was out by an operator, and got a ${effect}`, claim.entry)
   const holders = holdersAt(world, leftAt)
-  if (!holders.some((holder) => holder === by || holder.startsWith(`${by}_`)))
+  if (!holders.some((holder) => isProcess(holder, by)))
     report('I5', `a ${effect} of ${target.key} left ${by}, which held no Lease (${holders.join(', ') || 'nobody'} did)`)
 }
 
@@ -95,11 +95,12 @@ function note(entry: Effect, target: Target, progress: Progress): void {
   progress.isDisturbed = false
 }
 
-function progressOf({ progress }: Target, { attempt, isTampered }: Claim): Progress {
-  let found = progress.get(attempt)
+function progressOf(target: Target, { attempt, isTampered }: Claim): Progress {
+  let found = target.progress.get(attempt)
   if (found === undefined) {
-    found = { done: 0, isDisturbed: isTampered }
-    progress.set(attempt, found)
+    const first = target.claims.find((claim) => claim.attempt === attempt)!
+    found = { done: 0, isDisturbed: isTampered || isTouchedSince(target, first.entry) }
+    target.progress.set(attempt, found)
   }
   return found
 }

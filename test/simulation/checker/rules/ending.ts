@@ -31,7 +31,9 @@ function judgeTarget(world: World, target: Target, report: Report): void {
 function judgePod(world: World, pod: Pod, report: Report): void {
   const { uid, name, journal, tampered, isDeleting } = pod
   if (isDeleting || tampered > 0) return
-  if (journal && journal.step !== 'closed' && !isNamed(world, journal.entry, { uid, names: [name] }))
+  // A write that arrives when its process has ended: that one has said that it was under way.
+  const since = Math.min(journal?.entry ?? 0, world.processes.get(journal?.by ?? '')?.exit?.entry ?? Infinity)
+  if (journal && journal.step !== 'closed' && !isNamed(world, since, { uid, names: [name] }))
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
   const told = last?.exit?.pods?.find((one) => one.uid === uid)
@@ -51,8 +53,9 @@ function judgePod(world: World, pod: Pod, report: Report): void {
 function judgeLedgers(world: World, report: Report): void {
   const last = lastExit(world)
   if (last?.exit?.outcome === undefined || !last.exit.outcome.startsWith('done') || last.startedAt < world.calmAt!) return
-  for (const [name, finished] of world.ledgers)
-    if (!finished) report('I6', `${name} is left open after ${last.name} was done`, last.exit.entry)
+  for (const [name, { finished, madeAt }] of world.ledgers)
+    // A dead process's write may arrive when all is done: the next run closes it.
+    if (!finished && madeAt < last.exit.entry) report('I6', `${name} is left open after ${last.name} was done`, last.exit.entry)
 }
 
 /** Whether a process that ended after this said that it needs somebody, by uid or in words. */
@@ -63,7 +66,9 @@ function isNamed(
 ): boolean {
   return [...world.processes.values()].some(({ exit }) => {
     if (exit === undefined || exit.entry < since) return false
-    if (exit.pods?.some((pod) => pod.uid === uid && FOR_A_PERSON.has(pod.outcome))) return true
+    const own = exit.pods?.filter((pod) => pod.uid === uid) ?? []
+    if (own.some(({ outcome, reason }) => FOR_A_PERSON.has(outcome) || reason.includes('journal could not be closed')))
+      return true
     const words = [
       exit.outcome ?? '',
       ...(exit.pods ?? []).filter(({ outcome }) => FOR_A_PERSON.has(outcome)).map(({ reason }) => reason),

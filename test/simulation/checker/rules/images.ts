@@ -3,6 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
+import { holdersAt, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
@@ -29,13 +30,13 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
  * Somebody else, or a call that came too late, has put it back: sluice sees that a while later, and what cannot be read
  * never.
  */
-export function isExcused({ scenario, processes }: World, target: Target, at: number): boolean {
+export function isExcused(world: World, target: Target, at: number): boolean {
+  const { scenario, processes } = world
   if (target.late !== undefined) return true
-  // Nobody was there to see it.
-  if (
-    isTouched(target) &&
-    ![...processes.values()].some(({ isRunning, startedAt }) => isRunning && at - startedAt > scenario.lagMs)
-  )
+  if (!isTouched(target)) return false
+  // Nobody was there to see it: whoever acts now took over a moment ago.
+  const owners = holdersAt(world, at - scenario.lagMs)
+  if (![...processes.values()].some(({ isRunning, name }) => isRunning && owners.some((owner) => isProcess(owner, name))))
     return true
-  return isTouched(target) && (target.level === 'G0' || at - target.changedAt <= scenario.lagMs)
+  return target.level === 'G0' || at - target.changedAt <= scenario.lagMs
 }

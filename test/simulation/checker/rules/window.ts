@@ -49,7 +49,7 @@ function isUnavailable(world: World, pod: Pod, at: number, plannedAt: number): b
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of the pods that there are then and that are to be upgraded.
   if (pod.createdAt > plannedAt || isUpgraded(world, pod)) return false
-  return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt < plannedAt)
+  return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
 }
 
 function isUpgraded({ processes }: World, { images }: Pod): boolean {
