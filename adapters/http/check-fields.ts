@@ -1,4 +1,5 @@
 /** What no schema can say of the options: expressions, templates, secrets, and what the fields promise together. */
+import type { Json } from '../contract.ts'
 import { expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
 import type { HttpOptions, RequestOptions } from './fields.ts'
 import { looksSecret, SECRET_WAY_OUT } from './secret.ts'
@@ -81,32 +82,42 @@ function headerProblems(headers: RequestOptions['headers'], path: PropertyKey[])
   })
 }
 
-/** Names of query parameters and of fields of a body, where their value is written out. */
-function inlineSecretProblems({ path: text, body }: RequestOptions, path: PropertyKey[]): FieldProblem[] {
-  const problems: FieldProblem[] = []
-  for (const parameter of text.split('?').slice(1).join('?').split('&')) {
+/** A path as it is written, with `\0` for each expression; undefined where that cannot be told. */
+function literalPath(text: string): string | undefined {
+  const parsed = parseTemplate(text)
+  return parsed.ok ? parsed.parts.map((part) => (typeof part === 'string' ? part : '\0')).join('') : undefined
+}
+
+function pathProblems(text: string, path: PropertyKey[]): FieldProblem[] {
+  const literal = literalPath(text) ?? ''
+  const strange = /[^\0!$%&'()*+,\-./:;=?@\w~]/.exec(literal)?.[0]
+  if (strange !== undefined)
+    return [{ path, message: `${JSON.stringify(strange)} cannot stand in a path\nwrite it as ${encodeURIComponent(strange)}` }]
+  const [, query = ''] = /\?(.*)$/s.exec(literal) ?? []
+  for (const parameter of query.split('&')) {
     const [name = '', value = ''] = parameter.split('=')
-    if (looksSecret(name) && value !== '' && !isOneExpression(value)) {
-      problems.push({
-        path: [...path, 'path'],
-        message: `holds a secret: ${name}\nsend it as a header, from a file or the environment`,
-      })
+    if (looksSecret(name) && value !== '' && value !== '\0') {
+      return [{ path, message: `holds a secret: ${name}\nsend it as a header, from a file or the environment` }]
     }
   }
-  for (const { text: value, path: inner } of bodyStrings(body ?? null)) {
-    if (looksSecret(String(inner.at(-1))) && !isOneExpression(value)) {
-      problems.push({
-        path: [...path, 'body', ...inner],
-        message: 'holds a secret\nsend it as a header, from a file or the environment',
-      })
-    }
-  }
-  return problems
+  return []
+}
+
+/** Fields of a body whose name is a secret's, and whose value is written out. */
+function bodyProblems(body: Json, path: PropertyKey[]): FieldProblem[] {
+  return bodyStrings(body).flatMap(({ text, path: inner }) => {
+    if (!looksSecret(String(inner.at(-1))) || isOneExpression(text)) return []
+    return [{ path: [...path, ...inner], message: 'holds a secret\nsend it as a header, from a file or the environment' }]
+  })
 }
 
 /** All of one request; `expressions` gets those that it rests on. */
 function requestProblems(request: RequestOptions, place: Place, path: PropertyKey[], expressions: string[] = []): FieldProblem[] {
-  const problems = [...headerProblems(request.headers, [...path, 'headers']), ...inlineSecretProblems(request, path)]
+  const problems = [
+    ...pathProblems(request.path, [...path, 'path']),
+    ...headerProblems(request.headers, [...path, 'headers']),
+    ...bodyProblems(request.body ?? null, [...path, 'body']),
+  ]
   const check = (text: string, at: PropertyKey[]) => {
     const wanted = at.includes('body') && isOneExpression(text) ? 'json' : 'part'
     expressions.push(...templateExpressions(text, place, [...path, ...at], wanted, problems))

@@ -55,11 +55,11 @@ const environments = Object.fromEntries(Object.entries(variables).map(([place, k
 /** What the type check may say of an expression that can give what is wanted; `dyn` is known only when it is evaluated. */
 const TYPES: Record<Wanted, RegExp> = {
   text: /^(string|dyn)$/,
-  part: /^(string|int|uint|double|bool|dyn)$/,
+  part: /^(string|int|double|bool|dyn)$/,
   flag: /^(bool|dyn)$/,
-  number: /^(int|uint|double|null|dyn)$/,
+  number: /^(int|double|null|dyn)$/,
   list: /^(list|dyn)/,
-  json: /^(?!bytes|type|optional|google|timestamp|duration)/,
+  json: /^(?!bytes|uint|type|optional|google|timestamp|duration)/,
 }
 
 const WORDS: Record<Wanted, string> = {

@@ -26,7 +26,7 @@ const body: z.ZodType<Json> = z
 const request = {
   path: z
     .string()
-    .regex(/^\/[^\s#]*$/, 'must begin with / and have no spaces and no #\nit is added to url')
+    .regex(/^\//, 'must begin with /\nit is added to url')
     .describe('Added to url. Values of ${CEL} in it are encoded.'),
   headers: headers.optional(),
   body: body.optional(),

@@ -1,0 +1,351 @@
+/** What is this adapter's own, beyond the conformance kit; on the load balancer of demo/. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { createLoadBalancer, type LoadBalancer, type LoadBalancerOptions } from '../../demo/load-balancer/load-balancer.ts'
+import type { Adapter, EffectCall, Endpoint, Json, Target } from '../contract.ts'
+import { http } from './index.ts'
+import { serversApi } from './testing/servers-api.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+  vi.unstubAllEnvs()
+})
+
+function effectCall(over: Partial<EffectCall> = {}): EffectCall {
+  return { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map(), fence: 1, ...over }
+}
+const call = effectCall()
+
+function create(options: Record<string, unknown>): Adapter {
+  const adapter = http.create(http.options.parse(options), { name: 'edge' })
+  cleanups.push(() => adapter.close())
+  return adapter
+}
+
+async function balance(options: LoadBalancerOptions): Promise<LoadBalancer> {
+  const balancer = await createLoadBalancer(options)
+  cleanups.push(() => balancer.close())
+  return balancer
+}
+
+/** A load balancer that answers what `answer` says; gives its URL, and the calls that it got. */
+interface Told {
+  method: string
+  url: string
+  headers: Record<string, unknown>
+  body: unknown
+}
+async function tell(answer: (call: Told) => { status?: number; headers?: Record<string, string>; body?: unknown }) {
+  const calls: Told[] = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    const { method = '', url = '', headers } = request
+    const told = { method, url, headers, body: text === '' ? undefined : JSON.parse(text) }
+    calls.push(told)
+    const { status = 200, headers: said = {}, body = {} } = answer(told)
+    response.writeHead(status, said).end(JSON.stringify(body))
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanups.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const writes = () => calls.filter(({ method }) => method !== 'GET')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, calls, writes }
+}
+
+function endpoint(address: string, port = 80): Endpoint {
+  return { uid: 'uid', pod: 'web-0', address, port }
+}
+
+async function targetOf(adapter: Adapter, of: Endpoint): Promise<Target> {
+  const [resolution] = await adapter.resolve([of], call)
+  if (resolution?.found !== true) throw new Error(resolution?.reason)
+  return resolution.targets[0]!
+}
+
+async function resultOf(effect: Promise<Map<string, { outcome: string; error?: Error }>>): Promise<unknown> {
+  const [result] = (await effect).values()
+  return result?.outcome === 'failed' ? [(result.error as { kind?: string }).kind, result.error!.message] : result?.outcome
+}
+
+test.each(['a/b', '../servers/other', '?x=1&y', 'a#b', 'a%2Fb', 'a"b\\c', '${target.id}', 'ünï ☃', 'a@b@c', ' ', '%'])(
+  'the name %j reaches its own entry, and no other',
+  async (name) => {
+    const balancer = await balance({
+      servers: [
+        { name: 'other', address: '10.0.0.9:80' },
+        { name, address: '10.0.0.1:80' },
+      ],
+    })
+    const options = serversApi(balancer.adminUrl)
+    const { drain } = options as { drain: Record<string, unknown> }
+    const adapter = create({ ...options, drain: { ...drain, path: '/servers/${target.id}', body: { state: 'drain' } } })
+    const target = await targetOf(adapter, endpoint('10.0.0.1'))
+    expect(target).toEqual({ id: `${name}@10.0.0.1:80`, scope: 'all' })
+    const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+    expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+    expect(balancer.servers().map(({ state }) => state)).toEqual(['ready', 'drain'])
+    expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
+    expect(balancer.servers().map(({ state }) => state)).toEqual(['ready', 'ready'])
+  },
+)
+
+test.each(['.', '..'])('the name %j is refused before anything is sent: a URL would go elsewhere', async (name) => {
+  const balancer = await balance({ servers: [{ name, address: '10.0.0.1:80' }] })
+  const adapter = create(serversApi(balancer.adminUrl))
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  expect(await resultOf(adapter.drain([target], call))).toEqual([
+    'fatal',
+    expect.stringContaining('cannot stand for a name in a path'),
+  ])
+  expect(balancer.calls.filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+test('hostile values are data in a body and refused in a header', async () => {
+  const name = 'a", "state": "ready'
+  const lb = await tell(({ method }) => ({
+    body: method === 'GET' ? [{ name, address: '10.0.0.1:80', evil: 'x\r\nX-Admin: 1' }] : {},
+  }))
+  const base = { url: lb.url, targets: { request: { path: '/' }, id: 'entry.name', address: 'entry.address' } }
+  const inspect = { admin: '"in"', prior: '{"evil": entry.evil}' }
+  const drain = { method: 'POST', path: '/drain', body: { name: '${target.id}', text: 'of ${target.id}' } }
+  const restore = { method: 'POST', path: '/restore', headers: { 'X-Prior': '${prior.evil}' } }
+  const adapter = create({ ...base, inspect, drain, restore })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+  expect(lb.writes()[0]!.body).toEqual({ name, text: `of ${name}` })
+  const restored = adapter.restore([{ target, prior: { evil: 'x\r\nX-Admin: 1' } }], call)
+  // It is as it was, so nothing is to be sent; with another prior state there is.
+  expect(await resultOf(restored)).toBe('applied')
+  expect(await resultOf(adapter.restore([{ target, prior: { evil: 'y\nz' } }], call))).toEqual([
+    'fatal',
+    expect.stringContaining('restore.headers.X-Prior: "y\\nz" cannot stand in a header'),
+  ])
+  expect(lb.writes().length).toBe(1)
+})
+
+test('a secret is sent, is read anew each time, and is named by its place where it cannot be read', async () => {
+  const lb = await tell(() => ({ body: [] }))
+  const headers = { 'X-Api-Key': { env: 'EDGE_KEY', prefix: 'Key ' } }
+  const auth = { basic: { username: 'admin', password: { env: 'EDGE_PASSWORD' } } }
+  const targets = { request: { path: '/' }, id: 'entry.name', address: 'entry.address' }
+  const adapter = create({ ...serversApi(lb.url), targets, headers, auth })
+  await expect(adapter.resolve([], call)).rejects.toMatchObject({
+    kind: 'fatal',
+    message: 'http edge: the environment variable EDGE_PASSWORD is not set',
+  })
+  vi.stubEnv('EDGE_KEY', 'k1\n')
+  vi.stubEnv('EDGE_PASSWORD', 'pass')
+  await adapter.resolve([], call)
+  vi.stubEnv('EDGE_KEY', 'k2')
+  await adapter.resolve([], call)
+  expect(lb.calls.map(({ headers: sent }) => sent['x-api-key'])).toEqual(['Key k1', 'Key k2'])
+  expect(lb.calls[0]!.headers['authorization']).toBe(`Basic ${Buffer.from('admin:pass').toString('base64')}`)
+})
+
+test('an entry with another address by now is another pod’s: absent, moved, and left alone', async () => {
+  const balancer = await balance({ servers: [{ name: 'a', address: '10.0.0.2:80' }] })
+  for (const inspect of [{}, { request: { path: '/servers/${target.id}' } }]) {
+    const options = serversApi(balancer.adminUrl)
+    const adapter = create({ ...options, inspect: { ...(options['inspect'] as object), ...inspect } })
+    const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+    expect((await adapter.inspect([target], call)).get(target.id)).toEqual({
+      admin: 'absent',
+      moved: true,
+      routable: false,
+      inFlight: null,
+      detail: 'a has the address 10.0.0.2:80 now, not 10.0.0.1:80',
+    })
+    expect(await resultOf(adapter.drain([target], call))).toEqual(['not-found', expect.stringContaining('10.0.0.2:80')])
+    expect(adapter.entryOf!(target)).toBe(adapter.entryOf!({ id: 'a@10.0.0.2:80', scope: 'all' }))
+  }
+  expect(balancer.calls.filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+test('IPv6 addresses meet in one writing', async () => {
+  const balancer = await balance({ servers: [{ name: 'a', address: '[FD00:0:0::1]:80' }] })
+  expect(await targetOf(create(serversApi(balancer.adminUrl)), endpoint('fd00::1'))).toEqual({
+    id: 'a@[fd00::1]:80',
+    scope: 'all',
+  })
+})
+
+test('an endpoint is in each entry that has its address; one name for two of them is refused', async () => {
+  const servers = [
+    { pool: 'a', name: 'x', address: '10.0.0.1:80' },
+    { pool: 'b', name: 'x', address: '10.0.0.1:80' },
+    { pool: 'c', name: 'x', address: 'unresolved' },
+  ]
+  const lb = await tell(() => ({ body: { servers } }))
+  const options = serversApi(lb.url)
+  const targets = { ...(options['targets'] as object), scope: 'entry.pool' }
+  expect(await create({ ...options, targets }).resolve([endpoint('10.0.0.1')], call)).toEqual([
+    { found: false, reason: 'targets.id gives "x" for 10.0.0.1:80 and 10.0.0.1:80: one call could not tell them apart' },
+  ])
+  const adapter = create({ ...options, targets: { ...targets, id: 'entry.pool + "/" + entry.name' } })
+  expect(await adapter.resolve([endpoint('10.0.0.1'), endpoint('10.0.0.2')], call)).toEqual([
+    {
+      found: true,
+      targets: [
+        { id: 'a/x@10.0.0.1:80', scope: 'a' },
+        { id: 'b/x@10.0.0.1:80', scope: 'b' },
+      ],
+    },
+    {
+      found: false,
+      reason:
+        'none of 2 entries has the address 10.0.0.2:80; 1 more could not be read, such as: targets.address gives "unresolved", which is no host:port',
+    },
+  ])
+})
+
+test('ids beyond the whole numbers of JavaScript are kept exactly', async () => {
+  const server = createServer((_request, response) => response.end('[{"id": 9007199254740993, "address": "10.0.0.1:80"}]'))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanups.push(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const targets = { request: { path: '/' }, id: 'string(entry.id)', address: 'entry.address' }
+  expect((await targetOf(create({ ...serversApi(url), targets }), endpoint('10.0.0.1'))).id).toBe('9007199254740993@10.0.0.1:80')
+})
+
+test('answers that do not fit are told by field: fatal for the list, unknown for a target', async () => {
+  let body: Json = { servers: 'none' }
+  const lb = await tell(() => ({ body }))
+  const adapter = create(serversApi(lb.url))
+  await expect(adapter.resolve([], call)).rejects.toMatchObject({
+    kind: 'fatal',
+    message: expect.stringContaining('targets.each gives no list'),
+  })
+  body = {}
+  await expect(adapter.resolve([], call)).rejects.toMatchObject({
+    kind: 'fatal',
+    message: 'http edge: targets.each: body.servers: No such key: servers',
+  })
+  body = { servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 'heavy', healthy: true }] }
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  expect((await adapter.inspect([target], call)).get(target.id)).toEqual({
+    admin: 'unknown',
+    routable: false,
+    inFlight: null,
+    detail: 'http edge: inspect.weight gives "heavy", which is no number from 0 up',
+  })
+  expect(await resultOf(adapter.drain([target], call))).toEqual(['fatal', expect.stringContaining('inspect.weight')])
+  expect(lb.writes()).toEqual([])
+})
+
+test('a list that is not there is fatal, not "not found"', async () => {
+  const lb = await tell(() => ({ status: 404 }))
+  await expect(create(serversApi(lb.url)).resolve([], call)).rejects.toMatchObject({ kind: 'fatal' })
+})
+
+test('an answer that is no JSON is told, without the secret that it echoes', async () => {
+  const server = createServer((request, response) => response.end(`<html>${request.headers.authorization}</html>`))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanups.push(() => server.close())
+  vi.stubEnv('EDGE_TOKEN', 'swordfish')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const adapter = create({ ...serversApi(url), auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  await expect(adapter.resolve([], call)).rejects.toMatchObject({
+    kind: 'retryable',
+    message: `http edge: GET ${url}/servers answered with something that is not JSON (no content type): <html>Bearer ***</html>`,
+  })
+})
+
+test('the operation id and the fence go out; what is done already is not sent again', async () => {
+  let state = 'ready'
+  const lb = await tell(({ method, body }) => {
+    if (method === 'PUT') state = (body as { state: string }).state
+    const server = { name: 'a', address: '10.0.0.1:80', state, weight: 1, healthy: true, inFlight: null }
+    return { body: { epoch: 'one', servers: [server] } }
+  })
+  const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+  const headers = { 'Idempotency-Key': '${operation.id}', 'X-Fence': '${operation.fence}' }
+  const [drain, restore] = [options['drain'], options['restore']].map((one) => ({ ...one, headers }))
+  const adapter = create({ ...options, drain, restore, capabilities: { idempotency: 'client-token' } })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G2', idempotency: 'client-token' })
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  const withId = effectCall({ operationIds: new Map([[target.id, 'f00d']]), fence: 12 })
+  expect(await resultOf(adapter.drain([target], withId))).toBe('applied')
+  expect(await resultOf(adapter.drain([target], withId))).toBe('applied')
+  expect(lb.writes().map(({ headers: sent }) => [sent['idempotency-key'], sent['x-fence']])).toEqual([['f00d', '12']])
+  expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({ admin: 'draining', inFlight: null })
+})
+
+test('with versions each call names the one that it rests on, and is sent also where nothing would change', async () => {
+  let version = 1
+  let state = 'ready'
+  const lb = await tell(({ method, headers, body }) => {
+    if (method === 'PUT') {
+      if (headers['if-match'] !== `"${version}"`) return { status: 412 }
+      version += 1
+      state = (body as { state: string }).state
+    }
+    return {
+      headers: { etag: `"${version}"` },
+      body: { name: 'a', address: '10.0.0.1:80', state, weight: 1, healthy: true, inFlight: 0 },
+    }
+  })
+  const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+  const headers = { 'If-Match': '${headers.etag}' }
+  const [drain, restore] = [options['drain'], options['restore']].map((one) => ({ ...one, headers }))
+  const inspect = { ...options['inspect'], request: { path: '/servers/${target.id}' }, epoch: '"one"' }
+  const adapter = create({ ...options, inspect, drain, restore, capabilities: { idempotency: 'cas' } })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G3', idempotency: 'cas' })
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+  expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+  expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+  expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
+  expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
+  expect(lb.writes().map(({ headers: sent }) => sent['if-match'])).toEqual(['"1"', '"2"', '"3"', '"4"'])
+  // Somebody else writes between the read and the write.
+  const late = adapter.drain(
+    [target],
+    effectCall({ assertLive: () => void (lb.calls.at(-1)?.method === 'GET' && (version += 1)) }),
+  )
+  expect(await resultOf(late)).toEqual(['conflict', expect.stringContaining('answered 412')])
+})
+
+test('without inspect it is a hook that is believed: G0, by the pod’s own address', async () => {
+  const lb = await tell(() => ({ status: 204 }))
+  const effect = (path: string) => ({ method: 'POST', path: `${path}?server=\${target.address}` })
+  const adapter = create({ url: lb.url, targets: { id: 'endpoint.pod' }, drain: effect('/drain'), restore: effect('/restore') })
+  expect(adapter.capabilities).toMatchObject({ guarantee: 'G0', inspect: 'none', inFlight: 'none', weight: false })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  expect(target.id).toBe('web-0@10.0.0.1:80')
+  expect((await adapter.snapshot([target], call)).get(target.id)).toEqual({ prior: null, inRotation: true })
+  await adapter.drain([target], call)
+  await adapter.restore([{ target, prior: null }], call)
+  expect(lb.calls.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'POST /drain?server=10.0.0.1%3A80',
+    'POST /restore?server=10.0.0.1%3A80',
+  ])
+})
+
+test('an id from elsewhere is fatal', async () => {
+  const adapter = create(serversApi('http://127.0.0.1:1'))
+  expect(await resultOf(adapter.drain([{ id: 'web/a', scope: 'all' }], call))).toEqual([
+    'fatal',
+    'http edge: web/a is not an id of this adapter',
+  ])
+})
+
+test('the prior state has one form, whatever the order of the answer is', async () => {
+  let entry: Record<string, Json> = { name: 'a', address: '10.0.0.1:80', tags: { x: 1, y: 2 } }
+  const lb = await tell(() => ({ body: [entry] }))
+  const targets = { request: { path: '/' }, id: 'entry.name', address: 'entry.address' }
+  const restore = { method: 'PUT', path: '/', body: '${prior}' }
+  const adapter = create({ ...serversApi(lb.url), targets, inspect: { admin: '"in"', prior: 'entry.tags' }, restore })
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  const snapshot = async () => JSON.stringify((await adapter.snapshot([target], call)).get(target.id))
+  const first = await snapshot()
+  entry = { ...entry, tags: { y: 2, x: 1 } }
+  expect(await snapshot()).toBe(first)
+})

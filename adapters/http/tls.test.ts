@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Certificates, type KeyPair, makeCertificates, opensslMissing } from '../../src/kube/testing/certificates.ts'
+import type { Call } from '../contract.ts'
+import { createClient } from './client.ts'
+
+describe.skipIf(opensslMissing)('over TLS', () => {
+  let certificates: Certificates
+  let folder: string
+  beforeAll(() => {
+    certificates = makeCertificates()
+    folder = mkdtempSync(join(tmpdir(), 'sluice-http-tls-'))
+    const { ca, client } = certificates
+    for (const [name, text] of Object.entries({ ca, cert: client.cert, key: client.key })) writeFileSync(join(folder, name), text)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  async function withServer(pair: KeyPair, use: (url: string) => Promise<void>): Promise<void> {
+    const server = createServer(
+      { ...pair, ca: certificates.ca, requestCert: true, rejectUnauthorized: false },
+      (request, response) => {
+        response.end(JSON.stringify({ known: (request.socket as TLSSocket).authorized }))
+      },
+    )
+    server.listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    try {
+      await use(`https://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+
+  async function send(url: string, tls: Record<string, string>, call: Partial<Call> = {}): Promise<string> {
+    const client = createClient('http edge', { url, tls })
+    const request = { method: 'PUT', url: `${url}/`, headers: {}, body: '{}', expect: undefined, secrets: [] }
+    try {
+      return (await client.send(request, { deadlineMs: 20_000, assertLive: () => {}, ...call }, { isWrite: true })).text
+    } finally {
+      client.close()
+    }
+  }
+
+  test('the authority and the client certificate come from files', async () => {
+    await withServer(certificates.server, async (url) => {
+      const [ca, cert, key] = ['ca', 'cert', 'key'].map((name) => join(folder, name)) as [string, string, string]
+      expect(await send(url, { ca, cert, key })).toBe('{"known":true}')
+      expect(await send(url, { ca })).toBe('{"known":false}')
+    })
+  })
+
+  test('who is not trusted gets nothing: fatal, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    const assertLive = vi.fn<() => void>()
+    try {
+      await withServer(certificates.server, async (url) => {
+        await expect(send(url, {}, { assertLive })).rejects.toMatchObject({
+          kind: 'fatal',
+          message: expect.stringContaining('tls.ca'),
+        })
+      })
+      await withServer(certificates.misnamed, async (url) => {
+        const tls = { ca: join(folder, 'ca') }
+        await expect(send(url, tls, { assertLive })).rejects.toMatchObject({ kind: 'fatal' })
+      })
+      expect(assertLive).not.toHaveBeenCalled()
+    } finally {
+      vi.unstubAllEnvs()
+    }
+  })
+})
