@@ -104,6 +104,11 @@ test('Retry-After is told, in seconds and as a date', async () => {
   expect((await failureOf(url)).retryAfterMs).toBeUndefined()
 })
 
+test('answers come as they are: nothing is asked for that would have to be unpacked', async () => {
+  const url = await serve(({ headers }, response) => void response.end(JSON.stringify(headers['accept-encoding'])))
+  expect((await clientOf(url).send(requestTo(url), call, { isWrite: false })).text).toBe('"identity"')
+})
+
 test('a status that is not expected is no success', async () => {
   const url = await serve((_request, response) => void response.writeHead(202).end())
   expect((await failureOf(url, { isWrite: true, request: { expect: [200] } })).kind).toBe('ambiguous')

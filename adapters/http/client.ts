@@ -134,7 +134,7 @@ export function createClient(component: string, options: Pick<HttpOptions, 'url'
         const response = await axios.request<string>({
           method,
           url,
-          headers: { Accept: 'application/json', 'User-Agent': 'sluice', ...headers },
+          headers: { Accept: 'application/json', 'Accept-Encoding': 'identity', 'User-Agent': 'sluice', ...headers },
           ...(body === undefined ? {} : { data: body }),
           httpAgent: agent,
           httpsAgent: agent,

@@ -2,16 +2,19 @@
 import { z } from 'zod'
 import { LONGEST_DURATION_MS, parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
-import { secretSource } from './secret.ts'
+import { noSource, secretSource } from './secret.ts'
 
 const expression = (description: string) => z.string().min(1).describe(`CEL: ${description}`)
 
-const headerValue = z.union([
-  z.string(),
-  z
-    .strictObject({ ...secretSource.shape, prefix: z.string().describe('Goes before it, such as "Key ".').optional() })
-    .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'needs either file or env'),
-])
+const headerValue = z.union(
+  [
+    z.string(),
+    z
+      .strictObject({ ...secretSource.shape, prefix: z.string().describe('Goes before it, such as "Key ".').optional() })
+      .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'needs either file or env'),
+  ],
+  { error: noSource },
+)
 
 export type HeaderValue = z.infer<typeof headerValue>
 

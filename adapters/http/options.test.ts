@@ -124,6 +124,16 @@ test.each<[string, Options, string, string, string]>([
   ],
   ['a secret in the url', { url: 'http://me:hunter2@127.0.0.1:1' }, 'url', 'holds a user or a password', 'use auth'],
   [
+    'a number in place of text',
+    { headers: { Authorization: 4711 } },
+    'headers.Authorization',
+    'must not be written out',
+    'write {file: PATH}',
+  ],
+  ['a bearer written out', { auth: { bearer: 'hunter2' } }, 'auth.bearer', 'must not be written out', 'write {file: PATH}'],
+  ['a misspelt source', { headers: { 'X-Key': { fil: 'a' } } }, 'headers.X-Key.fil', 'unknown key', 'did you mean "file"?'],
+  ['no password', { auth: { basic: { username: 'u' } } }, 'auth.basic.password', 'is missing', ''],
+  [
     'both kinds of auth',
     { auth: { bearer: { env: 'A' }, basic: { username: 'u', password: { env: 'B' } } } },
     'auth',
@@ -174,7 +184,7 @@ test.each<[string, Options, string, string, string]>([
   expect(issue.message).toContain(message)
   expect(issue.hint ?? '').toContain(hint)
   expect(issue.line).toBeGreaterThan(1)
-  expect(JSON.stringify(issues)).not.toContain('hunter2')
+  expect(JSON.stringify(issues)).not.toMatch(/hunter2|4711/)
 })
 
 test('spaces and question marks in an expression are its own', async () => {

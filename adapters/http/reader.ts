@@ -46,7 +46,9 @@ interface Entry {
 }
 
 interface Listed {
-  entries: Entry[]
+  count: number
+  byAddress: ReadonlyMap<string, Entry[]>
+  byId: ReadonlyMap<string, Entry[]>
   /** Why some are not among them. */
   unreadable: string[]
 }
@@ -117,23 +119,29 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
     const found = each === undefined ? answer.body : each(answer)
     if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
-    const listed: Listed = { entries: [], unreadable: [] }
+    const entries: Entry[] = []
+    const unreadable: string[] = []
     for (const entry of found) {
       try {
-        listed.entries.push(understand(entry, answer))
+        entries.push(understand(entry, answer))
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error
-        listed.unreadable.push(error.message)
+        unreadable.push(error.message)
       }
     }
-    return listed
+    return {
+      count: entries.length,
+      byAddress: Map.groupBy(entries, (entry) => entry.address),
+      byId: Map.groupBy(entries, (entry) => entry.id),
+      unreadable,
+    }
   }
 
-  function resolveOne(endpoint: Endpoint, { entries, unreadable }: Listed): Resolution {
+  function resolveOne(endpoint: Endpoint, { count: total, byAddress, byId, unreadable }: Listed): Resolution {
     const address = formatAddress({ host: endpoint.address, port: endpoint.port })
-    const own = entries.filter((entry) => entry.address === address)
+    const own = byAddress.get(address) ?? []
     for (const { id } of own) {
-      const namesakes = entries.filter((entry) => entry.id === id)
+      const namesakes = byId.get(id)!
       if (namesakes.length > 1) {
         const where = namesakes.map((entry) => entry.address).join(' and ')
         return { found: false, reason: `targets.id gives ${JSON.stringify(id)} for ${where}: one call could not tell them apart` }
@@ -141,7 +149,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
     if (own.length > 0) return { found: true, targets: own.map(({ id, scope }) => ({ id: `${id}@${address}`, scope })) }
     const others = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]}`
-    return { found: false, reason: `none of ${entries.length} entries has the address ${address}${others}` }
+    return { found: false, reason: `none of ${total} entries has the address ${address}${others}` }
   }
 
   function resolveByItself({ address: host, port, pod }: Endpoint): Resolution {
@@ -175,10 +183,16 @@ export function createReader({ component, client, options, context }: ReaderOpti
   }
 
   /** An entry of that name with another address is not this target. */
-  function examine(target: TargetValue, entry: Entry | undefined): Reading | Absence {
-    if (entry === undefined) return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
+  function examine(target: TargetValue, entry: Entry): Reading | Absence {
     if (entry.address === target.address) return interpret(target, entry.values)
     return { admin: 'absent', moved: true, why: `${target.id} has the address ${entry.address} now, not ${target.address}` }
+  }
+
+  function find(target: TargetValue, namesakes: readonly Entry[]): Reading | Absence {
+    const [entry, second] = namesakes
+    if (entry === undefined) return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
+    if (second !== undefined) throw new ExpressionError(`targets.id gives ${JSON.stringify(target.id)} for more than one entry`)
+    return examine(target, entry)
   }
 
   async function readOne(target: TargetValue, call: Call): Promise<Reading | Absence> {
@@ -218,12 +232,11 @@ export function createReader({ component, client, options, context }: ReaderOpti
     async read(wanted, call) {
       const parsed = wanted.map((target) => ({ id: target.id, target: parseTarget(target) }))
       const listed = ownRequest === undefined ? await list(call) : undefined
-      const byId = new Map(listed?.entries.map((entry) => [entry.id, entry]))
       const readings = await Promise.all(
         parsed.map(({ id, target }) =>
           settle(id, () => {
             if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-            return listed === undefined ? readOne(target, call) : examine(target, byId.get(target.id))
+            return listed === undefined ? readOne(target, call) : find(target, listed.byId.get(target.id) ?? [])
           }),
         ),
       )

@@ -21,9 +21,9 @@ export type MakeRequest = (values: Record<string, unknown>) => HttpRequest
 /** A header; `secrets` are what of it must not be seen. */
 type MakeHeader = (values: Record<string, unknown>) => { name: string; value: string; secrets?: string[] }
 
-function encodeForPath(value: string): string {
-  if (value === '') throw new ExpressionError('an empty value cannot stand in a path')
-  if (!value.isWellFormed()) throw new ExpressionError('a value that is no Unicode text cannot stand in a path')
+function encodeForPath(value: string, field: string): string {
+  if (value === '') throw new ExpressionError(`${field}: an empty value cannot stand in a path`)
+  if (!value.isWellFormed()) throw new ExpressionError(`${field}: a value that is no Unicode text cannot stand in a path`)
   return encodeURIComponent(value)
 }
 

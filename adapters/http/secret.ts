@@ -2,11 +2,23 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 
+export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
+
+/** The message where something else stands in the place of a secret's source: it may be the secret, and is not repeated. */
+export function noSource({ input }: { input?: unknown }): string | undefined {
+  return input === undefined || (typeof input === 'object' && input !== null)
+    ? undefined
+    : `must not be written out\n${SECRET_WAY_OUT}`
+}
+
 export const secretSource = z
-  .strictObject({
-    file: z.string().min(1).describe('A file that holds it. Line ends around it do not count.').optional(),
-    env: z.string().min(1).describe('The environment variable that holds it.').optional(),
-  })
+  .strictObject(
+    {
+      file: z.string().min(1).describe('A file that holds it. Line ends around it do not count.').optional(),
+      env: z.string().min(1).describe('The environment variable that holds it.').optional(),
+    },
+    { error: noSource },
+  )
   .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'needs either file or env')
   .describe('A secret: from a file, or from the environment.')
 
@@ -16,8 +28,6 @@ export type SecretSource = z.infer<typeof secretSource>
 export function looksSecret(name: string): boolean {
   return /auth|token|secret|passw|credential|cookie|signature|(api|access|private)[-_]?key/i.test(name)
 }
-
-export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
 
 /** Why a secret cannot be had; never what is in it. */
 export class SecretError extends Error {

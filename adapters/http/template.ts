@@ -81,10 +81,10 @@ export function compileText(
   text: string,
   place: Place,
   field: string,
-  encode: (value: string) => string = (value) => value,
+  encode: (value: string, field: string) => string = (value) => value,
 ): Template<string> {
   const parts = compileParts(text, place, field)
-  return (values) => parts.map((part) => (typeof part === 'string' ? part : encode(asText(part(values), field)))).join('')
+  return (values) => parts.map((part) => (typeof part === 'string' ? part : encode(asText(part(values), field), field))).join('')
 }
 
 /** A string that is one expression becomes the value itself: a number stays a number. Keys are as they are written. */

@@ -168,7 +168,7 @@ function isEmpty(value: unknown): boolean {
 
 /** Such a value belongs in a file or the environment; where someone wrote it here, it must not reach a log as well. */
 function looksSecret(path: readonly PropertyKey[]): boolean {
-  return /pass|secret|token|credential|apikey|privatekey/i.test(String(path.at(-1)))
+  return /pass|secret|token|credential|authorization|cookie|(api|access|private)[-_]?key/i.test(String(path.at(-1)))
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
