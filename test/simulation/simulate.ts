@@ -11,7 +11,7 @@ import { scheduleIncidents } from './incidents.ts'
 import { imageOf, NAMESPACE, PORT } from './manifests.ts'
 import { createNetwork } from './network.ts'
 import { createRandom } from './random.ts'
-import type { Scene } from './scene.ts'
+import type { IncidentKind, Scene } from './scene.ts'
 import { createScheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { startProcess } from './sluice-process.ts'
@@ -144,9 +144,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       wanted: { app: imageOf(scene.image) },
       proceeds: scene.settings.onDrainDeadline === 'proceed',
       uncounted: scene.balancers.filter(({ level }) => level === 'G0').map(({ name }) => name),
-      // A watch may lag by 4 s, on top of which its lines are cut off and listed again.
-      lagMs: 10_000,
-      staleMs: Math.max(...scene.balancers.map(({ staleMs }) => staleMs)),
+      ...agesOf(scene),
     }
     supervisor.begin()
     const stopIncidents = scheduleIncidents({
@@ -192,6 +190,23 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
 function isReady({ status }: Record<string, unknown>): boolean {
   const { conditions = [], podIP } = (status ?? {}) as { conditions?: { type: string; status: string }[]; podIP?: string }
   return podIP !== undefined && conditions.some((one) => one.type === 'Ready' && one.status === 'True')
+}
+
+/** Where nothing holds sluice up it must be quick. */
+const HELD_UP_BY: ReadonlySet<IncidentKind> = new Set([
+  'stop',
+  'takeover',
+  'api-server-restart',
+  'balancer-restart',
+  'balancer-throttles',
+])
+
+/** How old what a process knows may be. */
+function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number; staleMs: number } {
+  const staleMs = Math.max(...balancers.map((balancer) => balancer.staleMs))
+  const isSmooth = (faults.length === 0 || rate === 0) && !incidents.some(({ kind }) => HELD_UP_BY.has(kind))
+  // A watch may lag by 4 s, on top of which its lines are cut off and listed again.
+  return { lagMs: isSmooth ? 1_500 + staleMs : 10_000, staleMs }
 }
 
 function windowOf({ settings: { maxUnavailable }, pods }: Scene): number {
