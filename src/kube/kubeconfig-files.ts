@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
-import { KubeConfig, loadYaml } from '@kubernetes/client-node'
+import { KubeConfig } from '@kubernetes/client-node'
+import { parse as parseYaml } from 'yaml'
 import { describeCause } from './describe-cause.ts'
 import { field, stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
@@ -90,11 +91,11 @@ function readText(file: string): string {
 
 function parse(text: string, file: string): { document: unknown; config: KubeConfig } {
   try {
-    const document: unknown = loadYaml(text)
-    if (typeof document !== 'object' || document === null) throw new TypeError('it is no mapping')
     const config = new KubeConfig()
     // An entry that is not whole only matters where it is used, and is missing there.
     config.loadFromString(text, { onInvalidEntry: 'filter' })
+    const document: unknown = parseYaml(text)
+    if (typeof document !== 'object' || document === null) throw new TypeError('it is no mapping')
     return { document, config }
   } catch (error) {
     // The message and the cause of a YAML error quote the lines around it, which may hold a token.
