@@ -178,6 +178,7 @@ test('a container that ends while the kubelet restarts is started again', () => 
   cluster.restartKubelet(before!.spec.nodeName!)
   cluster.crashContainer('shop', 'web-0', 'app')
   clock.until('another container, ready', () => idOf(pods()[0]!) !== idOf(before!) && isReady(pods()[0]!))
+  expect(pods()[0]!.status!.containerStatuses![0]!.restartCount).toBe(1)
 })
 
 test('the same seed gives the same history', () => {
