@@ -1,4 +1,5 @@
 /** What no schema can say of the options: expressions, templates, secrets, and what the fields promise together. */
+import { parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
 import { expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
 import type { HttpOptions, RequestOptions } from './fields.ts'
@@ -168,6 +169,10 @@ function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions
   if (inspect?.entry !== undefined && inspect.request === undefined) says(['inspect', 'entry'], 'needs inspect.request')
   if (inspect === undefined && capabilities.idempotency !== 'absolute-set') {
     says(['capabilities', 'idempotency'], `${capabilities.idempotency} needs inspect\nwithout reading back, the guarantee is G0`)
+  }
+  const settle = parseDuration(capabilities.settle)
+  if (inspect !== undefined && capabilities.inspect === 'eventual' && settle.ok && settle.ms === 0) {
+    says(['capabilities', 'settle'], 'is 0s, and what is read is behind\nwrite how long it may be behind, such as 5s')
   }
   if (tls !== undefined && !url.startsWith('https:')) says(['tls'], 'needs an https url')
   return problems

@@ -239,6 +239,29 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
   expect(lb.writes()).toEqual([])
 })
 
+test('an entry that cannot be read is not taken for gone', async () => {
+  const good = { name: 'b', address: '10.0.0.2:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
+  let odd: Json = { name: 'a', address: null }
+  const lb = await tell(() => ({ body: { epoch: 'one', servers: [odd, good] } }))
+  const adapter = create(serversApi(lb.url))
+  const [a, gone] = ['a', 'gone'].map((name) => ({ id: `${name}@10.0.0.1:80`, scope: 'all' })) as [Target, Target]
+  const admins = async () => [...(await adapter.inspect([a, gone], call)).values()].map(({ admin }) => admin)
+  expect(await admins()).toEqual(['unknown', 'absent'])
+  odd = { address: '10.0.0.1:80' }
+  expect(await admins()).toEqual(['unknown', 'unknown'])
+})
+
+test('an answer about another entry is not believed', async () => {
+  const lb = await tell(() => ({ body: { name: 'b', address: '10.0.0.1:80', state: 'ready', weight: 1 } }))
+  const options = serversApi(lb.url)
+  const inspect = { ...(options['inspect'] as object), request: { path: '/servers/${target.id}' } }
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  expect((await create({ ...options, inspect }).inspect([target], call)).get(target.id)).toMatchObject({
+    admin: 'unknown',
+    detail: 'http edge: inspect.request is answered with b, not a',
+  })
+})
+
 test('a list that is not there is fatal, not "not found"', async () => {
   const lb = await tell(() => ({ status: 404 }))
   await expect(create(serversApi(lb.url)).resolve([], call)).rejects.toMatchObject({ kind: 'fatal' })

@@ -106,8 +106,12 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   }
 
   /** The write rests on what is read right before it. Both share the time that the call has. */
-  async function effect(effectOf: 'drain' | 'restore', target: Target, call: EffectCall, prior?: Json): Promise<EffectResult> {
-    const endsAt = performance.now() + call.deadlineMs
+  async function effect(
+    effectOf: 'drain' | 'restore',
+    { target, prior }: { target: Target; prior?: Json },
+    call: EffectCall,
+    endsAt: number,
+  ): Promise<EffectResult> {
     const left = (): EffectCall => ({ ...call, deadlineMs: endsAt - performance.now() })
     const values: Record<string, unknown> = {
       target: parseTarget(target),
@@ -134,11 +138,12 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     call: EffectCall,
   ): Promise<Map<string, EffectResult>> {
     const results = new Map<string, EffectResult>()
-    for (const { target, prior } of wanted) {
+    const endsAt = performance.now() + call.deadlineMs
+    for (const one of wanted) {
       try {
-        results.set(target.id, await effect(effectOf, target, call, prior))
+        results.set(one.target.id, await effect(effectOf, one, call, endsAt))
       } catch (error) {
-        results.set(target.id, { outcome: 'failed', error: typed(error) })
+        results.set(one.target.id, { outcome: 'failed', error: typed(error) })
       }
     }
     return results

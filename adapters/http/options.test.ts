@@ -173,6 +173,7 @@ test.each<[string, Options, string, string, string]>([
     'does not send the version',
     'If-Match: ${headers.etag}',
   ],
+  ['reads that are behind by no time', { capabilities: { inspect: 'eventual' } }, 'capabilities.settle', 'is 0s', 'such as 5s'],
   ['a time without a unit', { capabilities: { settle: 5 } }, 'capabilities.settle', '5 has no unit', 'write "5s"'],
   ['a misspelt key', { inspekt: {} }, 'inspekt', 'unknown key', 'did you mean "inspect"?'],
   ['a space in a path', { drain: { ...put, path: '/a b' } }, 'drain.path', '" " cannot stand in a path', 'write it as %20'],

@@ -49,8 +49,14 @@ interface Listed {
   count: number
   byAddress: ReadonlyMap<string, Entry[]>
   byId: ReadonlyMap<string, Entry[]>
-  /** Why some are not among them. */
-  unreadable: string[]
+  unreadable: Unreadable[]
+}
+
+/** An entry that the expressions do not fit. */
+interface Unreadable {
+  /** Where that can be told at least. */
+  id: string | undefined
+  why: string
 }
 
 const ONE_SCOPE = 'all'
@@ -108,6 +114,14 @@ export function createReader({ component, client, options, context }: ReaderOpti
     return { id, address: formatAddress(address), scope, values }
   }
 
+  function idIfAny(values: Record<string, unknown>): string | undefined {
+    try {
+      return textOf(idOf(values), 'targets.id')
+    } catch {
+      return undefined
+    }
+  }
+
   async function list(call: Call): Promise<Listed> {
     let answer: Said
     try {
@@ -120,13 +134,13 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const found = each === undefined ? answer.body : each(answer)
     if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
     const entries: Entry[] = []
-    const unreadable: string[] = []
+    const unreadable: Unreadable[] = []
     for (const entry of found) {
       try {
         entries.push(understand(entry, answer))
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error
-        unreadable.push(error.message)
+        unreadable.push({ id: idIfAny({ ...answer, entry }), why: error.message })
       }
     }
     return {
@@ -148,7 +162,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       }
     }
     if (own.length > 0) return { found: true, targets: own.map(({ id, scope }) => ({ id: `${id}@${address}`, scope })) }
-    const others = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]}`
+    const others = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]!.why}`
     return { found: false, reason: `none of ${total} entries has the address ${address}${others}` }
   }
 
@@ -188,9 +202,14 @@ export function createReader({ component, client, options, context }: ReaderOpti
     return { admin: 'absent', moved: true, why: `${target.id} has the address ${entry.address} now, not ${target.address}` }
   }
 
-  function find(target: TargetValue, namesakes: readonly Entry[]): Reading | Absence {
-    const [entry, second] = namesakes
-    if (entry === undefined) return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
+  function find(target: TargetValue, { byId, unreadable }: Listed): Reading | Absence {
+    const [entry, second] = byId.get(target.id) ?? []
+    if (entry === undefined) {
+      // It is gone only where it can be none of those that say nothing of themselves.
+      const hidden = unreadable.find(({ id }) => id === undefined || id === target.id)
+      if (hidden !== undefined) throw new ExpressionError(hidden.why)
+      return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
+    }
     if (second !== undefined) throw new ExpressionError(`targets.id gives ${JSON.stringify(target.id)} for more than one entry`)
     return examine(target, entry)
   }
@@ -204,10 +223,11 @@ export function createReader({ component, client, options, context }: ReaderOpti
         return { admin: 'absent', moved: false, why: error.message }
       throw error
     }
-    const entry = entryOf === undefined ? answer.body : entryOf(answer)
-    const values = { ...answer, entry }
-    if (addressOf === undefined) return interpret(target, values)
-    return examine(target, { ...understand(entry, answer), values })
+    const own = entryOf === undefined ? answer.body : entryOf(answer)
+    if (addressOf === undefined) return interpret(target, { ...answer, entry: own })
+    const entry = understand(own, answer)
+    if (entry.id !== target.id) throw new ExpressionError(`inspect.request is answered with ${entry.id}, not ${target.id}`)
+    return examine(target, entry)
   }
 
   /** What befalls one target, as its own. */
@@ -236,7 +256,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
         parsed.map(({ id, target }) =>
           settle(id, () => {
             if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-            return listed === undefined ? readOne(target, call) : find(target, listed.byId.get(target.id) ?? [])
+            return listed === undefined ? readOne(target, call) : find(target, listed)
           }),
         ),
       )
