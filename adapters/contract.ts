@@ -80,6 +80,7 @@ export type GuaranteeLevel = 'G0' | 'G1' | 'G2' | 'G3'
 
 export interface Capabilities {
   guarantee: GuaranteeLevel
+  /** `max`: targets of one drain or restore; a read may be of any number. */
   batch: { max: number; atomic: boolean; wholeDocument: boolean }
   inspect: 'strong' | 'eventual' | 'none'
   inFlight: 'exact' | 'requests-only' | 'none'

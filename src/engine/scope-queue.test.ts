@@ -3,6 +3,8 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/confor
 import type { MemoryAdapterOptions, MemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import type { Adapter, Target } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
+import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { EffectRequest, ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
 
@@ -11,6 +13,7 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
 interface Bed {
   balancer: MemoryBalancer
   queue: ScopeQueue
+  clock: VirtualClock
   /** Lets the call that is held go on. */
   release(): void
   calls(): string[]
@@ -25,10 +28,12 @@ function createBed(options: MemoryAdapterOptions & { hold?: boolean; change?: (a
     ...(options.hold ? { delay: (moment: string) => (moment === 'before' ? held : undefined) } : {}),
     ...options,
   })
-  const queue = createScopeQueue({ adapter: options.change?.(adapter) ?? adapter, callLifeMs: 1_000 })
+  const clock = createVirtualClock()
+  const queue = createScopeQueue({ clock, adapter: options.change?.(adapter) ?? adapter, callLifeMs: 1_000 })
   return {
     balancer,
     queue,
+    clock,
     release: () => release(),
     calls: () => balancer.calls.map(({ method, ids }) => `${method} ${ids.map((id) => id.slice('pool/'.length)).join('')}`),
   }
@@ -224,4 +229,32 @@ test('readings are asked for once a batch, and each gets its own', async () => {
   const readings = await Promise.all([queue.inspect(target('a')), queue.inspect(target('b'))])
   expect(readings.map(({ inFlight }) => inFlight)).toEqual([0, 3])
   expect(calls()).toEqual(['inspect ab'])
+})
+
+test('a load balancer that says when it takes calls again is asked nothing before', async () => {
+  const later = new AdapterError('memory', 'throttled', 'too many calls', { retryAfterMs: 3_000 })
+  let isThrottling = true
+  const { queue, calls, clock } = createBed({
+    change: (adapter) => ({ ...adapter, drain: (...given) => (isThrottling ? Promise.reject(later) : adapter.drain(...given)) }),
+  })
+  await expect(queue.effect(effect('a'))).rejects.toBe(later)
+  isThrottling = false
+  const second = queue.effect(effect('b'))
+  await clock.advance(2_999)
+  expect(calls()).toEqual([])
+  await clock.advance(1)
+  await second
+  expect(calls()).toEqual(['drain b'])
+})
+
+test('a load balancer that takes one target a call is read for all of them at once', async () => {
+  const { queue, calls } = createBed({
+    change: (adapter) => ({
+      ...adapter,
+      capabilities: { ...adapter.capabilities, batch: { max: 1, atomic: true, wholeDocument: false } },
+    }),
+  })
+  await Promise.all([...NAMES.map((name) => queue.inspect(target(name))), queue.effect(effect('a')), queue.effect(effect('b'))])
+  expect(calls().filter((call) => call.startsWith('drain'))).toEqual(['drain a', 'drain b'])
+  expect(calls()).toContain('inspect abcdef')
 })

@@ -1,10 +1,13 @@
 import type { Adapter, Call, EffectResult, Json, Target, TargetObservation, TargetSnapshot } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
+import { pause } from '../kube/pause.ts'
+import type { Clock } from '../ports/clock.ts'
 
 /**
  * The calls to one scope of a load balancer, one at a time. What waits while a call is under way goes out together as
  * the next one: batching without a timer. The wire call belongs to this queue and is waited out; no pod's deadline or
- * interrupt reaches it, else one pod would make its batch mates ambiguous.
+ * interrupt reaches it, else one pod would make its batch mates ambiguous. A load balancer that says when it takes calls
+ * again is asked nothing before that.
  */
 export interface ScopeQueue {
   inspect(target: Target): Promise<TargetObservation>
@@ -40,12 +43,16 @@ interface Item {
 }
 
 export interface ScopeQueueOptions {
+  clock: Clock
   adapter: Adapter
   /** Milliseconds that one wire call may take. */
   callLifeMs: number
 }
 
-export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): ScopeQueue {
+/** What is asked to wait for longer is asked again, so that deadlines and interrupts are not forgotten meanwhile. */
+const LONGEST_HOLD_MS = 10_000
+
+export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptions): ScopeQueue {
   const waiting: Item[] = []
   let busy = false
 
@@ -64,7 +71,8 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
         await Promise.resolve()
         const batch = takeBatch()
         if (batch.length === 0) return
-        await send(batch)
+        const holdMs = await send(batch)
+        if (holdMs > 0) await pause(clock, holdMs)
       }
     } finally {
       busy = false
@@ -81,7 +89,8 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     const targets = new Set<string>()
     const kind = waiting[0]?.kind
     const fence = waiting[0]?.effect?.fence
-    for (let index = 0; index < waiting.length && batch.length < Math.max(1, adapter.capabilities.batch.max);) {
+    const most = waiting[0]?.effect === undefined ? Infinity : Math.max(1, adapter.capabilities.batch.max)
+    for (let index = 0; index < waiting.length && batch.length < most;) {
       const item = waiting[index]!
       if (item.kind !== kind || item.effect?.fence !== fence || targets.has(item.target.id)) {
         targets.add(item.target.id)
@@ -101,7 +110,8 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     return batch.length === 0 && waiting.length > 0 ? takeBatch() : batch
   }
 
-  async function send(batch: Item[]): Promise<void> {
+  /** Gives the milliseconds that the load balancer wants to be left alone for. */
+  async function send(batch: Item[]): Promise<number> {
     const { kind } = batch[0]!
     const assertLive = (): void => {
       for (const { effect } of batch) effect?.assertLive()
@@ -110,14 +120,18 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     const targets = batch.map(({ target }) => target)
     try {
       const results = await answer(kind, batch, targets, call)
+      let holdMs = 0
       for (const item of batch) {
         const result = results.get(item.target.id)
         if (result === undefined)
           item.reject(new AdapterError('engine', 'ambiguous', `the adapter gave no result for ${item.target.id}`))
         else item.resolve(item.effect ? { result, batch: batch.length } : result)
+        if (item.effect) holdMs = Math.max(holdMs, holdOf((result as EffectResult | undefined) ?? {}))
       }
+      return holdMs
     } catch (error) {
       for (const item of batch) item.reject(error)
+      return holdOf({ error })
     }
   }
 
@@ -138,4 +152,10 @@ export function createScopeQueue({ adapter, callLifeMs }: ScopeQueueOptions): Sc
     snapshot: (target) => enqueue({ kind: 'snapshot', target }),
     effect: (effect) => enqueue({ kind: effect.kind, target: effect.target, effect }),
   }
+}
+
+function holdOf(result: EffectResult | { error?: unknown }): number {
+  const error = 'error' in result ? result.error : undefined
+  const waitMs = error instanceof AdapterError && error.kind === 'throttled' ? error.retryAfterMs : undefined
+  return Math.min(waitMs ?? 0, LONGEST_HOLD_MS)
 }

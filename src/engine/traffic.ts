@@ -87,7 +87,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 
   function queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue {
     const key = JSON.stringify([target.loadBalancer, target.scope])
-    const queue = queues.get(key) ?? createScopeQueue({ adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
+    const queue =
+      queues.get(key) ?? createScopeQueue({ clock, adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
     queues.set(key, queue)
     return queue
   }
