@@ -29,6 +29,7 @@ const table = {
     '^src/',
     '^machines/',
     '^adapters/',
+    '^demo/',
     'commander',
     'picocolors',
     'log-update',
@@ -42,6 +43,7 @@ const table = {
   // Real sockets and real time: nothing that is simulated goes there.
   '^sim/http/': ['^sim/', '^src/ports/', core],
   '^demo/load-balancer/': [core],
+  '^demo/(?!load-balancer/)': ['^demo/', '^sim/', '^src/cli/output/', core],
   // The judge shares no code with what it judges.
   '^test/simulation/checker/': [],
   '^src/index\\.ts$': ['^src/', '^adapters/', '^machines/'],

@@ -29,6 +29,14 @@ export default defineConfig({
       },
       {
         test: {
+          // Each test plays a part of a demo of a minute.
+          name: 'demo',
+          include: ['test/demo/**/*.long.test.ts'],
+          testTimeout: 300_000,
+        },
+      },
+      {
+        test: {
           ...onCluster,
           name: 'cluster',
           include: ['test/cluster/**/*.cluster.test.ts'],

@@ -2,7 +2,7 @@
 //   node scripts/build.ts [FOLDER]
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { rolldown, type OutputChunk, type Plugin } from 'rolldown'
 
 const root = resolve(import.meta.dirname, '..')
@@ -43,12 +43,18 @@ function kubeconfigAlone(): Plugin {
   }
 }
 
+/** What `sluice demo` starts as processes of their own: demo/processes/program-file.ts looks for them here. */
+function demoPrograms(): Record<string, string> {
+  const files = readdirSync(join(root, 'demo/programs')).filter((file) => !file.endsWith('.test.ts'))
+  return Object.fromEntries(files.map((file) => [`demo-${basename(file, '.ts')}`, `demo/programs/${file}`]))
+}
+
 /** One file for each import that is lazy in the source, so that `--help` still loads nothing but commander. */
 async function bundleCommandLine(): Promise<OutputChunk[]> {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   const bundle = await rolldown({
     cwd: root,
-    input: { sluice: 'src/cli/sluice.ts' },
+    input: { sluice: 'src/cli/sluice.ts', ...demoPrograms() },
     platform: 'node',
     plugins: [kubeconfigAlone()],
     transform: { target: 'node22.18', define: { SLUICE_VERSION: JSON.stringify(version) } },

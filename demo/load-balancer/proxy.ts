@@ -19,13 +19,17 @@ function refuse(response: ServerResponse, status: number, reason: string): void 
   else response.writeHead(status, { 'content-type': 'text/plain' }).end(`${reason}\n`)
 }
 
-/** 503 where no server may be asked, 502 where the one whose turn it was does not answer: nothing is tried twice. */
+/**
+ * 503 where no server may be asked, 502 where the one whose turn it was does not answer: nothing is tried twice.
+ * `x-server` names the one whose turn it was.
+ */
 export function createProxy(pool: Pool): HttpServer {
   // Node's agent lets go of a kept connection before the time that the server announces, so none breaks under a request.
   const agent = new Agent({ keepAlive: true })
 
   function pass(client: IncomingMessage, response: ServerResponse, server: Server): void {
     server.inFlight += 1
+    response.setHeader('x-server', server.name)
     response.once('close', () => {
       server.inFlight -= 1
       upstream.destroy()

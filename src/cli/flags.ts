@@ -69,3 +69,9 @@ export interface AbortFlags
   wait: boolean
   grace: string
 }
+
+export interface DemoFlags {
+  loadBalancer: 'embedded' | 'haproxy'
+  pods: string
+  color: ColorChoice
+}

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { registerAbort } from './commands/abort.ts'
 import { registerCleanup } from './commands/cleanup.ts'
 import type { CommandContext } from './commands/context.ts'
+import { registerDemo } from './commands/demo.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerResolve } from './commands/resolve.ts'
@@ -33,6 +34,7 @@ export function createProgram(context: CommandContext): Command {
     registerAbort,
     registerResolve,
     registerCleanup,
+    registerDemo,
     registerVersion,
   ]
   for (const register of commands) register(program, context)

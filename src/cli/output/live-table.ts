@@ -1,9 +1,9 @@
-import { createLogUpdate } from 'log-update'
 import type { RunEvent } from '../../engine/events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Colors } from './color.ts'
 import { table, truncate } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
+import { createFrame } from './frame.ts'
 import { inert } from './inert.ts'
 import { planOutline } from './plan-view.ts'
 import type { Renderer } from './renderer.ts'
@@ -29,8 +29,7 @@ export interface LiveTableDeps {
 /** One table that is redrawn in place; what is final (a finished pod, a warning) scrolls away above it. */
 export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Renderer {
   const view = emptyView()
-  // log-update's own hiding of the cursor would write to stderr and listen for signals.
-  const frame = createLogUpdate(asStream(out), { showCursor: true })
+  const frame = createFrame(out)
   /** `clock.now()` less `event.atMs`: the rows' times are on the clock of the events. */
   let clockOffsetMs = clock.now()
   let drawnAtMs = Number.NEGATIVE_INFINITY
@@ -40,7 +39,7 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
   function draw(): void {
     drawnAtMs = clock.now()
     // A terminal that does not keep up gets the next frame instead of all of them.
-    if (out.backlog === 0) frame(frameText(view, drawnAtMs - clockOffsetMs, out, colors))
+    if (out.backlog === 0) frame.draw(frameText(view, drawnAtMs - clockOffsetMs, out, colors))
     schedule(TICK_MS)
   }
 
@@ -82,23 +81,6 @@ export function createLiveTable({ out, err, clock, colors }: LiveTableDeps): Ren
     clock.clearTimeout(timer)
     frame.clear()
   }
-}
-
-/** log-update reads no more of a stream than this. */
-function asStream(out: LiveTableDeps['out']): NodeJS.WritableStream {
-  return {
-    isTTY: true,
-    get columns() {
-      return out.columns
-    },
-    get rows() {
-      return out.rows
-    },
-    write: (text: string) => {
-      out.write(text)
-      return true
-    },
-  } as unknown as NodeJS.WritableStream
 }
 
 function permanentLine(event: RunEvent, colors: Colors): string | undefined {

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Act } from './act.ts'
+import { isHome, readPods } from './home.ts'
+
+const GUESSED_DRAIN_MS = 7_000
+const AGGREGATION_MS = 2_000
+const POLL_MS = 50
+
+/**
+ * The incident that sluice comes from. A batch job drains a pod, waits as long as requests usually take, patches it, and
+ * goes on. Another job compares every two seconds what Ready says with what the load balancer was last told.
+ */
+export const aggregation: Act = {
+  name: 'wait 7 s, patch, follow Ready',
+  about: 'Drain a pod, wait 7 s, patch it, go on. Every 2 s a job compares Ready with the load balancer, and admits or drains.',
+  hasLateHeartbeat: true,
+  showsItself: false,
+  async upgrade(stage, image) {
+    const { cluster, balancer } = stage
+    /** The pod that the batch job has its hand on: the other job leaves it alone. */
+    const held = new Set<string>()
+    const told = new Map(cluster.pods.map((pod) => [pod, true]))
+    const ending = new AbortController()
+
+    async function follow(): Promise<void> {
+      while (!ending.signal.aborted) {
+        for (const pod of cluster.pods) {
+          const { isReady } = await cluster.api.read(pod)
+          if (held.has(pod) || told.get(pod) === isReady) continue
+          told.set(pod, isReady)
+          await (isReady ? balancer.restore(pod) : balancer.drain(pod))
+        }
+        await sleep(AGGREGATION_MS, undefined, { signal: ending.signal }).catch(() => {})
+      }
+    }
+
+    async function upgradeAll(): Promise<void> {
+      const before = await readPods(stage)
+      for (const pod of cluster.pods) {
+        held.add(pod)
+        told.set(pod, false)
+        await balancer.drain(pod)
+        await sleep(GUESSED_DRAIN_MS)
+        await cluster.api.patchImage(pod, image)
+        held.delete(pod)
+      }
+      while (!(await isHome(stage, before))) await sleep(POLL_MS)
+    }
+
+    await Promise.all([follow(), upgradeAll().finally(() => ending.abort())])
+    return undefined
+  },
+}

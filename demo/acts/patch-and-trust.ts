@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Act } from './act.ts'
+
+const POLL_MS = 50
+
+/** As `kubectl set image` and `kubectl wait --for condition=Ready` do it, pod by pod. No load balancer hears of it. */
+export const patchAndTrust: Act = {
+  name: 'patch, trust Ready',
+  about: 'Patch a pod, wait until it is Ready, go on with the next. The load balancer is told nothing.',
+  hasLateHeartbeat: false,
+  showsItself: false,
+  async upgrade({ cluster: { api, pods } }, image) {
+    for (const pod of pods) {
+      await api.patchImage(pod, image)
+      // Right after the patch this is still the old container's Ready.
+      while (!(await api.read(pod)).isReady) await sleep(POLL_MS)
+    }
+    return undefined
+  },
+}

@@ -1,0 +1,63 @@
+import { createInterface } from 'node:readline'
+import type { LoadBalancerOptions } from '../load-balancer/load-balancer.ts'
+import type { Server } from '../load-balancer/pool.ts'
+import type { Children } from '../processes/children.ts'
+import type { Balancer, BalancerOptions } from './balancer.ts'
+
+const PATH = '/servers/${target.id}'
+
+/**
+ * What a config says of a load balancer that sluice does not know: how to ask, and what the answers mean. An entry has the
+ * name of its pod.
+ */
+const REST_API = {
+  targets: { id: 'endpoint.pod' },
+  inspect: {
+    request: { path: PATH },
+    admin: 'entry.state == "ready" ? "in" : entry.state == "drain" ? "draining" : "out"',
+    routable: 'entry.healthy',
+    weight: 'entry.weight',
+    inFlight: 'entry.inFlight',
+    epoch: 'body.epoch',
+    prior: '{"state": entry.state, "weight": entry.weight}',
+  },
+  drain: { method: 'PUT', path: PATH, body: { state: 'drain' } },
+  restore: { method: 'PUT', path: PATH, body: { state: '${prior.state}', weight: '${prior.weight}' } },
+  capabilities: { volatileOnReload: true },
+}
+
+/** What the program says once it serves (programs/load-balancer.ts). */
+export interface Listening {
+  adminUrl: string
+  trafficUrl: string
+}
+
+/** The demo's own reverse proxy, driven through its REST API: by sluice through the adapter `http`. */
+export async function startEmbedded(children: Children, { pods, port }: BalancerOptions): Promise<Balancer> {
+  const options: LoadBalancerOptions = { servers: pods }
+  const child = children.run('load-balancer', { OPTIONS: JSON.stringify(options) })
+  const { adminUrl, trafficUrl } = await firstLine(child.process.stdout!)
+
+  async function set(pod: string, state: 'drain' | 'ready'): Promise<void> {
+    const body = JSON.stringify({ state })
+    const { ok, status } = await fetch(`${adminUrl}/servers/${pod}`, { method: 'PUT', body })
+    if (!ok) throw new Error(`demo: the load balancer answered ${status} to ${body} for ${pod}`)
+  }
+
+  return {
+    title: 'a small reverse proxy',
+    url: trafficUrl,
+    config: { name: 'edge', adapter: 'http', port, options: { url: adminUrl, ...REST_API } },
+    async look() {
+      const { servers } = (await (await fetch(`${adminUrl}/servers`)).json()) as { servers: Server[] }
+      return new Map(servers.map(({ name, state }) => [name, state === 'ready']))
+    },
+    drain: (pod) => set(pod, 'drain'),
+    restore: (pod) => set(pod, 'ready'),
+  }
+}
+
+async function firstLine(stdout: NodeJS.ReadableStream): Promise<Listening> {
+  for await (const line of createInterface({ input: stdout })) return JSON.parse(line) as Listening
+  throw new Error('demo: the load balancer did not start')
+}

@@ -1,0 +1,43 @@
+import type { Manifest } from '../../sim/cluster.ts'
+
+export const NAMESPACE = 'demo'
+export const WORKLOAD = 'web'
+export const CONTAINER = 'app'
+
+/** `registry.example/app:v1`, v2, … */
+export function imageOf(version: number): string {
+  return `registry.example/app:v${version}`
+}
+
+/** The workload that the demo upgrades, and the Service over its pods. */
+export function manifests(pods: number, port: number): Manifest[] {
+  const metadata = { name: WORKLOAD, namespace: NAMESPACE }
+  const labels = { app: WORKLOAD }
+  const container = {
+    name: CONTAINER,
+    image: imageOf(1),
+    ports: [{ name: 'http', containerPort: port }],
+    readinessProbe: { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 1 },
+  }
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata,
+      spec: { clusterIP: 'None', selector: labels, ports: [{ name: 'http', port: 80, targetPort: port }] },
+    },
+    {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata,
+      spec: {
+        replicas: pods,
+        serviceName: WORKLOAD,
+        podManagementPolicy: 'Parallel',
+        updateStrategy: { type: 'OnDelete' },
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container] } },
+      },
+    },
+  ]
+}

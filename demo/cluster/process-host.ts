@@ -1,0 +1,56 @@
+import type { ContainerHost, ContainerNews } from '../../sim/kubelet/container-host.ts'
+import type { Child, Children } from '../processes/children.ts'
+
+export interface Endpoint {
+  host: string
+  port: number
+}
+
+export interface ProcessHostOptions {
+  children: Children
+  /** Where each pod listens, by its name. */
+  endpointOf: (pod: string) => Endpoint
+  /** From the start of a container until it answers. */
+  startMs: number
+}
+
+/** Containers as real processes: the embedded kubelet starts them, and kills them. */
+export function createProcessHost({ children, endpointOf, startMs }: ProcessHostOptions): ContainerHost {
+  const running = new Map<string, Child>()
+
+  function follow(id: string, child: Child, tell: ContainerNews): void {
+    running.set(id, child)
+    child.process.stdout!.once('data', () => tell.answers(true))
+    child.process.once('exit', (code) => {
+      running.delete(id)
+      // 128 and the number of SIGTERM, where that has ended it.
+      tell.exited(code ?? 143)
+    })
+  }
+
+  return {
+    addresses: { take: ({ metadata }) => endpointOf(metadata.name).host, free: () => {} },
+    start({ id, pod, spec }, tell) {
+      // The kubelet goes on while the demo ends.
+      if (children.isOver) return
+      const { name } = pod.metadata
+      const { host, port } = endpointOf(name)
+      const env = { HOST: host, PORT: `${port}`, POD: name, VERSION: spec.image, START_MS: `${startMs}` }
+      follow(id, children.run('pod', env), tell)
+    },
+    stop(id, graceMs, done) {
+      const child = running.get(id)
+      if (child === undefined) {
+        done()
+        return
+      }
+      child.kill('SIGTERM')
+      const late = setTimeout(() => child.kill('SIGKILL'), graceMs)
+      child.process.once('exit', () => {
+        clearTimeout(late)
+        done()
+      })
+    },
+    kill: (id) => running.get(id)?.kill('SIGKILL'),
+  }
+}

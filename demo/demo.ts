@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Act, Stage } from './acts/act.ts'
+import { aggregation } from './acts/aggregation.ts'
+import { patchAndTrust } from './acts/patch-and-trust.ts'
+import { play } from './acts/play.ts'
+import type { ActResult } from './acts/result.ts'
+import { sluiceAct } from './acts/sluice.ts'
+import type { BalancerName } from './balancers/balancer.ts'
+import { startEmbedded } from './balancers/embedded.ts'
+import { startHaproxy } from './balancers/haproxy.ts'
+import { imageOf } from './cluster/manifests.ts'
+import { startCluster } from './cluster/start.ts'
+import { DemoError } from './demo-error.ts'
+import { faults } from './judge.ts'
+import { createChildren } from './processes/children.ts'
+import type { Show } from './view/show.ts'
+
+export interface DemoOptions {
+  balancer: BalancerName
+  pods: number
+  /** The script that is sluice's command line. */
+  program: string
+  show: Show
+}
+
+export interface Demo {
+  /** Plays the three acts. False where sluice did not do what it promises. Rejects with a DemoError where it cannot run. */
+  play(): Promise<boolean>
+  /** Ends every process, and leaves no file. At any moment, also in the middle of `play`. */
+  end(): Promise<void>
+  /** The same, as far as it goes without waiting. */
+  kill(): void
+}
+
+const POLL_MS = 50
+/** They take some seconds. */
+const READY_LIMIT_MS = 60_000
+
+export function createDemo({ balancer, pods, program, show }: DemoOptions): Demo {
+  const children = createChildren()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+  const config = join(folder, 'sluice.yaml')
+
+  async function setTheStage(): Promise<Stage> {
+    const cluster = await startCluster(children, { pods, folder })
+    const { port, endpointOf, api } = cluster
+    const balanced = cluster.pods.map((name) => ({ name, address: `${endpointOf(name).host}:${endpointOf(name).port}` }))
+    const start = balancer === 'haproxy' ? startHaproxy : startEmbedded
+    const stage = { cluster, balancer: await start(children, { pods: balanced, port, folder }) }
+    // Any JSON is YAML.
+    const document = { apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [stage.balancer.config] }
+    writeFileSync(config, `${JSON.stringify(document, undefined, 2)}\n`)
+    const giveUpAt = performance.now() + READY_LIMIT_MS
+    for (const pod of cluster.pods) {
+      while (!(await api.read(pod)).isReady) {
+        if (performance.now() > giveUpAt) throw new DemoError(`${pod} did not become ready`)
+        await sleep(POLL_MS)
+      }
+    }
+    return stage
+  }
+
+  function removeFiles(): void {
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  return {
+    async play() {
+      show.preparing(pods)
+      const stage = await setTheStage()
+      show.ready(stage)
+      const acts: Act[] = [patchAndTrust, aggregation, sluiceAct({ children, program, config })]
+      const results: ActResult[] = []
+      for (const [index, act] of acts.entries()) {
+        const onAct = show.begin(index + 1, act)
+        const result = await play(act, imageOf(index + 2), { ...stage, children, onAct })
+        show.end(result)
+        results.push(result)
+      }
+      const found = faults(results.at(-1)!)
+      show.conclude(results, found)
+      return found.length === 0
+    },
+    async end() {
+      await children.end()
+      removeFiles()
+    },
+    kill() {
+      children.kill()
+      removeFiles()
+    },
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * The clients of the demo, in a process of their own, so that nothing else in the demo can hold a request up.
+ * `OPTIONS` in the environment says where to and how many (GeneratorOptions); what becomes of them goes to standard
+ * output, a JSON line each (TrafficLine). A line on standard input ends it in order; the end of standard input ends it at once.
+ */
+import { type GeneratorOptions, startGenerator } from '../traffic/generator.ts'
+import type { TrafficLine } from '../traffic/lines.ts'
+
+const options = JSON.parse(process.env['OPTIONS'] ?? '') as GeneratorOptions
+const tell = (line: TrafficLine): void => void process.stdout.write(`${JSON.stringify(line)}\n`)
+const generator = startGenerator(options, tell)
+
+process.stdin.on('close', () => process.exit(1))
+process.stdin.once('data', async () => {
+  await generator.stop()
+  process.exit(0)
+})

@@ -1,0 +1,42 @@
+import type { Failure, TrafficLine } from './lines.ts'
+
+/** What became of the requests of one act. */
+export interface Tally {
+  /** Answered and failed ones. */
+  requests: number
+  failures: Failure[]
+  /** Requests that left too late, by the fault of the generator; they count like all others. */
+  late: number
+}
+
+export function emptyTally(): Tally {
+  return { requests: 0, failures: [], late: 0 }
+}
+
+export function addLine(tally: Tally, line: TrafficLine): void {
+  if (line.type === 'end') tally.late = line.late
+  else if (line.type === 'answered') tally.requests += line.count
+  else {
+    tally.requests += 1
+    tally.failures.push(line)
+  }
+}
+
+/** How many failures there are of each kind, the most frequent first. */
+export function byKind(failures: readonly Failure[]): [kind: string, count: number][] {
+  return count(failures, ({ kind }) => kind).sort(([, a], [, b]) => b - a)
+}
+
+/** How many failures each pod has; the key is empty for those that no pod was there for. */
+export function byPod(failures: readonly Failure[]): [pod: string, count: number][] {
+  return count(failures, ({ pod = '' }) => pod).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** The failures that were sent in each second after `startedAt` (milliseconds since 1970), the first second first. */
+export function secondsOf(failures: readonly Failure[], startedAt: number): [second: number, failures: Failure[]][] {
+  return [...Map.groupBy(failures, ({ at }) => Math.floor((at - startedAt) / 1_000))].sort(([a], [b]) => a - b)
+}
+
+function count(failures: readonly Failure[], keyOf: (failure: Failure) => string): [string, number][] {
+  return [...Map.groupBy(failures, keyOf)].map(([key, own]) => [key, own.length])
+}

@@ -1,0 +1,38 @@
+import { Option, type Command } from 'commander'
+import type { DemoFlags } from '../flags.ts'
+import type { CommandContext } from './context.ts'
+
+export function registerDemo(program: Command, context: CommandContext): void {
+  const name = `${context.invocation.program} demo`
+  program
+    .command('demo')
+    .summary('see in a minute what goes wrong without sluice, and that it does not with it')
+    .description(
+      'Upgrades the same pods three times, under traffic: by a patch and Ready, by a wait and a follower of Ready, and by sluice. ' +
+        'It needs no cluster: the API server and the kubelet are embedded, the pods, the load balancer and the traffic are ' +
+        'processes of this machine, on its loopback addresses. Nothing is left behind.',
+    )
+    .addOption(
+      new Option('--load-balancer <name>', 'embedded, or the haproxy that is installed here')
+        .choices(['embedded', 'haproxy'])
+        .default('embedded'),
+    )
+    .option('--pods <number>', 'how many pods, from 2 to 9; with more than 3 it takes longer than a minute', '3')
+    .addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  ${name}
+  ${name} --load-balancer haproxy
+
+Exit codes:
+  0 no request failed in the last act, and each pod was drained once and restored once
+  1 otherwise     2 wrong arguments     3 it cannot run here     130, 143 interrupted
+`,
+    )
+    .action(async (flags: DemoFlags) => {
+      const { demoAction } = await import('../demo-action.ts')
+      context.onDone(await demoAction(flags, context))
+    })
+}

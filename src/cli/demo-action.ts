@@ -1,0 +1,46 @@
+import { createDemo } from '../../demo/demo.ts'
+import { createShow } from '../../demo/view/show.ts'
+import type { CommandContext } from './commands/context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import type { DemoFlags } from './flags.ts'
+import { codeOf, watchInterrupts } from './interrupts.ts'
+import { createColors, useColor } from './output/color.ts'
+import { UsageError } from './usage-error.ts'
+
+/** Plays the demo, and leaves no process behind, however it ends. */
+export async function demoAction(flags: DemoFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  const pods = Number(flags.pods)
+  if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods ${flags.pods}: must be a number from 2 to 9`])
+  const { out, env } = terminal
+  const show = createShow({
+    out,
+    colors: createColors(useColor(flags.color, env, out.isTerminal)),
+    isLive: out.isTerminal && env['TERM'] !== 'dumb' && !env['CI'],
+  })
+  const demo = createDemo({ balancer: flags.loadBalancer, pods, program: process.argv[1]!, show })
+  const interrupts = watchInterrupts({
+    events: terminal.events,
+    now: () => terminal.clock.now(),
+    exit: (code) => {
+      demo.kill()
+      terminal.exit(code)
+    },
+  })
+  const interrupted = new Promise<ExitCode>((resolve) => {
+    interrupts.stopInOrder((cause) => {
+      show.close()
+      if ('bug' in cause) terminal.err.write(`error: ${String(cause.bug)}\n`)
+      resolve(codeOf(cause))
+    })
+  })
+  try {
+    const played = demo.play().then((kept) => (kept ? EXIT.done : EXIT.failed))
+    // After an interrupt its processes are gone, and it fails for that.
+    played.catch(() => {})
+    return await Promise.race([played, interrupted])
+  } finally {
+    show.close()
+    await demo.end()
+    interrupts.dispose()
+  }
+}
