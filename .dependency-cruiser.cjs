@@ -25,6 +25,7 @@ const table = {
     'zod',
     core,
   ],
+  '^src/report/': ['^src/(pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   '^src/cli/': [
     '^src/',
     '^machines/',

@@ -1,6 +1,7 @@
 import type { CommandContext } from './commands/context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { UpgradeFlags } from './flags.ts'
+import { parseReportFiles } from './report-files.ts'
 import type { ParsedRequest } from './request.ts'
 
 /** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
@@ -9,6 +10,7 @@ export async function carryOut(
   flags: UpgradeFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
+  const reportFiles = parseReportFiles(flags.report, flags)
   const { configPath, openWorld } = await import('./world.ts')
   const { prepareRun } = await import('../engine/run.ts')
   const deps = {
@@ -21,5 +23,5 @@ export async function carryOut(
     return runPlan({ request, flags }, deps)
   }
   const { runUpgrade } = await import('./run-upgrade.ts')
-  return runUpgrade({ request, flags, invocation }, deps)
+  return runUpgrade({ request, flags, invocation, reportFiles }, deps)
 }

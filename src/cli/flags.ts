@@ -41,6 +41,7 @@ export interface UpgradeFlags extends ClusterFlags, OutputFlags, RequestFlags {
   dryRun?: boolean
   exitWhenPaused?: boolean
   grace: string
+  report?: string[]
 }
 
 export interface UndoFlags extends UpgradeFlags {
@@ -50,6 +51,13 @@ export interface UndoFlags extends UpgradeFlags {
 export type PlanFlags = ClusterFlags & OutputFlags & RequestFlags
 
 export interface StatusFlags extends ClusterFlags, OutputFlags {}
+
+export interface ReportFlags extends ClusterFlags {
+  output: 'text' | 'json' | 'html'
+  color: ColorChoice
+  report?: string[]
+  failures?: string
+}
 
 export interface ResolveFlags extends ClusterFlags, OutputFlags {
   traffic: 'in' | 'out'

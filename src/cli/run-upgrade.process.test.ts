@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Report } from '../report/report.ts'
+import type { RunReport } from './output/run-report.ts'
 import { startChild, type Child } from './testing/child.ts'
 
 const SCRIPT = join(import.meta.dirname, 'testing/fake-upgrade.ts')
@@ -50,6 +52,72 @@ describe('a run that somebody has given an order', () => {
   test('an abort that does it by itself has done what was wanted', async () => {
     expect(await start('aborted', '-o', 'json', 'aborts').end()).toBe(0)
     expect(await start('operator', '-o', 'json', 'aborts').end()).toBe(8)
+  })
+})
+
+describe('the report of a run', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
+  const html = join(folder, 'report.html')
+  const json = join(folder, 'report.json')
+  const read = (): Report => JSON.parse(readFileSync(json, 'utf8')) as Report
+  afterEach(() => readdirSync(folder).forEach((name) => rmSync(join(folder, name), { recursive: true })))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function reporting(...args: string[]): Child {
+    const child = startChild([SCRIPT, ...args], { env: { REPORT: `${html}:${json}` } })
+    onTestFinished(() => void child.process.kill('SIGKILL'))
+    return child
+  }
+
+  test.each([
+    ['done', 0, 'done'],
+    ['operator', 8, 'needsOperator'],
+    ['aborted', 6, 'aborted'],
+    ['forbidden', 1, 'failed'],
+  ])('is written however the run ends: %s', async (scenario, code, outcome) => {
+    expect(await reporting(scenario).end()).toBe(code)
+    expect(read()).toMatchObject({ apiVersion: 'sluice.dev/v1', kind: 'Report', run: 'r7', outcome })
+    expect(read().pods.map(({ pod }) => pod)).toEqual(['web-1', 'web-0'])
+    expect(readFileSync(html, 'utf8')).toMatch(/^<!doctype html>/)
+    expect(readdirSync(folder).toSorted()).toEqual(['report.html', 'report.json'])
+  })
+
+  test('is not written where nothing was done', async () => {
+    expect(await reporting('refused').end()).toBe(3)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('is written after an interrupt, and after a second one as far as it is known', async () => {
+    const orderly = reporting('orderly')
+    await orderly.sees(AT_WORK)
+    orderly.process.kill('SIGINT')
+    expect(await orderly.end()).toBe(130)
+    expect(read()).toMatchObject({ outcome: 'interrupted', reason: 'it was interrupted' })
+    rmSync(json)
+
+    const stuck = reporting('stuck')
+    await stuck.sees(AT_WORK)
+    stuck.process.kill('SIGINT')
+    await stuck.sees('SIGINT: stopping in order')
+    stuck.process.kill('SIGTERM')
+    expect(await stuck.end()).toBe(130)
+    expect(read()).toMatchObject({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
+    expect(read().pods.find(({ pod }) => pod === 'web-1')?.phases).toMatchObject([{ state: 'draining' }])
+  })
+
+  test('that cannot be written changes no exit code, and is no secret', async () => {
+    const child = reporting('orderly', '-o', 'json')
+    await child.sees(AT_WORK)
+    rmSync(folder, { recursive: true })
+    child.process.kill('SIGINT')
+    const code = await child.end()
+    mkdirSync(folder)
+    expect(code).toBe(130)
+    expect(child.stderr()).toContain(`warning: the report could not be written to ${html}: ENOENT`)
+    expect(child.stderr()).toContain('sluice report r7 makes it anew')
+    expect((JSON.parse(child.stdout()) as RunReport).warnings).toEqual(
+      [html, json].map((file) => expect.stringContaining(`could not be written to ${file}`) as string),
+    )
   })
 })
 

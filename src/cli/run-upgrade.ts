@@ -13,8 +13,10 @@ import { runReport } from './output/run-report.ts'
 import { printPlan } from './print-plan.ts'
 import { processIdentity } from './process-identity.ts'
 import { reportFailure } from './report-failure.ts'
+import type { ReportFile } from './report-files.ts'
 import type { ParsedRequest } from './request.ts'
 import { resumeCommand } from './resume-command.ts'
+import { createRunReporter } from './run-reporter.ts'
 import { runRequest } from './run-request.ts'
 import type { Terminal } from './terminal.ts'
 import type { World } from './world.ts'
@@ -24,6 +26,8 @@ export interface UpgradeOrder {
   request: ParsedRequest
   flags: OutputFlags
   invocation: Invocation
+  /** Where a report of the run goes, whatever its end. */
+  reportFiles?: readonly ReportFile[]
   /** An abort that does by itself what was ordered: an aborted run is then what was wanted. */
   aborts?: boolean
 }
@@ -45,11 +49,13 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const logger = await createLogger(flags.verbose === true, terminal.env)
   const renderer = createRenderer(flags, terminal)
   const resume = resumeCommand(order.invocation, terminal.env)
+  const reporter = await createRunReporter(order.reportFiles ?? [], terminal)
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),
     exit: (code, cause, again) => {
       renderer.close()
+      if (again) reporter.write({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
       if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: again }), flags, terminal)
       else if (again) terminal.err.write(`${cause.signal} again: stopped at once. To go on from here:\n  ${resume}\n`)
       else terminal.err.write(`${cause.signal}: nothing was touched\n`)
@@ -59,6 +65,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
 
   const events = createEventGate(
     (event) => {
+      reporter.onEvent(event)
       if (logger !== undefined) logEvent(logger, event)
     },
     withoutThrowing(renderer.onEvent, (error) => reportFailure(failureOf(error, { touched: true }), flags, terminal)),
@@ -88,15 +95,15 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const exitCode = finalCode(result, interrupts.cause, order.aborts ?? false)
     const finishedAt = new Date(clock.wallNow()).toISOString()
     const { plan } = prepared
-    renderer.finish(
-      runReport({ result, plan, exitCode, startedAt, finishedAt, warnings: events.warnings, resumeCommand: resume }),
-    )
+    const warnings = [...events.warnings, ...reporter.write(result)]
+    renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand: resume }))
     return exitCode
   } catch (error) {
     renderer.close()
     const touched = events.runHasStarted()
     const failure = failureOf(error, { touched })
     reportFailure(failure, flags, terminal)
+    if (touched) reporter.write({ outcome: 'failed', reason: failure.lines.join(' ') })
     if (touched) terminal.err.write(`To go on from here:\n  ${resume}\n`)
     return failure.code
   } finally {

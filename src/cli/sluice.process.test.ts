@@ -53,6 +53,23 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['plan', 'sts/web', '--config', 'bad.yaml'],
       'bad.yaml:5:19: drain.deadline: 60 has no unit\n    write "60s" for seconds or "60ms" for milliseconds\nbad.yaml:6:1: rollot: unknown key\n    did you mean "rollout"?\n',
     ],
+    [
+      'a report of another ending',
+      ['upgrade', 'sts/web', '--report', 'report.pdf'],
+      'error: --report: "report.pdf": the name must end in .html or .json\n',
+    ],
+    [
+      'reports that cannot be written',
+      ['undo', 'sts/web', '--report', 'none/report.html', '--report', '.html', '--report', 'bad.yaml/x.json'],
+      'error: --report: "none/report.html": its folder cannot be written to (ENOENT',
+    ],
+    [
+      'a report of a dry run',
+      ['upgrade', 'sts/web', '--dry-run', '--report', 'report.json'],
+      'error: --report: a dry run does nothing that could be reported\n',
+    ],
+    ['a report of no run', ['report', '--report', 'report.html'], 'error: which run? Name one, or TYPE/NAME for the newest'],
+    ['failures that are none', ['report', 'r7', '--failures', 'bad.yaml'], 'error: --failures: "bad.yaml": '],
     ['nothing to abort', ['abort'], 'error: what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR'],
     ['an image to pause', ['pause', 'sts/web', 'app=app:v2'], 'error: pause takes no image: it is about the run that is open'],
     ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],

@@ -1,3 +1,4 @@
+import type { ContainerRestart } from '../journal/account.ts'
 import type { Plan } from '../plan/plan.ts'
 
 /** The states of one pod upgrade, as docs/states.md explains them. */
@@ -59,6 +60,10 @@ export interface PodResult {
   phases: Partial<Record<PodState, number>>
   /** How the restart was proven: by the witness, or by one of the weaker forms. */
   proof?: 'witness' | 'image' | 'quiet'
+  /** What the proof is about: each patched container before and after. */
+  restarts?: ContainerRestart[]
+  /** Its entries in the load balancers, as they were before the drain. */
+  targets?: { loadBalancer: string; target: string; prior: unknown }[]
 }
 
 export type RunOutcome =

@@ -4,6 +4,7 @@ import type { PatchOperation } from '../kube/client.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
+import type { Account } from './account.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
@@ -36,6 +37,10 @@ export interface ExecutionOptions {
   ports: RunPorts
   world: World
   tell(event: RunEventBody): void
+  /** Of all that was told. */
+  account: Account
+  /** Milliseconds since the run began, as its events have them. */
+  atMs(): number
 }
 
 interface Ending {
@@ -44,7 +49,7 @@ interface Ending {
 }
 
 /** Carries a plan out: ownership, dry runs, ledger, templates, pods; and gives everything back in the end. */
-export function createExecution({ request, ports, world, tell }: ExecutionOptions): Execution {
+export function createExecution({ request, ports, world, tell, account, atMs }: ExecutionOptions): Execution {
   const { client, clock } = ports
   const { namespace } = request
   const stopping = new AbortController()
@@ -255,7 +260,9 @@ export function createExecution({ request, ports, world, tell }: ExecutionOption
     // Begun, and not at its end: for the next abort.
     if (isAborted() && aborted === undefined) return
     try {
-      await closeLedgers({ ledgers, pods, world, client, namespace, clock, ...(aborted ? { aborted } : {}) })
+      const end = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...endingFor(pods) }
+      const told = { process: account.process(end), pods: account.pods(atMs()) }
+      await closeLedgers({ ledgers, pods, world, client, namespace, clock, told, ...(aborted ? { aborted } : {}) })
     } catch (error) {
       tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
     }

@@ -8,7 +8,7 @@ import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
 import type { PodResult, RunEventBody } from './events.ts'
-import type { LedgerStore } from './ledger-store.ts'
+import type { LedgerStore, Told } from './ledger-store.ts'
 import { createLedger, deleteLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from './pod-ports.ts'
 import { podsPath } from './pod-store.ts'
@@ -248,11 +248,13 @@ interface CloseOptions {
   clock: Clock
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
+  /** This process's part, for the report. */
+  told: Told
 }
 
 /** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, pods, world, client, namespace, clock, aborted } = options
+  const { ledgers, pods, world, client, namespace, clock, aborted, told } = options
   const results = new Map(pods.map((result) => [result.uid, result]))
   const isUnsettled = ({ uid, state }: LedgerEntry): boolean => {
     if (state === 'closed') return false
@@ -264,9 +266,10 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   // Pods that were not brought to their images, of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && pods.some(({ outcome }) => outcome === 'unchanged')
   for (const store of [ledgers.current, ...ledgers.superseded]) {
-    if (store === ledgers.current && goesOn) continue
-    if ([...store.ledger.entries.values()].some((entry) => isUnsettled(entry))) continue
-    await store.finish(new Date(clock.wallNow()).toISOString(), aborted)
+    const isCurrent = store === ledgers.current
+    const isOver = !(isCurrent && goesOn) && ![...store.ledger.entries.values()].some((entry) => isUnsettled(entry))
+    const finished = isOver ? { at: new Date(clock.wallNow()).toISOString(), ...(aborted ? { aborted } : {}) } : undefined
+    if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
   }
   const removable = ledgers.finished.slice(KEPT - 1)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })

@@ -14,8 +14,10 @@ interface ConfigMap {
 }
 
 /** An API server of ConfigMaps. */
-function server(): { client: KubeClient; configMaps: Map<string, ConfigMap> } {
+function server() {
   const configMaps = new Map<string, ConfigMap>()
+  const patches: string[] = []
+  let most = Number.POSITIVE_INFINITY
   const refuse = (method: string, path: string, status: number, reason: string): never => {
     throw new KubeError(`${status} ${reason}`, { kind: status === 409 ? 'conflict' : 'definite', method, path, status, reason })
   }
@@ -30,12 +32,21 @@ function server(): { client: KubeClient; configMaps: Map<string, ConfigMap> } {
     },
     async patch(path: string, operations: Parameters<typeof applyPatch>[1]) {
       const name = path.split('/').at(-1)!
+      if (operations.length > most) refuse('PATCH', path, 413, 'RequestEntityTooLarge')
+      patches.push(name)
       const found = configMaps.get(name) ?? refuse('PATCH', path, 404, 'NotFound')
       configMaps.set(name, applyPatch(found, operations))
       return configMaps.get(name)
     },
   }
-  return { client: client as unknown as KubeClient, configMaps }
+  return {
+    client: client as unknown as KubeClient,
+    configMaps,
+    /** Names of the ConfigMaps that were patched. */
+    patches,
+    /** Refuses patches of more operations than so many. */
+    refuseLonger: (operations: number) => void (most = operations),
+  }
 }
 
 function entry(uid: string, state: LedgerEntry['state'] = 'open'): LedgerEntry {
@@ -89,9 +100,66 @@ describe('a ledger that somebody deletes while its run goes on', () => {
     const [found] = await listLedgers(client, NAMESPACE)
     const store = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
     configMaps.clear()
-    await store.finish('2026-01-01T00:01:00Z')
+    await store.conclude({ finished: { at: '2026-01-01T00:01:00Z' } })
     const { header, entries } = await stored(client)
     expect(header.finishedAt).toBe('2026-01-01T00:01:00Z')
     expect(entries.size).toBe(2)
+  })
+})
+
+describe('what a process tells at its end', () => {
+  const process = {
+    by: 'ci_1',
+    epoch: 1,
+    resumed: false,
+    startedAt: '2026-01-01T00:00:00.000Z',
+    endedAt: '2026-01-01T00:01:00.000Z',
+    outcome: 'done',
+    reason: '',
+    window: 1,
+    guarantees: [],
+    warnings: [],
+  }
+  const account = { epoch: 1, startedAtMs: 0, phases: [{ state: 'draining', ms: 7 }], effects: [], restarts: [], out: false }
+  const told = (count: number) => ({
+    process,
+    pods: new Map(Array.from({ length: count }, (_, index) => [`u${index}`, account])),
+  })
+  const finished = { at: '2026-01-01T00:01:00Z' }
+
+  it.each([
+    ['one write for a run of few pods', 3, 1],
+    ['one for each ConfigMap', ENTRIES_PER_CHUNK + 3, 2],
+  ])('is kept with the end of the run: %s', async (_, count, writes) => {
+    const { client, patches } = server()
+    const store = await createLedger(ledger(count), { client, namespace: NAMESPACE })
+    await store.conclude({ finished, told: told(count) })
+    expect(patches).toHaveLength(writes)
+    // The header says that all is over: it is written when all is.
+    expect(patches.at(-1)).toBe('sluice-run-abc')
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBe(finished.at)
+    expect(header.accounts).toHaveLength(1)
+    expect([...entries.values()].every(({ accounts }) => accounts?.length === 1)).toBe(true)
+  })
+
+  it('is kept of a run that stays open too, and by whoever writes an entry anew', async () => {
+    const { client } = server()
+    const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+    await store.conclude({ told: told(2) })
+    await store.put(entry('u1', 'abandoned'))
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBeUndefined()
+    expect(entries.get('u1')).toMatchObject({ state: 'abandoned', accounts: [expect.anything()] })
+  })
+
+  it('is given up where the API server refuses it, and the run is finished all the same', async () => {
+    const { client, refuseLonger } = server()
+    const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+    refuseLonger(1)
+    await store.conclude({ finished, told: told(2) })
+    const { header, entries } = await stored(client)
+    expect(header.finishedAt).toBe(finished.at)
+    expect(entries.get('u1')).toEqual(entry('u1'))
   })
 })

@@ -2,8 +2,14 @@ import { z } from 'zod'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
+import type { PodAccount, ProcessAccount } from '../journal/account.ts'
+import { writeProcessAccount } from '../journal/account.ts'
+import { fitting, withAccounts } from '../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
+
+/** Processes of one run whose account is kept. */
+const KEPT_PROCESSES = 8
 
 const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
 
@@ -35,8 +41,18 @@ export interface LedgerStore {
   readonly ledger: Ledger
   /** Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError. */
   put(entry: LedgerEntry): Promise<void>
-  /** Nothing is open any more; `aborted` where an order has ended it. */
-  finish(at: string, aborted?: LedgerHeader['aborted']): Promise<void>
+  /**
+   * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
+   * with `aborted` where an order has ended the run. Rejects with a KubeError.
+   */
+  conclude(ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told }): Promise<void>
+}
+
+/** What a process tells of its part, for the report. */
+export interface Told {
+  process: ProcessAccount
+  /** By uid. */
+  pods: ReadonlyMap<string, PodAccount>
 }
 
 export interface LedgerOptions {
@@ -86,13 +102,25 @@ export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 're
 function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
   const { run, chunks } = ledger.header
 
-  async function set(chunk: number, key: string, value: string): Promise<void> {
+  async function set(chunk: number, values: Record<string, string>): Promise<void> {
+    const operations = Object.entries(values).map(([key, value]) => ({ op: 'add' as const, path: `/data/${key}`, value }))
     try {
-      await client.patch(path(namespace, chunkName(run, chunk)), [{ op: 'add', path: `/data/${key}`, value }])
+      await client.patch(path(namespace, chunkName(run, chunk)), operations)
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 404) throw error
       // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-      await createPart({ run, chunk, data: { ...dataOf(chunk), [key]: value } }, { client, namespace })
+      await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
+    }
+  }
+
+  /** The report is not worth a run that stays open: where the API server refuses the whole, `least` is tried alone. */
+  async function setAtLeast(least: Record<string, string>, chunk: number, values: Record<string, string>): Promise<void> {
+    try {
+      await set(chunk, values)
+    } catch (error) {
+      const isRefused = error instanceof KubeError && error.kind === 'definite'
+      if (!isRefused || Object.keys(values).length === Object.keys(least).length) throw error
+      if (Object.keys(least).length > 0) await set(chunk, least)
     }
   }
 
@@ -104,17 +132,32 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   return {
     ledger,
-    async put(entry) {
-      const before = ledger.entries.get(entry.uid)
+    async put(given) {
+      const before = ledger.entries.get(given.uid)
+      // What was told stays with it, whoever writes it anew.
+      const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
       if (before && writeEntry(before) === writeEntry(entry)) return
       const chunk = chunkOf.get(entry.uid) ?? chunks - 1
-      await set(chunk, entry.uid, writeEntry(entry))
+      await set(chunk, { [entry.uid]: writeEntry(entry) })
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
     },
-    async finish(at, aborted) {
-      ledger.header = { ...ledger.header, finishedAt: at, ...(aborted ? { aborted } : {}) } satisfies LedgerHeader
-      await set(0, HEADER_KEY, writeHeader(ledger.header))
+    async conclude({ finished, told }) {
+      const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
+      ledger.header = {
+        ...ledger.header,
+        ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
+        ...(accounts ? { accounts } : {}),
+      }
+      const changed = told ? withAccounts(ledger, told.pods) : []
+      for (let chunk = chunks - 1; chunk >= 0; chunk--) {
+        const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
+        const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
+        const kept = fitting(own, { ...dataOf(chunk), ...header })
+        for (const entry of kept) ledger.entries.set(entry.uid, entry)
+        const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
+        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values)
+      }
     },
   }
 }

@@ -11,6 +11,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
+import { restartsOf } from './account.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
@@ -204,7 +205,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function end(member: Member, { context, value }: Snapshot): void {
-    const { outcome, reason, deadline, restart } = context
+    const { outcome, reason, deadline, restart, record } = context
     const open = store.get(member.uid)?.stored ?? context.stored
     const proof = restart && restartProof(restart)
     const out = value !== 'done' && (context.gone || isOpen(open))
@@ -218,6 +219,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       ...instructionsOf(context, out),
       phases: member.phases,
       ...(proof && outcome === 'upgraded' ? { proof } : {}),
+      ...(proof && record ? { restarts: restartsOf(record.baseline, store.get(member.uid)?.pod ?? context.pod) } : {}),
+      ...(record ? { targets: record.targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })) } : {}),
     }
     tell({ type: 'podFinished', result: member.result })
   }

@@ -1,5 +1,6 @@
 import type { Plan } from '../plan/plan.ts'
 import { WorkloadError } from '../workloads/errors.ts'
+import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
 import { leftOpen, unfinished } from './left-open.ts'
@@ -28,13 +29,18 @@ export interface PreparedRun {
 export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun> {
   const { clock } = ports
   const beganAt = clock.now()
-  const tell = (body: RunEventBody): void =>
-    ports.onEvent({ ...body, atMs: Math.round(clock.now() - beganAt), wallAt: new Date(clock.wallNow()).toISOString() })
+  const account = createAccount()
+  const atMs = (): number => Math.round(clock.now() - beganAt)
+  const tell = (body: RunEventBody): void => {
+    const event = { ...body, atMs: atMs(), wallAt: new Date(clock.wallNow()).toISOString() }
+    account.note(event)
+    ports.onEvent(event)
+  }
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
   await checkRights(ports.client, request)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwWithUnfinished(error, request, ports))
-  const execution = createExecution({ request, ports, world, tell })
+  const execution = createExecution({ request, ports, world, tell, account, atMs })
   const made = world.plan()
   const plan =
     made.refusals.length === 0

@@ -33,6 +33,8 @@ export interface LedgerEntry {
   /** Absent in records of an older sluice. */
   before?: FormerPod
   state: EntryState
+  /** For the report, the newest last: see account.ts. Nothing else reads them. */
+  accounts?: unknown[]
 }
 
 /** A pod as it was before the run; where the run found it half done, as it was when it was last in rotation. */
@@ -65,6 +67,8 @@ export interface LedgerHeader {
   finishedAt?: string
   /** It was ended by an order: whose, and what of its templates was left as it is. */
   aborted?: { by: string; left: string[] }
+  /** For the report, one a process, the newest last: see account.ts. Nothing else reads them. */
+  accounts?: unknown[]
 }
 
 export interface Ledger {
@@ -84,6 +88,7 @@ const Header = z.object({
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
   aborted: z.object({ by: z.string(), left: z.array(z.string()) }).optional(),
+  accounts: z.array(z.unknown()).optional(),
 })
 
 const Entry = z.object({
@@ -96,6 +101,7 @@ const Entry = z.object({
   ),
   before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
+  accounts: z.array(z.unknown()).optional(),
 })
 
 const utf8 = new TextEncoder()

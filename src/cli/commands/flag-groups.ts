@@ -27,6 +27,10 @@ export function addOutputFlags(command: Command, formats: readonly string[]): Co
     .option('-v, --verbose', 'log to stderr (level debug, or SLUICE_LOG)')
 }
 
+export function addReportFlag(command: Command): Command {
+  return command.option('--report <file>', 'write a report of the run to FILE.html or FILE.json, repeatable', collect)
+}
+
 /** What to upgrade and how; the same for `upgrade` and `plan`. */
 export function addRequestFlags(command: Command): Command {
   command

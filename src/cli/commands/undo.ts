@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { UndoFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addPermissions, addRolloutFlags } from './flag-groups.ts'
+import { addClusterFlags, addOutputFlags, addPermissions, addReportFlag, addRolloutFlags } from './flag-groups.ts'
 
 export function registerUndo(program: Command, context: CommandContext): void {
   const command = program
@@ -21,7 +21,7 @@ export function registerUndo(program: Command, context: CommandContext): void {
     .option('--dry-run', 'show what would be done, pod by pod, and touch nothing')
     .option('--exit-when-paused', 'where somebody pauses the run, end once nothing is under way, in place of waiting')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
-  addOutputFlags(command, ['text', 'json', 'jsonl'])
+  addReportFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
   addClusterFlags(command)
   const name = `${context.invocation.program} undo`
   command

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { UpgradeFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addRequestFlags } from './flag-groups.ts'
+import { addClusterFlags, addOutputFlags, addReportFlag, addRequestFlags } from './flag-groups.ts'
 
 export function registerUpgrade(program: Command, context: CommandContext): void {
   const command = program
@@ -17,7 +17,7 @@ export function registerUpgrade(program: Command, context: CommandContext): void
     .option('--dry-run', 'plan only; the same as the command plan')
     .option('--exit-when-paused', 'once a pause has come to rest, end with exit code 5 in place of waiting for its end')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
-  addOutputFlags(command, ['text', 'json', 'jsonl'])
+  addReportFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
   addClusterFlags(command)
   const name = `${context.invocation.program} upgrade`
   command
@@ -28,7 +28,8 @@ Examples:
   ${name} statefulset/web app=registry.example/app:v2
   ${name} sts/web                        # to what its template says already
   ${name} -l app=web app=app:v2 --max-unavailable 25%
-  ${name} sts/web app=app:v2 -o json >report.json
+  ${name} sts/web app=app:v2 -o json >result.json
+  ${name} sts/web app=app:v2 --report report.html --report report.json
 
 Exit codes:
   0 done or already there     1 failed                  2 wrong arguments or config

@@ -1,4 +1,5 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
+// $REPORT names the file of a report.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import type { RunEventBody, RunOutcome } from '../../engine/events.ts'
@@ -7,12 +8,14 @@ import type { KubeClient } from '../../kube/client.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { endProcess } from '../end-process.ts'
 import type { OutputFormat } from '../flags.ts'
+import { parseReportFiles } from '../report-files.ts'
 import { runUpgrade } from '../run-upgrade.ts'
 import { processTerminal } from '../terminal.ts'
 import type { World } from '../world.ts'
 import { at, podResult, runResult, samplePlan } from './samples.ts'
 
 const [, , scenario = '', , format = 'text', aborts] = process.argv
+const report = process.env['REPORT']?.split(':')
 const never = new Promise<never>(() => {})
 const wakes = new EventEmitter()
 // Like the watches of a real run: it keeps the process alive.
@@ -126,6 +129,7 @@ void runUpgrade(
       exitWhenPaused: false,
     },
     aborts: aborts === 'aborts',
+    reportFiles: parseReportFiles(report),
     flags: { output: format as OutputFormat, color: 'auto' },
     invocation: { program: 'kubectl sluice', args: ['upgrade', 'sts/web', "app=it's:v2", '-n', 'shop'] },
   },

@@ -1,0 +1,61 @@
+import type { KnownRun } from '../../report/from-ledgers.ts'
+import type { Report } from '../../report/report.ts'
+import { busyMs, callWords, outMs, podOutcome, runOutcome, toneOf, type Tone } from '../../report/words.ts'
+import type { Colors } from './color.ts'
+import { table } from './columns.ts'
+import { formatElapsed } from './elapsed.ts'
+import { inert } from './inert.ts'
+
+/** The runs that are known, one a line. */
+export function runLines(namespace: string, runs: readonly KnownRun[]): string[] {
+  if (runs.length === 0) return [`No run is on record in namespace ${inert(namespace)}.`]
+  const rows = runs.map(({ run, workloads, images, undoes, startedAt, endedAt, outcome }) => [
+    inert(run),
+    inert(workloads.join(', ')),
+    inert([...(undoes === undefined ? [] : [`undo of ${undoes}:`]), ...images.map(imageWords)].join(' ')),
+    inert(startedAt),
+    endedAt === undefined ? '' : formatElapsed(Date.parse(endedAt) - Date.parse(startedAt)),
+    inert(outcome),
+  ])
+  return table([['RUN', 'WORKLOAD', 'REQUEST', 'STARTED', 'TOOK', 'OUTCOME'], ...rows])
+}
+
+export function reportLines(report: Report, colors: Colors): string[] {
+  const { run, namespace, workloads, images, undoes, startedAt, endedAt, pods, missing, warnings } = report
+  const took = endedAt === undefined ? '' : `, took ${formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))}`
+  const request = [...(undoes === undefined ? [] : [`undo of ${undoes}:`]), ...images.map(imageWords)].join(' ')
+  const rows = pods.map((pod) => {
+    const out = outMs(pod)
+    const note = pod.outcome === 'upgraded' ? '' : [pod.reason, pod.missing ?? ''].filter((part) => part !== '').join('; ')
+    return [
+      inert(pod.pod),
+      podOutcome(pod),
+      out === undefined ? '' : formatElapsed(out),
+      pod.phases.length === 0 ? '' : formatElapsed(busyMs(pod)),
+      inert(pod.proof ?? ''),
+      callWords(pod),
+      inert(note),
+    ]
+  })
+  return [
+    `run ${inert(run)} of ${inert(workloads.join(', '))} in namespace ${inert(namespace)}${request === '' ? '' : `: ${inert(request)}`}`,
+    `${paint(toneOf(report.outcome), colors)(runOutcome(report))}: ${inert(report.reason)}`,
+    `began ${inert(startedAt)}${took}`,
+    '',
+    ...table([['POD', 'OUTCOME', 'OUT FOR', 'IN ALL', 'PROOF', 'CALLS', 'NOTE'], ...rows]),
+    ...section('Missing', missing),
+    ...section('Warnings', warnings),
+  ]
+}
+
+function section(heading: string, all: readonly string[]): string[] {
+  return all.length === 0 ? [] : ['', `${heading}:`, ...all.map((text) => `  ${inert(text)}`)]
+}
+
+function paint(tone: Tone, colors: Colors): (text: string) => string {
+  return { good: colors.green, bad: colors.red, warn: colors.yellow, calm: colors.bold }[tone]
+}
+
+function imageWords({ container, image }: { container: string; image: string }): string {
+  return `${container}=${image}`
+}

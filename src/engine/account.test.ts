@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { podView } from '../pods/view.ts'
+import { createAccount, restartsOf } from './account.ts'
+import type { PodState, RunEvent, RunEventBody } from './events.ts'
+
+const ZERO = Date.parse('2026-03-01T12:00:00Z')
+
+function event(atMs: number, body: RunEventBody, wallAtMs = ZERO + atMs): RunEvent {
+  return { ...body, atMs, wallAt: new Date(wallAtMs).toISOString() }
+}
+
+function state(to: PodState, reason = ''): RunEventBody {
+  return { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to, reason }
+}
+
+const drain: RunEventBody = {
+  type: 'effect',
+  uid: 'u1',
+  pod: 'web-1',
+  loadBalancer: 'edge',
+  target: 'web/web-1',
+  effect: 'drain',
+  operation: 'op',
+  outcome: 'applied',
+  batch: 2,
+}
+
+test('phases follow each other, calls have their time, and the end is what the pod ended with', () => {
+  const account = createAccount()
+  for (const one of [
+    event(0, { type: 'started', run: 'r1', epoch: 7, resumed: true, pods: [] }),
+    event(10, state('checking')),
+    event(30, state('draining')),
+    event(45, drain),
+    event(50, state('emptying', 'settling')),
+    event(60, { type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'emptying', detail: '3 in flight' }),
+    event(90, state('failed')),
+    event(90, {
+      type: 'podFinished',
+      result: { uid: 'u1', pod: 'web-1', outcome: 'failed', reason: 'why', deadline: 'drain', out: false, phases: {} },
+    }),
+  ])
+    account.note(one)
+  expect(account.pods(500).get('u1')).toEqual({
+    epoch: 7,
+    startedAtMs: ZERO + 10,
+    phases: [
+      { state: 'checking', ms: 20 },
+      { state: 'draining', ms: 20 },
+      { state: 'emptying', ms: 40, detail: '3 in flight' },
+    ],
+    effects: [
+      {
+        afterMs: 35,
+        loadBalancer: 'edge',
+        target: 'web/web-1',
+        effect: 'drain',
+        operation: 'op',
+        outcome: 'applied',
+        batch: 2,
+      },
+    ],
+    restarts: [],
+    outcome: 'failed',
+    reason: 'why',
+    deadline: 'drain',
+    out: false,
+  })
+})
+
+test('what a pod is in when the process ends lasts until then, and asking changes nothing', () => {
+  const account = createAccount()
+  account.note(event(10, state('emptying')))
+  expect(account.pods(40).get('u1')?.phases).toEqual([{ state: 'emptying', ms: 30 }])
+  expect(account.pods(60).get('u1')?.phases).toEqual([{ state: 'emptying', ms: 50 }])
+})
+
+test('a wall clock that is set meanwhile disturbs nothing', () => {
+  const account = createAccount()
+  account.note(event(0, { type: 'started', run: 'r1', epoch: 1, resumed: false, pods: [] }))
+  account.note(event(10, state('checking'), ZERO - 3_600_000))
+  account.note(event(30, state('draining'), ZERO + 3_600_000))
+  expect(account.pods(40).get('u1')).toMatchObject({
+    startedAtMs: ZERO + 10,
+    phases: [
+      { state: 'checking', ms: 20 },
+      { state: 'draining', ms: 10 },
+    ],
+  })
+})
+
+test('each patched container stands before and after, and no other', () => {
+  const pod = podView({
+    metadata: { name: 'web-1', namespace: 'shop', uid: 'u1', resourceVersion: '1' },
+    spec: {
+      containers: [
+        { name: 'app', image: 'app:v2' },
+        { name: 'other', image: 'other:v1' },
+      ],
+    },
+    status: {
+      containerStatuses: [
+        {
+          name: 'app',
+          containerID: 'containerd://bbbbbbbbbbbbbbbb',
+          imageID: 'sha256:2222222222222222',
+          ready: true,
+          restartCount: 0,
+        },
+      ],
+    },
+  })
+  const baseline = [{ name: 'app', image: 'app:v1', containerId: 'containerd://aaaaaaaaaaaaaaaa' }]
+  expect(restartsOf(baseline, pod)).toEqual([
+    {
+      container: 'app',
+      image: { from: 'app:v1', to: 'app:v2' },
+      containerId: { from: 'aaaaaaaaaaaa', to: 'bbbbbbbbbbbb' },
+      imageId: { to: '222222222222' },
+    },
+  ])
+})

@@ -1,0 +1,280 @@
+import { z } from 'zod'
+
+/*
+ * What a process tells of its part in a run, for the report; kept in the ledger, beside what a later run needs. No run
+ * decides by it: one that cannot be read is left out, and never stands in the way of its ledger.
+ */
+
+const VERSION = 1
+
+/** One process's part in a run. */
+export interface ProcessAccount {
+  /** The name of the process, as its Lease has it. */
+  by: string
+  epoch: number
+  /** It went on with a run that another process had begun. */
+  resumed: boolean
+  /** Wall time, ISO 8601. */
+  startedAt: string
+  endedAt: string
+  /** A RunOutcome. */
+  outcome: string
+  reason: string
+  /** Pods that may be out of rotation at once. */
+  window: number
+  guarantees: { loadBalancer: string; adapter: string; level: string; meaning: string }[]
+  warnings: string[]
+}
+
+/** One process's part in the upgrade of one pod. */
+export interface PodAccount {
+  epoch: number
+  /** Wall time in milliseconds since 1970, of the first phase. */
+  startedAtMs: number
+  /** One after the other, without a pause. */
+  phases: AccountPhase[]
+  effects: AccountEffect[]
+  restarts: ContainerRestart[]
+  /** A PodOutcome; absent where the process ended before the pod did. */
+  outcome?: string
+  reason?: string
+  deadline?: string
+  proof?: string
+  out?: boolean
+  instructions?: string
+}
+
+export interface AccountPhase {
+  /** A PodState. */
+  state: string
+  ms: number
+  /** The last thing that it waited for. */
+  detail?: string
+}
+
+export interface AccountEffect {
+  /** Since `startedAtMs`. */
+  afterMs: number
+  loadBalancer: string
+  target: string
+  effect: 'drain' | 'restore'
+  operation: string
+  outcome: 'applied' | 'ambiguous' | 'failed' | 'confirmed' | 'pending'
+  /** Targets in the same call. */
+  batch: number
+  detail?: string
+}
+
+/** One container before the patch and after it; ids as a runtime shows them, the first digits of each. */
+export interface ContainerRestart {
+  container: string
+  image: { from: string; to: string }
+  containerId: { from?: string; to?: string }
+  imageId: { from?: string; to?: string }
+}
+
+const EFFECTS = ['drain', 'restore'] as const
+const OUTCOMES = ['applied', 'ambiguous', 'failed', 'confirmed', 'pending'] as const
+/** States are written as their place in this list: it only ever grows, at its end. */
+const STATES = [
+  'deriving',
+  'queued',
+  'claiming',
+  'checking',
+  'draining',
+  'emptying',
+  'patching',
+  'rollingBack',
+  'restarting',
+  'warming',
+  'restoring',
+  'verifying',
+  'readmitting',
+  'settling',
+  'closing',
+]
+
+/** Of a text that the ledger keeps; the output of the run had all of it. */
+const TEXT_LENGTH = 300
+/** A pod that went to and fro keeps the first and the last of its phases and calls. */
+const KEPT_AT_EACH_END = 15
+const KEPT_WARNINGS = 20
+
+const Process = z.object({
+  v: z.literal(VERSION),
+  by: z.string(),
+  epoch: z.number(),
+  resumed: z.boolean(),
+  startedAt: z.string(),
+  endedAt: z.string(),
+  outcome: z.string(),
+  reason: z.string(),
+  window: z.number(),
+  guarantees: z.array(z.object({ loadBalancer: z.string(), adapter: z.string(), level: z.string(), meaning: z.string() })),
+  warnings: z.array(z.string()),
+})
+
+const text = z.string().nullish()
+/** By single letters, and lists in place of objects: about 0.4 KB a pod, of which a ConfigMap holds a thousand. */
+const Pod = z.object({
+  v: z.literal(VERSION),
+  e: z.number(),
+  t: z.number(),
+  /** State, milliseconds, detail. */
+  p: z.array(z.tuple([z.union([z.number().int(), z.string()]), z.number()]).rest(z.string())),
+  /** After, load balancer and target (or the place of the two in the entry), effect, outcome, batch, operation, detail. */
+  f: z.array(
+    z
+      .tuple([
+        z.number(),
+        z.union([z.number().int(), z.tuple([z.string(), z.string()])]),
+        z.number().int(),
+        z.number().int(),
+        z.number(),
+        z.string(),
+      ])
+      .rest(z.string()),
+  ),
+  /** Container, images and ids before and after; null for an image that the ledger has elsewhere. */
+  c: z.array(z.tuple([z.string(), text, text, text, text, text, text])),
+  o: z.string().optional(),
+  r: z.string().optional(),
+  d: z.string().optional(),
+  w: z.string().optional(),
+  u: z.boolean().optional(),
+  i: z.string().optional(),
+})
+
+/** What the ledger says of a pod already, and an account need not repeat. */
+export interface AccountContext {
+  targets: readonly { loadBalancer: string; target: string }[]
+  /** By container. */
+  before: ReadonlyMap<string, string>
+  after: ReadonlyMap<string, string>
+}
+
+export function writeProcessAccount(account: ProcessAccount): unknown {
+  const warnings = account.warnings.slice(0, KEPT_WARNINGS).map(clipped)
+  return { v: VERSION, ...account, reason: clipped(account.reason), warnings } satisfies z.input<typeof Process>
+}
+
+/** Undefined where it cannot be read. */
+export function readProcessAccount(value: unknown): ProcessAccount | undefined {
+  const parsed = Process.safeParse(value)
+  if (!parsed.success) return undefined
+  const { v: _, ...account } = parsed.data
+  return account
+}
+
+export function writePodAccount(account: PodAccount, { targets, before, after }: AccountContext): unknown {
+  const { outcome, reason, deadline, proof, out, instructions } = account
+  const isPlain = outcome === 'upgraded'
+  return {
+    v: VERSION,
+    e: account.epoch,
+    t: account.startedAtMs,
+    p: endsOf(account.phases, joined).map(({ state, ms, detail }): z.input<typeof Pod>['p'][number] => {
+      const place = STATES.indexOf(state)
+      const isTold = detail !== undefined && detail !== '' && (state === 'emptying' || !isPlain)
+      return [place === -1 ? state : place, ms, ...(isTold ? [clipped(detail)] : [])]
+    }),
+    f: endsOf(account.effects).map((effect): z.input<typeof Pod>['f'][number] => {
+      const { loadBalancer, target, detail } = effect
+      const place = targets.findIndex((one) => one.loadBalancer === loadBalancer && one.target === target)
+      return [
+        effect.afterMs,
+        place === -1 ? [loadBalancer, target] : place,
+        EFFECTS.indexOf(effect.effect),
+        OUTCOMES.indexOf(effect.outcome),
+        effect.batch,
+        effect.operation,
+        ...(detail === undefined ? [] : [clipped(detail)]),
+      ]
+    }),
+    c: account.restarts.map(({ container, image, containerId, imageId }) => [
+      container,
+      image.from === before.get(container) ? null : image.from,
+      image.to === after.get(container) ? null : image.to,
+      containerId.from ?? null,
+      containerId.to ?? null,
+      imageId.from ?? null,
+      imageId.to ?? null,
+    ]),
+    ...(outcome === undefined ? {} : { o: outcome }),
+    ...(reason === undefined || reason === '' || isPlain ? {} : { r: clipped(reason) }),
+    ...(deadline === undefined ? {} : { d: deadline }),
+    ...(proof === undefined ? {} : { w: proof }),
+    ...(out === true ? { u: true } : {}),
+    // Commands to copy: whole, or not at all.
+    ...(instructions === undefined || instructions.length > 3 * TEXT_LENGTH ? {} : { i: instructions }),
+  } satisfies z.input<typeof Pod>
+}
+
+/** Undefined where it cannot be read. */
+export function readPodAccount(value: unknown, { targets, before, after }: AccountContext): PodAccount | undefined {
+  const parsed = Pod.safeParse(value)
+  if (!parsed.success) return undefined
+  const { e, t, p, f, c, o, r, d, w, u, i } = parsed.data
+  return {
+    epoch: e,
+    startedAtMs: t,
+    phases: p.map(([state, ms, detail]) => ({
+      state: typeof state === 'string' ? state : (STATES[state] ?? 'unknown'),
+      ms,
+      ...(detail === undefined ? {} : { detail }),
+    })),
+    effects: f.map(([afterMs, place, effect, outcome, batch, operation, detail]) => {
+      const [loadBalancer, target] =
+        typeof place === 'number' ? [targets[place]?.loadBalancer ?? '', targets[place]?.target ?? ''] : place
+      return {
+        afterMs,
+        loadBalancer,
+        target,
+        effect: EFFECTS[effect] ?? 'drain',
+        operation,
+        outcome: OUTCOMES[outcome] ?? 'ambiguous',
+        batch,
+        ...(detail === undefined ? {} : { detail }),
+      }
+    }),
+    restarts: c.map(([container, from, to, idFrom, idTo, imageIdFrom, imageIdTo]) => ({
+      container,
+      image: { from: from ?? before.get(container) ?? '', to: to ?? after.get(container) ?? '' },
+      containerId: fromTo(idFrom, idTo),
+      imageId: fromTo(imageIdFrom, imageIdTo),
+    })),
+    ...(o === undefined ? {} : { outcome: o }),
+    ...(r === undefined ? {} : { reason: r }),
+    ...(d === undefined ? {} : { deadline: d }),
+    ...(w === undefined ? {} : { proof: w }),
+    ...(u === undefined ? {} : { out: u }),
+    ...(i === undefined ? {} : { instructions: i }),
+  }
+}
+
+const ID_DIGITS = 12
+
+/** Such as `77135f95c0a1` of `containerd://77135f95c0a1…`: what `crictl ps` shows. */
+export function shortId(id: string | undefined): string | undefined {
+  return id === undefined ? undefined : id.slice(Math.max(id.lastIndexOf('/'), id.lastIndexOf(':')) + 1).slice(0, ID_DIGITS)
+}
+
+function fromTo(from: string | null | undefined, to: string | null | undefined): { from?: string; to?: string } {
+  return { ...(from == null ? {} : { from }), ...(to == null ? {} : { to }) }
+}
+
+function clipped(words: string): string {
+  return words.length > TEXT_LENGTH ? `${words.slice(0, TEXT_LENGTH - 1)}…` : words
+}
+
+/** `join` makes one of those in between, where they cannot be left out. */
+function endsOf<T>(all: readonly T[], join?: (between: readonly T[]) => T): readonly T[] {
+  if (all.length <= 2 * KEPT_AT_EACH_END + 1) return all
+  const between = all.slice(KEPT_AT_EACH_END, -KEPT_AT_EACH_END)
+  return [...all.slice(0, KEPT_AT_EACH_END), ...(join ? [join(between)] : []), ...all.slice(-KEPT_AT_EACH_END)]
+}
+
+function joined(between: readonly AccountPhase[]): AccountPhase {
+  const ms = between.reduce((sum, phase) => sum + phase.ms, 0)
+  return { state: between[0]!.state, ms, detail: `${between.length} phases that were not kept one by one` }
+}

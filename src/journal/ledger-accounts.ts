@@ -1,0 +1,48 @@
+import type { AccountContext, PodAccount } from './account.ts'
+import { readPodAccount, writePodAccount } from './account.ts'
+import type { Ledger, LedgerEntry } from './ledger.ts'
+import { writeEntry } from './ledger.ts'
+
+/** Of one pod: those of the processes that had it last. */
+const KEPT_PROCESSES = 3
+/** A ConfigMap holds 1 MiB; what runs need may still grow in it. */
+const MOST_BYTES = 1000 * 1024
+const utf8 = new TextEncoder()
+
+/** The entries of a ledger that these accounts belong to, with them. */
+export function withAccounts({ header, entries }: Ledger, told: ReadonlyMap<string, PodAccount>): LedgerEntry[] {
+  return Array.from(told, ([uid, account]) => {
+    const entry = entries.get(uid)
+    if (entry === undefined) return undefined
+    const accounts = [...(entry.accounts ?? []), writePodAccount(account, contextOf(entry, header))]
+    return { ...entry, accounts: accounts.slice(-KEPT_PROCESSES) }
+  }).filter((entry) => entry !== undefined)
+}
+
+/** The accounts that an entry has, the newest last; those that cannot be read are left out. */
+export function accountsOf(entry: LedgerEntry, header: Ledger['header']): PodAccount[] {
+  return (entry.accounts ?? []).flatMap((value) => readPodAccount(value, contextOf(entry, header)) ?? [])
+}
+
+/** Those of them that the ConfigMap has room for, beside what it holds: what runs need comes before what the report wants. */
+export function fitting(entries: readonly LedgerEntry[], data: Readonly<Record<string, string>>): LedgerEntry[] {
+  let bytes = Object.entries(data).reduce((sum, [key, value]) => sum + sizeOf(key) + sizeOf(value), 0)
+  return entries.filter((entry) => {
+    const more = sizeOf(writeEntry(entry)) - sizeOf(data[entry.uid] ?? '')
+    if (bytes + more > MOST_BYTES) return false
+    bytes += more
+    return true
+  })
+}
+
+function contextOf({ targets, before }: LedgerEntry, { images }: Ledger['header']): AccountContext {
+  return {
+    targets,
+    before: new Map(before?.images.map(({ container, image }) => [container, image])),
+    after: new Map(images.map(({ container, image }) => [container, image])),
+  }
+}
+
+function sizeOf(text: string): number {
+  return utf8.encode(text).length
+}

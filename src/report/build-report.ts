@@ -1,0 +1,211 @@
+import type { AccountEffect, PodAccount } from '../journal/account.ts'
+import type { EffectCounts, Report, ReportEffect, ReportFailure, ReportLoadBalancer, ReportPhase, ReportPod } from './report.ts'
+import type { PodRecord, RunRecord } from './run-record.ts'
+
+/** Pure: the same record gives the same report. */
+export function buildReport(record: RunRecord, failures: readonly ReportFailure[] = []): Report {
+  const { run, namespace, workloads, images, undoes, startedAt, processes } = record
+  const last = processes.at(-1)
+  const unreadable = new Set(
+    processes.flatMap(({ guarantees }) =>
+      guarantees.flatMap(({ loadBalancer, level }) => (level === 'G0' ? [loadBalancer] : [])),
+    ),
+  )
+  const pods = record.pods.map((pod) => reportPod(pod, unreadable)).toSorted(byBeginning)
+  const { outcome, reason, endedAt } = endingOf(record)
+  return {
+    apiVersion: 'sluice.dev/v1',
+    kind: 'Report',
+    run,
+    namespace,
+    workloads,
+    images,
+    ...(undoes === undefined ? {} : { undoes }),
+    outcome,
+    reason,
+    startedAt,
+    ...(endedAt === undefined ? {} : { endedAt }),
+    ...(last === undefined ? {} : { window: last.window }),
+    processes: processes.map(({ by, epoch, startedAt: from, endedAt: to, outcome: how, reason: why }) => ({
+      by,
+      epoch,
+      startedAt: from,
+      endedAt: to,
+      outcome: how,
+      reason: why,
+    })),
+    loadBalancers: loadBalancersOf(record, pods),
+    pods,
+    failures: failures.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
+    warnings: processes.flatMap(({ warnings }) => warnings),
+    missing: missingOf(record),
+  }
+}
+
+function endingOf({ processes, finishedAt, abortedBy }: RunRecord): Pick<Report, 'outcome' | 'reason' | 'endedAt'> {
+  const last = processes.at(-1)
+  // A later run may close what this one has left open.
+  const closedAt = finishedAt !== undefined && (last === undefined || finishedAt > last.endedAt) ? finishedAt : undefined
+  if (last === undefined) {
+    if (finishedAt === undefined) return { outcome: 'open', reason: 'it is at work, or its process ended without a word' }
+    const reason = abortedBy === undefined ? 'nothing of it is open any more' : `aborted by ${abortedBy}`
+    return { outcome: abortedBy === undefined ? 'closed' : 'aborted', reason, endedAt: finishedAt }
+  }
+  const isLeftOpen = ['interrupted', 'failed', 'deadline', 'conflict', 'needsOperator', 'paused'].includes(last.outcome)
+  const later = closedAt !== undefined && isLeftOpen ? `; what it had left open was closed at ${closedAt}` : ''
+  return { outcome: last.outcome, reason: last.reason + later, endedAt: last.endedAt }
+}
+
+function missingOf({ processes, startedAt, finishedAt, run }: RunRecord): string[] {
+  const [first] = processes
+  if (run === '') return []
+  if (first === undefined) {
+    if (finishedAt !== undefined) return ['No process has kept an account of this run: times, calls and proofs are missing.']
+    return ['A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.']
+  }
+  const missing: string[] = []
+  if (first.resumed)
+    missing.push(
+      `The run was begun by a process whose account is not here${startedAt < first.startedAt ? `, at ${startedAt}` : ''}: what it did before ${first.startedAt} is missing. A process that is killed keeps none.`,
+    )
+  processes.forEach(({ epoch }, index) => {
+    const before = processes[index - 1]
+    if (before !== undefined && epoch > before.epoch + 1)
+      missing.push(
+        `Between epoch ${before.epoch} and epoch ${epoch} somebody else had the workload, and left no account in this run.`,
+      )
+  })
+  return missing
+}
+
+function reportPod({ uid, pod, node, images, targets, accounts, untold }: PodRecord, unreadable: ReadonlySet<string>): ReportPod {
+  const last = accounts.at(-1)
+  const phases = accounts.flatMap(phasesOf)
+  const restarts = accounts.findLast((account) => account.restarts.length > 0)?.restarts ?? []
+  const proof = accounts.findLast((account) => account.proof !== undefined)?.proof
+  return {
+    uid,
+    pod,
+    ...(node === undefined ? {} : { node }),
+    outcome: last?.outcome ?? untold?.outcome ?? 'unknown',
+    reason: last?.reason ?? untold?.reason ?? '',
+    ...(last?.deadline === undefined ? {} : { deadline: last.deadline }),
+    out: last?.out ?? false,
+    ...(last?.instructions === undefined ? {} : { instructions: last.instructions }),
+    images: images.length > 0 ? images : restarts.map(({ container, image }) => ({ container, ...image })),
+    targets,
+    phases,
+    effects: effectsOf({ accounts, phases, targets, unreadable }),
+    ...(proof === undefined ? {} : { proof }),
+    restarts,
+    ...(last === undefined && untold === undefined ? { missing: 'no process has kept an account of it' } : {}),
+  }
+}
+
+function phasesOf({ startedAtMs, phases }: PodAccount): ReportPhase[] {
+  let atMs = startedAtMs
+  return phases.map(({ state, ms, detail }) => {
+    const fromAt = instant(atMs)
+    atMs += ms
+    return { state, fromAt, toAt: instant(atMs), ...(detail === undefined || detail === '' ? {} : { detail }) }
+  })
+}
+
+interface Upgrade extends Pick<PodRecord, 'accounts' | 'targets'> {
+  phases: ReportPhase[]
+  /** Load balancers that cannot be read back. */
+  unreadable: ReadonlySet<string>
+}
+
+function effectsOf(upgrade: Upgrade): ReportEffect[] {
+  const { accounts } = upgrade
+  const tried = new Set<string>()
+  const all = accounts.flatMap(({ startedAtMs, effects }) =>
+    effects.map((told) => ({ told, at: instant(startedAtMs + told.afterMs) })),
+  )
+  return all.map(({ told, at }, index): ReportEffect => {
+    const { loadBalancer, target, effect, operation, outcome, batch, detail } = told
+    const repeated = outcome !== 'confirmed' && tried.has(operation)
+    tried.add(operation)
+    const isLast = !all.slice(index + 1).some(({ told: later }) => later.target === target && later.loadBalancer === loadBalancer)
+    const shown = outcome === 'applied' || outcome === 'confirmed' ? shownBy(told, at, isLast, upgrade) : undefined
+    const evidence = [detail, shown].filter((part) => part !== undefined).join('; ')
+    return {
+      at,
+      loadBalancer,
+      target,
+      effect,
+      operation,
+      outcome: outcome === 'applied' ? 'done' : outcome,
+      repeated,
+      batch,
+      ...(evidence === '' ? {} : { evidence }),
+    }
+  })
+}
+
+/** States to which `emptying` goes only once every load balancer was read back and said that the pod is out. */
+const AFTER_OUT = new Set(['patching', 'rollingBack'])
+/** Outcomes to which `verifying` goes only where the restored state was read back as it was. */
+const AFTER_VERIFIED = new Set(['upgraded', 'rolledBack'])
+
+/** A call that is done in the straight way brings no words of its own: the states after it say what was read back. */
+function shownBy(
+  { effect, loadBalancer, target }: AccountEffect,
+  at: string,
+  isLast: boolean,
+  { accounts, phases, targets, unreadable }: Upgrade,
+): string | undefined {
+  if (unreadable.has(loadBalancer)) return 'as it answered; it cannot be read back'
+  if (effect === 'drain') {
+    const emptying = phases.findIndex(({ state, toAt }) => state === 'emptying' && toAt >= at)
+    if (emptying === -1 || !AFTER_OUT.has(phases[emptying + 1]?.state ?? '')) return undefined
+    return ['read back as out', phases[emptying]!.detail].filter((part) => part !== undefined).join(', ')
+  }
+  const { outcome = '' } = accounts.at(-1)!
+  if (!isLast || !AFTER_VERIFIED.has(outcome) || !phases.some(({ state, toAt }) => state === 'verifying' && toAt >= at))
+    return undefined
+  const prior = targets.find((one) => one.loadBalancer === loadBalancer && one.target === target)?.prior
+  return `read back as it was before${prior === undefined ? '' : `: ${JSON.stringify(prior)}`}`
+}
+
+function loadBalancersOf({ processes, pods: records }: RunRecord, pods: readonly ReportPod[]): ReportLoadBalancer[] {
+  const levels = new Map(processes.flatMap(({ guarantees }) => guarantees.map((one) => [one.loadBalancer, one])))
+  const names = new Set([...levels.keys(), ...records.flatMap(({ targets }) => targets.map(({ loadBalancer }) => loadBalancer))])
+  const effects = pods.flatMap((pod) => pod.effects)
+  return Array.from(names, (name): ReportLoadBalancer => {
+    const level = levels.get(name)
+    const own = effects.filter(({ loadBalancer }) => loadBalancer === name)
+    return {
+      name,
+      ...(level ? { adapter: level.adapter, guarantee: level.level, meaning: level.meaning } : {}),
+      drains: countsOf(own.filter(({ effect }) => effect === 'drain')),
+      restores: countsOf(own.filter(({ effect }) => effect === 'restore')),
+    }
+  })
+}
+
+function countsOf(effects: readonly ReportEffect[]): EffectCounts {
+  const counts: EffectCounts = { done: 0, confirmed: 0, ambiguous: 0, failed: 0, pending: 0, repeated: 0 }
+  for (const { outcome, repeated } of effects) {
+    counts[outcome] += 1
+    if (repeated) counts.repeated += 1
+  }
+  return counts
+}
+
+function byBeginning(a: ReportPod, b: ReportPod): number {
+  return beginning(a) < beginning(b) ? -1 : beginning(a) > beginning(b) ? 1 : 0
+}
+
+/** Waiting for a place in the window is no beginning: all pods wait from the same moment on. */
+function beginning({ phases }: ReportPod): string {
+  return phases.find(({ state }) => !WAITING.has(state))?.fromAt ?? '~'
+}
+
+/** States in which nothing is done with a pod. */
+export const WAITING: ReadonlySet<string> = new Set(['deriving', 'queued'])
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString()
+}

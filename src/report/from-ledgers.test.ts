@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import { reportOf, runsOf } from './from-ledgers.ts'
+
+function ledger(run: string, startedAt: string, fields: Partial<LedgerHeader> = {}): ReadLedger {
+  const header: LedgerHeader = {
+    run,
+    workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
+    images: [{ container: 'app', image: 'app:v2' }],
+    startedAt,
+    chunks: 1,
+    ...fields,
+  }
+  return { kind: 'read', ledger: { header, entries: new Map() }, places: { chunkOf: new Map() } }
+}
+
+const found: ReadLedger[] = [
+  ledger('old', '2026-01-01T00:00:00.000Z', { finishedAt: '2026-01-01T00:01:00.000Z' }),
+  { kind: 'unreadable', run: 'broken', reason: 'v 2' },
+  ledger('other', '2026-01-03T00:00:00.000Z', { workloads: [{ kind: 'DaemonSet', name: 'web', uid: 'd' }] }),
+  ledger('new', '2026-01-02T00:00:00.000Z', { undoes: 'old' }),
+]
+
+function wanted(one: Parameters<typeof reportOf>[1]['wanted']) {
+  const answer = reportOf(found, { wanted: one, namespace: 'shop', failures: [] })
+  return answer.kind === 'made' ? answer.report.run : answer.reason
+}
+
+describe('runs on record', () => {
+  test('are listed with the newest first', () => {
+    expect(runsOf(found).map(({ run, outcome }) => [run, outcome])).toEqual([
+      ['other', 'open'],
+      ['new', 'open'],
+      ['old', 'closed'],
+      ['broken', 'unreadable'],
+    ])
+  })
+
+  test('are found by id, and by workload the newest of it', () => {
+    expect(wanted({ run: 'old' })).toBe('old')
+    expect(wanted({ ref: { kind: 'StatefulSet', name: 'web' } })).toBe('new')
+    expect(wanted({ ref: { kind: 'DaemonSet', name: 'web' } })).toBe('other')
+  })
+
+  test('that are not there, or cannot be read, are said to be so', () => {
+    expect(wanted({ run: 'nope' })).toBe('nothing is on record of run nope in namespace shop; sluice report lists what is')
+    expect(wanted({ ref: { kind: 'Pod', name: 'web-1' } })).toContain('a run of pod/web-1')
+    expect(wanted({ run: 'broken' })).toBe('the ledger of run broken cannot be read: v 2')
+  })
+})

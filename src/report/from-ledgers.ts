@@ -1,0 +1,70 @@
+import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import { buildReport } from './build-report.ts'
+import type { Report, ReportFailure } from './report.ts'
+import { recordOfLedger } from './run-record.ts'
+
+/** One run among those that are known. */
+export interface KnownRun {
+  run: string
+  workloads: string[]
+  images: { container: string; image: string }[]
+  undoes?: string
+  startedAt: string
+  endedAt?: string
+  /** As in a Report; `unreadable` where its ledger is. */
+  outcome: string
+  reason: string
+}
+
+/** The newest first; those that cannot be read come last. */
+export function runsOf(found: readonly ReadLedger[]): KnownRun[] {
+  return found
+    .map((one): KnownRun => {
+      if (one.kind === 'unreadable')
+        return { run: one.run, workloads: [], images: [], startedAt: '', outcome: 'unreadable', reason: one.reason }
+      // Its pods do not matter here.
+      const { run, workloads, images, undoes, startedAt, endedAt, outcome, reason } = buildReport(
+        recordOfLedger({ header: one.ledger.header, entries: new Map() }, ''),
+      )
+      return {
+        run,
+        workloads,
+        images,
+        ...(undoes === undefined ? {} : { undoes }),
+        startedAt,
+        ...(endedAt === undefined ? {} : { endedAt }),
+        outcome,
+        reason,
+      }
+    })
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+}
+
+export interface Wanted {
+  /** A run by its id, or the newest of a workload. */
+  wanted: { run: string } | { ref: { kind: string; name: string } }
+  namespace: string
+  failures: readonly ReportFailure[]
+}
+
+export function reportOf(
+  found: readonly ReadLedger[],
+  { wanted, namespace, failures }: Wanted,
+): { kind: 'made'; report: Report } | { kind: 'none'; reason: string } {
+  if ('run' in wanted) {
+    const broken = found.find((one) => one.kind === 'unreadable' && one.run === wanted.run)
+    if (broken?.kind === 'unreadable')
+      return { kind: 'none', reason: `the ledger of run ${wanted.run} cannot be read: ${broken.reason}` }
+  }
+  const [ledger] = found
+    .flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
+    .filter(({ header }) => ('run' in wanted ? header.run === wanted.run : isOf(header, wanted.ref)))
+    .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
+  if (ledger) return { kind: 'made', report: buildReport(recordOfLedger(ledger, namespace), failures) }
+  const what = 'run' in wanted ? `run ${wanted.run}` : `a run of ${wanted.ref.kind.toLowerCase()}/${wanted.ref.name}`
+  return { kind: 'none', reason: `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is` }
+}
+
+function isOf({ workloads }: LedgerHeader, { kind, name }: { kind: string; name: string }): boolean {
+  return workloads.some((one) => one.kind === kind && one.name === name)
+}

@@ -1,0 +1,13 @@
+import type { ReportPod } from '../report.ts'
+import type { Markup } from './markup.ts'
+import { html } from './markup.ts'
+
+/** The place on the page that tells all of a pod. */
+export function anchorOf({ uid }: ReportPod): string {
+  return `pod-${encodeURIComponent(uid)}`
+}
+
+/** What the filter goes by. */
+export function findable({ pod, node, outcome }: ReportPod): Markup {
+  return html`data-find="${[pod, node ?? ''].join(' ').toLowerCase()}" data-outcome="${outcome}"`
+}

@@ -1,0 +1,72 @@
+import type { PodAccount, ProcessAccount } from '../journal/account.ts'
+import { accountsOf } from '../journal/ledger-accounts.ts'
+import { readProcessAccount } from '../journal/account.ts'
+import type { Ledger, LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import type { ContainerImage } from '../pods/glossary.ts'
+
+/** What a report is made of, whether it was heard or read. */
+export interface RunRecord {
+  run: string
+  namespace: string
+  workloads: string[]
+  images: ContainerImage[]
+  undoes?: string
+  startedAt: string
+  /** Nothing is open any more. */
+  finishedAt?: string
+  abortedBy?: string
+  /** The newest last. */
+  processes: ProcessAccount[]
+  pods: PodRecord[]
+}
+
+export interface PodRecord {
+  uid: string
+  pod: string
+  node?: string
+  images: { container: string; from: string; to: string }[]
+  targets: { loadBalancer: string; target: string; prior?: unknown }[]
+  /** The newest last. */
+  accounts: PodAccount[]
+  /** Why no process has told of it, where that is known. */
+  untold?: { outcome: string; reason: string }
+}
+
+/** What is kept in the cluster of a run. */
+export function recordOfLedger({ header, entries }: Ledger, namespace: string): RunRecord {
+  return {
+    run: header.run,
+    namespace,
+    workloads: header.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
+    images: header.images,
+    ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
+    startedAt: header.startedAt,
+    ...(header.finishedAt === undefined ? {} : { finishedAt: header.finishedAt }),
+    ...(header.aborted === undefined ? {} : { abortedBy: header.aborted.by }),
+    processes: processesOf(header),
+    pods: Array.from(entries.values(), (entry) => podRecord(entry, header)),
+  }
+}
+
+function processesOf({ accounts = [] }: LedgerHeader): ProcessAccount[] {
+  return accounts.flatMap((value) => readProcessAccount(value) ?? [])
+}
+
+function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
+  const { uid, pod, node, targets, before, state } = entry
+  return {
+    uid,
+    pod,
+    ...(node === undefined ? {} : { node }),
+    images: (before?.images ?? []).map(({ container, image }) => ({
+      container,
+      from: image,
+      to: header.images.find((one) => one.container === container)?.image ?? '',
+    })),
+    targets: targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })),
+    accounts: accountsOf(entry, header),
+    ...(state === 'abandoned'
+      ? { untold: { outcome: 'needsOperator', reason: 'its entries were left out of rotation, for a person' } }
+      : {}),
+  }
+}

@@ -1,0 +1,152 @@
+import type { AccountPhase, PodAccount } from '../../journal/account.ts'
+import type { PodRecord, RunRecord } from '../run-record.ts'
+
+const BEGAN_AT_MS = Date.parse('2026-11-21T10:17:53.120Z')
+
+export function at(ms: number): string {
+  return new Date(BEGAN_AT_MS + ms).toISOString()
+}
+
+export interface SampleOptions {
+  pods: number
+  /** Pods at once. */
+  window: number
+  /** By their number: one that does not come up, and one whose restore was answered by nobody. */
+  broken?: number
+  lost?: number
+}
+
+/** A run as it goes: so many pods after one another, each through all phases, in times that differ a little. */
+export function sampleRecord({ pods: count, window, broken, lost }: SampleOptions): RunRecord {
+  const lanes = Array.from({ length: window }, () => 900)
+  let stopped = false
+  const pods = Array.from({ length: count }, (_, place): PodRecord => {
+    const index = count - 1 - place
+    const lane = lanes.indexOf(Math.min(...lanes))
+    const startMs = lanes[lane]!
+    if (stopped) return podRecord(index, { ...accountOf(index, startMs, 'waiting'), outcome: 'unchanged', reason: 'not started' })
+    const account = accountOf(index, startMs, index === broken ? 'broken' : index === lost ? 'lost' : 'plain')
+    stopped = index === broken
+    // The time in the queue is among its phases.
+    lanes[lane] = account.phases.reduce((sum, { ms }) => sum + ms, 0) + 40
+    return podRecord(index, account)
+  })
+  const endedAt = at(Math.max(...lanes))
+  const failed = pods.find(({ accounts }) => accounts[0]!.outcome === 'failed')
+  return {
+    run: 'wgnbiszr2y',
+    namespace: 'shop',
+    workloads: ['statefulset/web'],
+    images: [{ container: 'app', image: 'registry.example/shop/app:v2' }],
+    startedAt: at(0),
+    processes: [
+      {
+        by: 'ci-runner-7_4711_tqjtfp',
+        epoch: 1,
+        resumed: false,
+        startedAt: at(0),
+        endedAt,
+        outcome: failed ? 'failed' : 'done',
+        reason: failed ? `${failed.pod}: ${failed.accounts[0]!.reason}` : `${count} upgraded, 0 at the wanted images already`,
+        window,
+        guarantees: [
+          {
+            loadBalancer: 'edge',
+            adapter: 'haproxy',
+            level: 'G1',
+            meaning:
+              'one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired',
+          },
+        ],
+        warnings: failed ? [`${failed.pod} failed: no further pod is started`] : [],
+      },
+    ],
+    pods,
+  }
+}
+
+function accountOf(index: number, startMs: number, way: 'plain' | 'lost' | 'broken' | 'waiting'): PodAccount {
+  const vary = (ms: number): number => Math.round(ms * (0.7 + ((index * 7919) % 61) / 100))
+  const target = `web/web-${index}@${addressOf(index)}:8080`
+  const phases: AccountPhase[] = [{ state: 'queued', ms: startMs }]
+  const base = { epoch: 1, startedAtMs: BEGAN_AT_MS, phases, effects: [], restarts: [] }
+  if (way === 'waiting') return base
+  let atMs = startMs
+  const phase = (state: string, ms: number, detail?: string): number => {
+    phases.push({ state, ms, ...(detail === undefined ? {} : { detail }) })
+    atMs += ms
+    return atMs
+  }
+  const call = { loadBalancer: 'edge', target, batch: 1, operation: `${index}`.padStart(4, '0').repeat(8) }
+  phase('checking', vary(30))
+  const drainedMs = phase('draining', vary(90))
+  phase('emptying', vary(1400), '0 in flight')
+  phase('patching', vary(40))
+  const drain = { ...call, afterMs: drainedMs, effect: 'drain', outcome: 'applied' } as const
+  const image = { from: 'registry.example/shop/app:v1', to: 'registry.example/shop/app:v2' }
+  if (way === 'broken') {
+    const reason = 'no proof of the restart in time: container app ImagePullBackOff: Back-off pulling image'
+    phase('restarting', 14_000, 'container app ImagePullBackOff: Back-off pulling image')
+    const instructions = `kubectl describe pod web-${index} -n shop\nThese entries are drained; before that they were as given:\n  edge: ${target}, was {"state":"ready"}`
+    return { ...base, effects: [drain], outcome: 'failed', reason, deadline: 'restart', out: true, instructions }
+  }
+  phase('restarting', vary(1250), 'seen by the kubelet; the new container is not up yet')
+  phase('warming', vary(2300), 'its Service endpoint is not back yet')
+  const restoredMs = phase('restoring', way === 'lost' ? 1900 : vary(80))
+  phase('verifying', vary(30))
+  phase('closing', vary(25))
+  const restore = {
+    ...call,
+    operation: call.operation.replaceAll('0', 'f'),
+    afterMs: restoredMs,
+    effect: 'restore',
+  } as const
+  const answered =
+    way === 'lost'
+      ? [
+          {
+            ...restore,
+            afterMs: restoredMs - 1500,
+            outcome: 'ambiguous' as const,
+            detail: 'edge: no answer in 10s; bytes had left',
+          },
+          { ...restore, outcome: 'confirmed' as const, detail: `${target}: ready` },
+        ]
+      : [{ ...restore, outcome: 'applied' as const }]
+  return {
+    ...base,
+    effects: [drain, ...answered],
+    restarts: [
+      {
+        container: 'app',
+        image,
+        containerId: { from: idOf(index, 1), to: idOf(index, 2) },
+        imageId: { from: '4ceffbbb1234', to: '9b1de0c0ffee' },
+      },
+    ],
+    outcome: 'upgraded',
+    reason: 'runs the wanted images, and is back in rotation',
+    proof: 'witness',
+    out: false,
+  }
+}
+
+function podRecord(index: number, account: PodAccount): PodRecord {
+  const target = `web/web-${index}@${addressOf(index)}:8080`
+  return {
+    uid: `0f0e0d0c-0b0a-4000-8000-${String(index).padStart(12, '0')}`,
+    pod: `web-${index}`,
+    node: `node-${index % 5}`,
+    images: [{ container: 'app', from: 'registry.example/shop/app:v1', to: 'registry.example/shop/app:v2' }],
+    targets: [{ loadBalancer: 'edge', target, prior: { state: 'ready', weight: 100 } }],
+    accounts: [account],
+  }
+}
+
+function addressOf(index: number): string {
+  return `10.244.${Math.floor(index / 250)}.${(index % 250) + 2}`
+}
+
+function idOf(index: number, start: number): string {
+  return ((index + 1) * 0x9e3779b1 * start).toString(16).padEnd(12, '7').slice(0, 12)
+}
