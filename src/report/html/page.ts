@@ -100,12 +100,8 @@ function facts(report: Report): Markup {
     ],
     ['Pods', Array.from(counts, ([outcome, count]) => `${count} ${outcome}`).join(', ') || 'none'],
     ['Started', instant(startedAt)],
-    [
-      'Ended',
-      endedAt === undefined
-        ? 'not told'
-        : `${instant(endedAt)} (after ${formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))})`,
-    ],
+    ['Ended', endedAt === undefined ? 'not told' : instant(endedAt)],
+    ['Took', endedAt === undefined ? 'not told' : formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))],
     ['Out at once, at most', window === undefined ? 'not known' : String(window)],
     ['By', last === undefined ? 'not known' : `${last.by} (epoch ${last.epoch})`],
     ...(failures.length === 0 ? [] : [['Failures seen from outside', String(failures.length)] as [string, string]]),

@@ -4,7 +4,7 @@ import { html } from './markup.ts'
 
 /** The place on the page that tells all of a pod. */
 export function anchorOf({ uid }: ReportPod): string {
-  return `pod-${encodeURIComponent(uid)}`
+  return `pod-${uid.replace(/[^\w-]/g, '_')}`
 }
 
 /** What the filter goes by. */

@@ -15,7 +15,8 @@ const LEAST_GAP_MS = 10_000
 const GAP_WIDTH = 0.03
 const TICKS = 8
 
-export function createScale(spans: readonly { fromMs: number; toMs: number }[]): Scale {
+/** `zeroMs` is what the labels count from, so that they are round. */
+export function createScale(spans: readonly { fromMs: number; toMs: number }[], zeroMs = 0): Scale {
   const busy = merged(spans)
   const busyMs = busy.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
   const isGap = (ms: number): boolean => ms > LEAST_GAP_MS && ms > busyMs * GAP_SHARE
@@ -42,11 +43,10 @@ export function createScale(spans: readonly { fromMs: number; toMs: number }[]):
 
   const shown = pieces.filter(({ gap }) => !gap)
   const step = stepFor(total / TICKS)
-  const zero = pieces[0]?.fromMs ?? 0
   const ticks = shown.flatMap(({ fromMs, toMs }) => {
-    const first = Math.ceil((fromMs - zero) / step)
-    const last = Math.floor((toMs - zero) / step)
-    return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => zero + (first + index) * step)
+    const first = Math.ceil((fromMs - zeroMs) / step)
+    const last = Math.floor((toMs - zeroMs) / step)
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => zeroMs + (first + index) * step)
   })
   return { x, gaps: pieces.filter(({ gap }) => gap).map(({ fromMs, toMs }) => ({ fromMs, toMs })), ticks: apart(ticks, x) }
 }

@@ -36,7 +36,7 @@ font-variant-numeric:tabular-nums}
 main,header,footer{max-width:1240px;margin:0 auto;padding:0 24px}
 header{padding-top:32px}
 h1{font-size:26px;line-height:1.25;margin:0;font-weight:650;letter-spacing:-.01em;overflow-wrap:anywhere}
-h2{font-size:17px;margin:36px 0 10px;font-weight:650}
+h2{font-size:17px;margin:30px 0 10px;font-weight:650}
 h3{font-size:12px;margin:18px 0 6px;font-weight:600;color:var(--soft);text-transform:uppercase;letter-spacing:.05em}
 p{margin:6px 0}
 a{color:var(--link);text-decoration:none}
@@ -51,7 +51,7 @@ code,pre,.id{font:12.5px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospac
 .bad{color:var(--bad);background:var(--bad-bg)}
 .warn{color:var(--warn);background:var(--warn-bg)}
 .calm{color:var(--calm);background:var(--calm-bg)}
-.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(210px,1fr));gap:14px 22px;margin:20px 0 0;padding:14px 18px;
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(185px,1fr));gap:12px 22px;margin:20px 0 0;padding:14px 18px;
 background:var(--card);border:1px solid var(--line);border-radius:10px}
 .facts div{min-width:0}
 .facts dt{color:var(--soft);font-size:12px}
@@ -69,7 +69,6 @@ tbody tr:last-child td{border-bottom:0}
 tbody tr:hover{background:var(--stripe)}
 td{overflow-wrap:break-word}
 td.name{max-width:280px;min-width:80px;overflow-wrap:anywhere}
-td.long{min-width:220px;overflow-wrap:anywhere}
 .n{text-align:right;white-space:nowrap}
 .w{white-space:nowrap}
 .soft{color:var(--soft)}
@@ -104,6 +103,7 @@ ${bars}
 details.pod{background:var(--card);border:1px solid var(--line);border-radius:10px;margin:8px 0;content-visibility:auto;
 contain-intrinsic-size:auto 40px}
 details.pod>summary{cursor:pointer;padding:8px 14px;font-weight:550;overflow-wrap:anywhere}
+td>.id{overflow-wrap:break-word;min-width:130px}
 details.pod>div{padding:0 14px 14px;overflow:auto}
 pre{background:var(--stripe);border:1px solid var(--line);border-radius:7px;padding:10px 12px;white-space:pre-wrap;margin:6px 0}
 footer{color:var(--soft);font-size:12.5px;padding-top:28px;padding-bottom:40px}

@@ -33,7 +33,7 @@ export function swimlane({ pods, failures, startedAt }: Report): Markup | undefi
   const spans = timed.flatMap(({ phases }) => phases.filter(isWork).map(spanOf))
   for (const { at } of failures) spans.push({ fromMs: Date.parse(at), toMs: Date.parse(at) })
   if (spans.length === 0) return undefined
-  const scale = createScale(spans)
+  const scale = createScale(spans, Date.parse(startedAt))
   const states = new Set(timed.flatMap(({ phases }) => phases.map(({ state }) => state)))
   const byPod = new Map<string | undefined, ReportFailure[]>()
   const names = new Set(timed.map(({ pod }) => pod))

@@ -34,6 +34,7 @@ export function podsTable(pods: readonly ReportPod[]): Markup {
 
 function podRow(pod: ReportPod): Markup {
   const out = outMs(pod)
+  const busy = busyMs(pod)
   const note = [
     ...(pod.outcome === 'upgraded' ? [] : [pod.reason]),
     ...(pod.deadline === undefined ? [] : [`${pod.deadline} deadline`]),
@@ -43,21 +44,25 @@ function podRow(pod: ReportPod): Markup {
   return html`<tr ${findable(pod)}>
     <td class="name"><a href="#${anchorOf(pod)}">${pod.pod}</a></td>
     <td>${outcomeBadge(pod)}</td>
-    <td class="long">
-      ${pod.images.map(({ container, from, to }) => html`<div class="id">${container}: ${imageChange(from, to)}</div>`)}
-    </td>
+    <td>${pod.images.map(({ container, from, to }) => html`<div class="id">${container}: ${shortChange(from, to)}</div>`)}</td>
     <td class="n">${out === undefined ? '' : formatElapsed(out)}</td>
-    <td class="n">${pod.phases.length === 0 ? '' : formatElapsed(busyMs(pod))}</td>
+    <td class="n">${busy === 0 ? '' : formatElapsed(busy)}</td>
     <td>${pod.proof}</td>
     <td class="w">${callWords(pod)}</td>
     <td>${note.join('; ')}</td>
   </tr> `
 }
 
-/** The name once, where only what follows it changes. */
 function imageChange(from: string, to: string): string {
+  return `${from} → ${to}`
+}
+
+/** The tags alone, where nothing else changes: the row has no room for more, and what is left out stands below. */
+function shortChange(from: string, to: string): string {
   const end = to.lastIndexOf(':') + 1
-  return end > 0 && from.startsWith(to.slice(0, end)) ? `${from} → ${to.slice(end)}` : `${from} → ${to}`
+  return end > to.lastIndexOf('/') && from.startsWith(to.slice(0, end))
+    ? `${from.slice(end)} → ${to.slice(end)}`
+    : imageChange(from, to)
 }
 
 function outcomeBadge(pod: ReportPod): Markup {
