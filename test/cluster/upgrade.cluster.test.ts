@@ -1,4 +1,9 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { shortId } from '../../src/journal/account.ts'
+import type { Report } from '../../src/report/report.ts'
 import { daemonSet, service, statefulSet } from './manifests.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
@@ -18,9 +23,13 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
     bed = await startUpgradeBed(cluster(), { name, objects, app: 'web', count: 3 })
     const traffic = await bed.traffic()
     const since = Date.now()
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-report-'))
+    const files = ['html', 'json'].map((ending) => join(folder, `report.${ending}`))
+    const before = await bed.pods()
 
     for (const image of ['localhost/app:v2', 'localhost/app:v3']) {
-      const { code, result, stderr } = await bed.upgrade('statefulset/web', `app=${image}`)
+      const reports = files.flatMap((file) => ['--report', file])
+      const { code, result, stderr } = await bed.upgrade('statefulset/web', `app=${image}`, ...reports)
       expect(code, stderr).toBe(0)
       expect(result?.pods.map(({ pod, outcome, proof }) => ({ pod, outcome, proof }))).toEqual(
         ['web-2', 'web-1', 'web-0'].map((pod) => ({ pod, outcome: 'upgraded', proof: 'witness' })),
@@ -67,6 +76,72 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
     })
     for (const resource of ['statefulsets', 'controllerrevisions', 'endpointslices', 'configmaps'])
       expect(count('list', resource)).toBe(2)
+    // What is kept for the report goes out in the write that closes the run.
+    expect({ made: count('create', 'configmaps'), patched: count('patch', 'configmaps') }).toEqual({ made: 2, patched: 2 })
+
+    const report = JSON.parse(await readFile(files[1]!, 'utf8')) as Report
+    expect(await readFile(files[0]!, 'utf8')).toContain(`"run":"${report.run}"`)
+    expect(report).toMatchObject({ outcome: 'done', window: 1, missing: [], warnings: [] })
+    // The second run's half of what HAProxy has received, call by call, in this order.
+    const reported = report.pods
+      .flatMap(({ pod, effects }) => effects.map((effect) => ({ ...effect, pod })))
+      .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    expect(reported.map(({ pod, effect, outcome, repeated }) => ({ pod, effect, outcome, repeated }))).toEqual(
+      bed.haproxy.recorder
+        .effects()
+        .slice(6)
+        .map(({ server, kind }) => ({
+          pod: server,
+          effect: kind === 'ready' ? 'restore' : kind,
+          outcome: 'done',
+          repeated: false,
+        })),
+    )
+    expect(reported.map(({ evidence }) => evidence)).toEqual(
+      reported.map(({ effect }) =>
+        effect === 'drain' ? expect.stringMatching(/^read back as out/) : 'read back as it was before: {"state":"ready"}',
+      ),
+    )
+    for (const pod of await bed.pods()) {
+      const { images, proof, restarts, phases } = report.pods.find(({ uid }) => uid === pod.metadata.uid)!
+      expect({ images, proof }).toEqual({
+        images: [{ container: 'app', from: 'localhost/app:v2', to: 'localhost/app:v3' }],
+        proof: 'witness',
+      })
+      const [{ containerID }] = pod.status.containerStatuses
+      const [restart] = restarts
+      expect(restart?.containerId.to).toBe(shortId(containerID))
+      const first = before.find(({ metadata }) => metadata.uid === pod.metadata.uid)!.status.containerStatuses[0].containerID
+      expect([shortId(first), restart?.containerId.to]).not.toContain(restart?.containerId.from)
+      expect(phases.map(({ state }) => state)).toEqual(
+        expect.arrayContaining(['draining', 'emptying', 'patching', 'restarting', 'restoring']),
+      )
+    }
+
+    // The process is gone, the report is not: of the newest run, and of the one before it.
+    const kept = await bed.start(['report', 'statefulset/web', '-o', 'json'], { jsonl: false }).exit
+    expect(kept.code, kept.stderr).toBe(0)
+    const again = JSON.parse(kept.stdout) as Report
+    const essence = ({ pods, ...run }: Report) => ({
+      run: { run: run.run, outcome: run.outcome, images: run.images, loadBalancers: run.loadBalancers },
+      pods: pods.map(({ uid, effects, restarts, proof, outcome, images, phases }) => ({
+        uid,
+        effects,
+        restarts,
+        proof,
+        outcome,
+        images,
+        phases: phases.map(({ state, fromAt, toAt }) => ({ state, fromAt, toAt })),
+      })),
+    })
+    expect(essence(again)).toEqual(essence(report))
+    const list = await bed.start(['report', '-o', 'json'], { jsonl: false }).exit
+    const { runs } = JSON.parse(list.stdout) as { runs: { run: string; outcome: string }[] }
+    expect(runs.map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+    expect(runs[0]!.run).toBe(report.run)
+    const none = await bed.start(['report', 'nosuchrun'], { jsonl: false }).exit
+    expect(none.code).toBe(3)
+    await rm(folder, { recursive: true })
   })
 
   it('fails requests where the same images are patched without a drain (negative control)', async () => {
