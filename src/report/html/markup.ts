@@ -33,7 +33,7 @@ const indented = new Map<TemplateStringsArray, string[]>()
 function withoutIndent(template: TemplateStringsArray): string[] {
   const known = indented.get(template)
   if (known) return known
-  const parts = template.map((part) => part.replace(/\n\s*/g, '\n'))
+  const parts = template.map((part) => part.replace(/>\s*\n\s*</g, '><').replace(/\n\s*/g, '\n'))
   indented.set(template, parts)
   return parts
 }
