@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 const ALONE = ['test/cluster/**/*.alone.cluster.test.ts']
+const LARGE = ['test/embedded/**/*.large.test.ts']
 
 const onCluster = {
   globalSetup: ['test/cluster/global-setup.ts'],
@@ -15,7 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,machines,adapters,sim,demo,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts'],
+          exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts', ...LARGE],
           testTimeout: 30_000,
         },
       },
@@ -26,6 +27,10 @@ export default defineConfig({
           include: ['test/simulation/**/*.long.test.ts'],
           testTimeout: 1_800_000,
         },
+      },
+      {
+        // What it takes on this machine depends on who else is at work.
+        test: { name: 'large', include: LARGE, fileParallelism: false, testTimeout: 300_000, hookTimeout: 180_000 },
       },
       {
         test: {

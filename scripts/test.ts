@@ -19,7 +19,7 @@ const totals = { passed: 0, failed: 0, skipped: 0 }
 let broken = false
 
 try {
-  for (const project of ['unit', 'simulation', 'demo', 'cluster', 'cluster-alone']) {
+  for (const project of ['unit', 'simulation', 'demo', 'large', 'cluster', 'cluster-alone']) {
     const file = join(folder, `${project}.json`)
     const args = ['run', '--project', project, '--reporter', 'default', '--reporter', 'json', `--outputFile.json=${file}`]
     const code = await run('vitest', args)

@@ -177,7 +177,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       ports: createPodPorts({ client, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
-      isOperatorOut,
+      isOperatorOut: world.isOperatorOut,
       onRest: () => obedience?.rest(),
       onStalled(reason) {
         ending ??= { outcome: 'deadline', reason }
@@ -210,10 +210,6 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       .plan()
       .pods.filter(({ action }) => action !== 'skip')
       .map(({ uid, name }) => ({ uid, pod: name }))
-  }
-
-  function isOperatorOut(uid: string): boolean {
-    return world.plan().pods.some((pod) => pod.uid === uid && pod.targets.some(({ inRotation }) => !inRotation))
   }
 
   /** Lets the rollout hear of what happens, also of what has happened before it was there. */

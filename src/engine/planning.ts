@@ -35,6 +35,8 @@ export interface Planning {
   undoing(): Undoing | undefined
   /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
   targetsOf(uid: string): JournalTarget[] | undefined
+  /** When the plan was made, an operator had one of its targets out of rotation. */
+  isOperatorOut(uid: string): boolean
   /** Decides anew, on what is observed now. Touches nothing. */
   replan(): Promise<void>
 }
@@ -56,6 +58,8 @@ export function createPlanning(options: PlanningOptions): Planning {
   const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
+  /** Asked of every pod whenever the window decides. */
+  let operatorOut: ReadonlySet<string> = new Set()
   let undo: Undoing | undefined
 
   const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
@@ -91,6 +95,8 @@ export function createPlanning(options: PlanningOptions): Planning {
     // What may be refused is to be upgraded; what was begun is ended in any case, and the template is not brought forward.
     if (request.abort) plan = { ...plan, templates: [], refusals: [] }
     targets = found
+    const isOut = (pod: Plan['pods'][number]): boolean => pod.targets.some(({ inRotation }) => !inRotation)
+    operatorOut = new Set(plan.pods.filter(isOut).map(({ uid }) => uid))
   }
 
   return {
@@ -100,6 +106,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     imagesFor,
     undoing: () => undo,
     targetsOf: (uid) => targets.get(uid),
+    isOperatorOut: (uid) => operatorOut.has(uid),
     replan,
   }
 }

@@ -1,3 +1,4 @@
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
 import type { PodResult, PodState } from './events.ts'
@@ -19,9 +20,10 @@ export interface WindowMember {
 
 export interface WindowPodsOptions {
   store: PodStore
+  /** Those that are the run's concern, as observed now. */
+  included: readonly Observation[]
   members: readonly WindowMember[]
   vacancies: Vacancies
-  includes(pod: PodView): boolean
   expectsHeir(pod: PodView): boolean
   isOperatorOut(uid: string): boolean
 }
@@ -29,10 +31,10 @@ export interface WindowPodsOptions {
 const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
 
 /** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
-export function windowPods({ store, members, vacancies, includes, expectsHeir, isOperatorOut }: WindowPodsOptions): WindowPod[] {
+export function windowPods({ store, members, vacancies, expectsHeir, isOperatorOut, ...given }: WindowPodsOptions): WindowPod[] {
   // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
-  const included = Array.from(store.all(), ({ pod }) => pod).filter(includes)
+  const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
   const pods = vacancies
     .look(included)
@@ -42,7 +44,8 @@ export function windowPods({ store, members, vacancies, includes, expectsHeir, i
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
     pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOperatorOut(uid) })
   }
-  for (const { uid, name, state, result, mustWait, ...member } of members) {
+  for (const member of members) {
+    const { uid, name, state, result, mustWait } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const pod = store.get(uid)?.pod ?? member.pod
     const gone = member.gone || (result !== undefined && store.get(uid) === undefined)

@@ -112,6 +112,26 @@ test('open watches take no connection away from calls', async () => {
   await Promise.all(watches)
 })
 
+test('a Lease is renewed however many calls wait; another call waits behind them', async () => {
+  const server = await serve()
+  const held: (() => void)[] = []
+  server.handle((seen, response) => (seen.url === '/slow' ? held.push(() => response.end('{}')) : response.end('{}')))
+  const transport = transportTo(server.url)
+  const slow = Array.from({ length: 100 }, () => transport.send({ ...GET, path: '/slow' }))
+  await until(() => held.length === 8)
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/shop/leases/sluice-statefulset-web'
+  expect((await transport.send({ ...GET, method: 'PUT', path: lease, body: '{}' })).status).toBe(200)
+
+  // Control.
+  let answered = false
+  const other = transport.send(PATCH).then(() => (answered = true))
+  await transport.send({ ...GET, path: lease })
+  expect(answered).toBe(false)
+  server.handle(answerOk)
+  for (const answer of held) answer()
+  await Promise.all([...slow, other])
+})
+
 test('a watch gives whole lines wherever chunks end, and resolves when the server ends it', async () => {
   const server = await serve()
   const text = Buffer.from('{"name":"漢字"}\n{"name":"🚦"}\n{"cut":')

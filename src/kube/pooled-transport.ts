@@ -12,11 +12,13 @@ export interface PooledTransportOptions {
   credentials: Credentials
   /** `http:` or `https:`. */
   proxyUrl?: string | undefined
-  /** Connections for calls; each watch has one of its own besides. Default 8. */
+  /** Connections for calls; Leases, and each watch, have their own besides. Default 8. */
   connections?: number
 }
 
 const CONNECTIONS = 8
+const LEASE_CONNECTIONS = 2
+const LEASES = '/apis/coordination.k8s.io/'
 const CONNECT_TIMEOUT_MS = 10_000
 /** Backstops only: callers have deadlines of their own, shorter than these. */
 const HEADERS_TIMEOUT_MS = 60_000
@@ -28,10 +30,14 @@ const BODY_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 20_000
 const TCP_KEEP_ALIVE_MS = 30_000
 
-/** The connections of one TLS identity. Calls and watches do not share them: 8 watches would starve all calls. */
+/**
+ * The connections of one TLS identity. Calls and watches do not share them: 8 watches would starve all calls. Nor do calls
+ * and Leases: a renewal that waited behind the PATCHes of 100 pods came too late, and the pods had to wait for it.
+ */
 interface Connections {
   identity: string
   calls: Dispatcher
+  leases: Dispatcher
   watches: Dispatcher
 }
 
@@ -52,11 +58,12 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
     current = {
       identity,
       calls: open(server, tls, options.proxyUrl, options.connections ?? CONNECTIONS),
+      leases: open(server, tls, options.proxyUrl, LEASE_CONNECTIONS),
       watches: open(server, tls, options.proxyUrl, null),
     }
     all.add(current)
     if (retired !== undefined) {
-      void Promise.allSettled([retired.calls.close(), retired.watches.close()]).then(() => all.delete(retired))
+      void Promise.allSettled(dispatchersOf(retired).map((one) => one.close())).then(() => all.delete(retired))
     }
     return current
   }
@@ -101,9 +108,9 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
 
   return {
     send(request) {
-      return exchange(request, ({ calls }, dispatchOptions) =>
+      return exchange(request, ({ calls, leases }, dispatchOptions) =>
         dispatch({
-          dispatcher: calls,
+          dispatcher: request.path.startsWith(LEASES) ? leases : calls,
           options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: BODY_TIMEOUT_MS },
           signal: request.signal,
         }),
@@ -125,9 +132,13 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
     async close() {
       closed = true
       credentials.close()
-      await Promise.all([...all].flatMap(({ calls, watches }) => [calls.destroy(), watches.destroy()]))
+      await Promise.all([...all].flatMap(dispatchersOf).map((one) => one.destroy()))
     },
   }
+}
+
+function dispatchersOf({ calls, leases, watches }: Connections): Dispatcher[] {
+  return [calls, leases, watches]
 }
 
 /** `connections` null: as many as there are requests. */

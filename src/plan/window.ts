@@ -58,17 +58,27 @@ function rank({ standing, ready, operatorOut }: WindowPod): number {
   return !ready ? 0 : operatorOut ? 1 : 2
 }
 
+const MOST_NAMED = 5
+
+/** A few by their names; of many how many, which does not change with each of them. */
 function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
-  const words = pods
-    .filter(({ uid }) => unavailable.has(uid))
-    .map(({ name, standing, ready, operatorOut }) =>
-      standing === 'active'
-        ? `${name} is being upgraded`
-        : !ready
-          ? `${name} is not ready`
-          : operatorOut
-            ? `${name} is out by an operator`
-            : `${name} starts`,
-    )
-  return words.length > 5 ? `${words.slice(0, 5).join(', ')} and ${words.length - 5} more` : words.join(', ')
+  const out = pods.filter(({ uid }) => unavailable.has(uid))
+  if (out.length <= MOST_NAMED) return out.map((pod) => `${pod.name} ${singular(pod)}`).join(', ')
+  const counts = [
+    [out.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
+    [out.filter((pod) => !isByThisRun(pod) && !pod.ready).length, 'not ready'],
+    [out.filter((pod) => !isByThisRun(pod) && pod.ready).length, 'out by an operator'],
+  ] as const
+  return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
+}
+
+/** A pod that starts with this decision is `waiting` still, and would be available. */
+function isByThisRun(pod: WindowPod): boolean {
+  return pod.standing === 'active' || !isUnavailable(pod)
+}
+
+function singular({ standing, ready, operatorOut }: WindowPod): string {
+  if (standing === 'active') return 'is being upgraded'
+  if (!ready) return 'is not ready'
+  return operatorOut ? 'is out by an operator' : 'starts'
 }

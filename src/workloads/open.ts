@@ -135,7 +135,7 @@ async function readPod(ref: WorkloadRef, { client }: OpenOptions): Promise<PodVi
 }
 
 function isSame(one: WorkloadRef, other: WorkloadRef): boolean {
-  return sortKey(one) === sortKey(other)
+  return one.name === other.name && one.kind === other.kind && one.namespace === other.namespace
 }
 
 function sortKey({ kind, name, namespace }: WorkloadRef): string {

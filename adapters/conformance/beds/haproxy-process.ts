@@ -29,16 +29,16 @@ export interface HaproxyProcess {
 }
 
 export interface HaproxyOptions {
-  /** Servers w0, w1, …; health-checked are the first three. */
+  /** Servers w0, w1, … */
   endpoints: readonly Endpoint[]
+  /** How many of them, from the first on, are health-checked. Default 3. */
+  checked?: number
   /** More lines for the backend or new sections. */
   moreLines?: readonly string[]
   mode?: 'http' | 'tcp'
 }
 
-const CHECKED = 3
-
-function configuration(folder: string, { endpoints, moreLines = [], mode = 'http' }: HaproxyOptions): string {
+function configuration(folder: string, { endpoints, checked = 3, moreLines = [], mode = 'http' }: HaproxyOptions): string {
   return [
     'global',
     `  stats socket ${folder}/admin.sock mode 600 level admin`,
@@ -58,7 +58,7 @@ function configuration(folder: string, { endpoints, moreLines = [], mode = 'http
     'backend web',
     '  balance roundrobin',
     ...endpoints.map(({ address, port }, index) => {
-      const check = index < CHECKED ? ' check inter 50ms fall 1 rise 1' : ''
+      const check = index < checked ? ' check inter 50ms fall 1 rise 1' : ''
       return `  server w${index} ${address.includes(':') ? `[${address}]` : address}:${port}${check}`
     }),
     ...moreLines.map((line) => `  ${line}`),
