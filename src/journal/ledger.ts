@@ -112,9 +112,9 @@ export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)
 }
 
-/** Without its uid, which is the key that it stands under. */
+/** Without its uid, which is the key that it stands under. The same text whether it was read or made: one order of fields. */
 export function writeEntry(entry: LedgerEntry): string {
-  return JSON.stringify({ ...entry, uid: undefined })
+  return JSON.stringify(Entry.parse(entry))
 }
 
 export function chunkName(run: string, chunk: number): string {
