@@ -93,6 +93,8 @@ test('npm packs what is needed, and no test or source', () => {
     exports: Record<string, Record<string, string>>
   }
   const promised = [...Object.values(bin), ...Object.values(exports).flatMap((entry) => Object.values(entry))]
+  const started = ['leash', 'load-balancer', 'pod', 'traffic'].map((program) => `dist/cli/demo-${program}.js`)
+  expect(paths).toEqual(expect.arrayContaining(started))
   expect(paths).toEqual(expect.arrayContaining([...promised.map((path) => path.replace(/^\.\//, '')), 'LICENSE', 'package.json']))
   expect(paths.filter((path) => /\.test\.|\/testing\/|conformance|(?<!\.d)\.ts$/.test(path))).toEqual([])
 })

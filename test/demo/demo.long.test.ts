@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
 import { whyNoHaproxy } from '../../adapters/conformance/beds/haproxy-process.ts'
-import { type RunningDemo, startDemo, whyNotCounted } from './running-demo.ts'
+import { ROOT, type RunningDemo, startDemo, whyNotCounted } from './running-demo.ts'
 
 /** A folder that has nothing but node, npm and sh. */
 let bin: string
@@ -97,6 +97,18 @@ describe('npm run demo', () => {
 
 const describeCounted = whyNotCounted === undefined ? describe.concurrent : describe.skip
 
+/** A package as npm would see it. */
+let built: string
+beforeAll(() => {
+  built = mkdtempSync(join(tmpdir(), 'demo-built-'))
+  copyFileSync(join(ROOT, 'package.json'), join(built, 'package.json'))
+  const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts/build.ts'), join(built, 'dist')], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(stderr)
+}, 300_000)
+afterAll(() => rmSync(built, { recursive: true }))
+
 describeCounted(`no process is left${because(whyNotCounted)}`, () => {
   // The text that is awaited, and how many processes there are then at least: npm, the demo, and what it has started.
   test.for([
@@ -105,7 +117,7 @@ describeCounted(`no process is left${because(whyNotCounted)}`, () => {
     ['in act 1', 'Act 1', 7],
     ['in act 2', 'web-2 drained', 7],
     ['as sluice starts', 'Act 3', 7],
-    ['while sluice upgrades', 'web-1 restarting', 9],
+    ['while sluice upgrades', 'web-1 restarting', 8],
   ] as const)('after Ctrl-C %s', async ([, text, least], context) => {
     const demo = start(context, ['npm', 'run', 'demo'])
     await demo.sees(text)
@@ -116,11 +128,20 @@ describeCounted(`no process is left${because(whyNotCounted)}`, () => {
     expect(demo.files()).toEqual([])
   })
 
+  test('after Ctrl-C of the package as it is built', async (context) => {
+    const demo = start(context, [process.execPath, join(built, 'dist/cli/sluice.js'), 'demo'])
+    await demo.sees('web-1 restarting')
+    expect(demo.processes().length).toBeGreaterThanOrEqual(7)
+    demo.signal('SIGINT')
+    expect(await demo.exit).toBe(130)
+    expect(demo.processes()).toEqual([])
+  })
+
   test('where the demo itself is killed', async (context) => {
     const demo = start(context, [process.execPath, 'src/cli/sluice.ts', 'demo'])
     await demo.sees('Act 1')
     expect(demo.processes().length).toBeGreaterThanOrEqual(5)
     demo.process.kill('SIGKILL')
-    await expect.poll(() => demo.processes(), { timeout: 20_000 }).toEqual([])
+    await context.expect.poll(() => demo.processes(), { timeout: 20_000 }).toEqual([])
   })
 })
