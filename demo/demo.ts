@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,6 +21,8 @@ import type { Show } from './view/show.ts'
 export interface DemoOptions {
   balancer: BalancerName
   pods: number
+  /** Where the report of the last act goes; to a new file below the temporary folder unless given. */
+  report: string | undefined
   /** The script that is sluice's command line. */
   program: string
   show: Show
@@ -29,7 +31,7 @@ export interface DemoOptions {
 export interface Demo {
   /** Plays the three acts. False where sluice did not do what it promises. Rejects with a DemoError where it cannot run. */
   play(): Promise<boolean>
-  /** Ends every process, and leaves no file. At any moment, also in the middle of `play`. */
+  /** Ends every process, and leaves no file but the report. At any moment, also in the middle of `play`. */
   end(): Promise<void>
   /** The same, as far as it goes without waiting. */
   kill(): void
@@ -39,10 +41,12 @@ const POLL_MS = 50
 /** They take some seconds. */
 const READY_LIMIT_MS = 60_000
 
-export function createDemo({ balancer, pods, program, show }: DemoOptions): Demo {
+export function createDemo({ balancer, pods, report, program, show }: DemoOptions): Demo {
   const children = createChildren()
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
   const config = join(folder, 'sluice.yaml')
+  const reportFolder = report === undefined ? mkdtempSync(join(tmpdir(), 'sluice-report-')) : undefined
+  const reportFile = report ?? join(reportFolder!, 'report.html')
 
   async function setTheStage(): Promise<Stage> {
     const cluster = await startCluster(children, { pods, folder })
@@ -65,6 +69,7 @@ export function createDemo({ balancer, pods, program, show }: DemoOptions): Demo
 
   function removeFiles(): void {
     rmSync(folder, { recursive: true, force: true })
+    if (reportFolder !== undefined && !existsSync(reportFile)) rmSync(reportFolder, { recursive: true, force: true })
   }
 
   return {
@@ -72,7 +77,7 @@ export function createDemo({ balancer, pods, program, show }: DemoOptions): Demo
       show.preparing(pods)
       const stage = await setTheStage()
       show.ready(stage)
-      const acts: Act[] = [patchAndTrust, aggregation, sluiceAct({ children, program, config })]
+      const acts: Act[] = [patchAndTrust, aggregation, sluiceAct({ children, program, config, report: reportFile })]
       const results: ActResult[] = []
       for (const [index, act] of acts.entries()) {
         const onAct = show.begin(index + 1, act)
@@ -81,7 +86,7 @@ export function createDemo({ balancer, pods, program, show }: DemoOptions): Demo
         results.push(result)
       }
       const found = faults(results.at(-1)!)
-      show.conclude(results, found)
+      show.conclude(results, found, existsSync(reportFile) ? reportFile : undefined)
       return found.length === 0
     },
     async end() {

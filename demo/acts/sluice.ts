@@ -7,10 +7,12 @@ export interface SluiceOptions {
   /** The script that is sluice's command line. */
   program: string
   config: string
+  /** Where its report goes. */
+  report: string
 }
 
 /** The product itself, as a process of its own, which writes where the demo writes. */
-export function sluiceAct({ children, program, config }: SluiceOptions): Act {
+export function sluiceAct({ children, program, config, report }: SluiceOptions): Act {
   return {
     name: 'sluice',
     about: 'Drain, wait until nothing is in flight, patch, wait for proof of the new container, restore.',
@@ -18,7 +20,7 @@ export function sluiceAct({ children, program, config }: SluiceOptions): Act {
     showsItself: true,
     async upgrade({ cluster }, image) {
       const request = ['upgrade', `statefulset/${WORKLOAD}`, `${CONTAINER}=${image}`]
-      const flags = ['-n', NAMESPACE, '--kubeconfig', cluster.kubeconfig, '--config', config]
+      const flags = ['-n', NAMESPACE, '--kubeconfig', cluster.kubeconfig, '--config', config, '--report', report]
       const command = [process.execPath, program, ...request, ...flags]
       const code = await children.runOnLeash(command, { output: 'inherit' }).exit
       return code === 0 ? undefined : `it ended with ${code}`

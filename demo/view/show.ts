@@ -13,7 +13,7 @@ export interface Show {
   /** Gives what is to be called with the act as it goes on. */
   begin(number: number, act: Act): (result: ActResult) => void
   end(result: ActResult): void
-  conclude(results: readonly ActResult[], faults: readonly string[]): void
+  conclude(results: readonly ActResult[], faults: readonly string[], report: string | undefined): void
   /** Nothing more is said of an act. */
   close(): void
 }
@@ -55,12 +55,13 @@ export function createShow({ isLive, ...deps }: ShowDeps): Show {
       close()
       say(...(hasLines ? [''] : []), ...pictureOf(result, colors), `  ${requestsOf(result)}`)
     },
-    conclude(results, faults) {
+    conclude(results, faults, report) {
       say('', ...comparison(results).map((line, index) => (index === 0 ? colors.dim(line) : line)))
       say(colors.dim('Below each pod: how often it was drained / restored. Flips: what is beyond once.'), '')
       if (faults.length === 0) say(colors.green('sluice: no request failed; one drain and one restore for each pod.'))
       else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
       say('', 'Where to look next:')
+      if (report !== undefined) say(`  ${report}`, '      what sluice did in act 3, pod by pod: open it in a browser')
       say('  README.md, "Use"   on your own cluster, in seven steps', '  docs/protocol.md   why it holds, whatever crashes')
     },
     close,

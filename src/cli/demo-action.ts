@@ -5,19 +5,21 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { DemoFlags } from './flags.ts'
 import { codeOf, watchInterrupts } from './interrupts.ts'
 import { createColors, useColor } from './output/color.ts'
+import { parseReportFiles } from './report-files.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Plays the demo, and leaves no process behind, however it ends. */
 export async function demoAction(flags: DemoFlags, { terminal }: CommandContext): Promise<ExitCode> {
   const pods = Number(flags.pods)
   if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods ${flags.pods}: must be a number from 2 to 9`])
+  if (flags.report !== undefined) parseReportFiles([flags.report])
   const { out, env } = terminal
   const show = createShow({
     out,
     colors: createColors(useColor(flags.color, env, out.isTerminal)),
     isLive: out.isTerminal && env['TERM'] !== 'dumb' && !env['CI'],
   })
-  const demo = createDemo({ balancer: flags.loadBalancer, pods, program: process.argv[1]!, show })
+  const demo = createDemo({ balancer: flags.loadBalancer, pods, report: flags.report, program: process.argv[1]!, show })
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),
@@ -29,7 +31,7 @@ export async function demoAction(flags: DemoFlags, { terminal }: CommandContext)
   const interrupted = new Promise<ExitCode>((resolve) => {
     interrupts.stopInOrder((cause) => {
       show.close()
-      if ('bug' in cause) terminal.err.write(`error: ${String(cause.bug)}\n`)
+      terminal.err.write('bug' in cause ? `error: ${String(cause.bug)}\n` : `${cause.signal}: all its processes end\n`)
       resolve(codeOf(cause))
     })
   })

@@ -81,5 +81,6 @@ export interface AbortFlags
 export interface DemoFlags {
   loadBalancer: 'embedded' | 'haproxy'
   pods: string
+  report?: string
   color: ColorChoice
 }

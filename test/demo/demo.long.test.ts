@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest'
@@ -59,6 +59,8 @@ function expectThreeActs(demo: RunningDemo): void {
   expect(second!.failed).toBeGreaterThan(0)
   expect(third).toMatchObject({ failed: 0, pods: ['1/1', '1/1', '1/1'], flips: 0 })
   expect(third!.requests).toBeGreaterThan(100)
+  const [, report = ''] = /^Where to look next:\n {2}(.*)$/m.exec(demo.output()) ?? []
+  expect(readFileSync(report, 'utf8')).toMatch(/<!doctype html>[\s\S]*web-2/i)
   expect(demo.output()).toContain('sluice: no request failed; one drain and one restore for each pod.')
   // oxlint-disable-next-line no-control-regex -- there is no terminal
   expect(demo.output()).not.toMatch(/\u001b/)

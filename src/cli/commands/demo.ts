@@ -10,7 +10,7 @@ export function registerDemo(program: Command, context: CommandContext): void {
     .description(
       'Upgrades the same pods three times, under traffic: by a patch and Ready, by a wait and a follower of Ready, and by sluice. ' +
         'It needs no cluster: the API server and the kubelet are embedded, the pods, the load balancer and the traffic are ' +
-        'processes of this machine, on its loopback addresses. Nothing is left behind.',
+        'processes of this machine, on its loopback addresses. Nothing is left behind but the report.',
     )
     .addOption(
       new Option('--load-balancer <name>', 'embedded, or the haproxy that is installed here')
@@ -18,6 +18,10 @@ export function registerDemo(program: Command, context: CommandContext): void {
         .default('embedded'),
     )
     .option('--pods <number>', 'how many pods, from 2 to 9; with more than 3 it takes longer than a minute', '3')
+    .option(
+      '--report <file>',
+      'where the report of the last act goes, .html or .json (default: a new file in the temporary folder)',
+    )
     .addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
     .addHelpText(
       'after',
