@@ -1,4 +1,5 @@
 import { runSeeds } from '../test/simulation/seeds.ts'
+import { parsedInMs } from './json-yardstick.ts'
 import { median } from './table.ts'
 
 /*
@@ -7,25 +8,12 @@ import { median } from './table.ts'
  */
 
 const seeds = Number(process.argv[2] ?? 2_000)
-const POD = JSON.stringify(
-  Array.from({ length: 50 }, (_, id) => ({ id, name: `web-${id}`, labels: { app: 'web' }, ports: [80, 443] })),
-)
-const PARSES = 2_000
-
-/** Bytes that are parsed in a millisecond. */
-function parsed(): number {
-  const began = process.cpuUsage()
-  for (let time = 0; time < PARSES; time++) JSON.parse(POD)
-  const { user, system } = process.cpuUsage(began)
-  return (POD.length * PARSES) / ((user + system) / 1_000)
-}
-
-const speeds = [parsed(), parsed()]
+const speeds = [parsedInMs(), parsedInMs()]
 const { upgrades, violations, cpuMs } = await runSeeds({
   from: 1,
   count: seeds,
   jobs: 1,
-  onProgress: () => speeds.push(parsed()),
+  onProgress: () => speeds.push(parsedInMs()),
 })
 const rate = (count: number): string => ((count / cpuMs) * 1_000).toFixed(0)
 const kilobytes = ((cpuMs / upgrades) * median(speeds)) / 1_000

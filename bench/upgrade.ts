@@ -1,13 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startCluster } from '../test/cluster/cluster.ts'
 import { service, statefulSet } from '../test/cluster/manifests.ts'
 import { RUNNER, startUpgradeBed } from '../test/cluster/upgrade-bed.ts'
 import type { UpgradeBed } from '../test/cluster/upgrade-bed.ts'
+import { buildSluice } from './built-sluice.ts'
 import { aggregation, sequentialScript } from './by-hand.ts'
 import { observePods } from './pods-own.ts'
 import { median, printTable } from './table.ts'
@@ -39,13 +37,7 @@ interface Sample {
   own: number
 }
 
-const root = resolve(import.meta.dirname, '..')
-const built = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
-const building = spawnSync(process.execPath, [join(root, 'scripts/build.ts'), built], { stdio: ['ignore', 'ignore', 'inherit'] })
-if (building.status !== 0) throw new Error('the build failed')
-// It says that the files are modules: without it Node compiles each of them twice, to find that out.
-copyFileSync(join(root, 'package.json'), join(built, 'package.json'))
-
+const built = buildSluice()
 const cluster = await startCluster()
 const kubeconfig = await cluster.kubeconfigFor({ user: RUNNER })
 const allWays: [string, (bed: UpgradeBed, image: string) => Promise<void>][] = [
@@ -73,7 +65,7 @@ try {
 } finally {
   await bed?.stop()
   await cluster.stop()
-  rmSync(built, { recursive: true, force: true })
+  built.remove()
 }
 
 console.log('')
@@ -117,7 +109,7 @@ async function measure(on: UpgradeBed, upgrade: () => Promise<void>): Promise<Sa
 
 async function sluice({ configFile, namespace }: UpgradeBed, image: string): Promise<void> {
   const flags = ['-n', namespace, '--config', configFile, '--kubeconfig', kubeconfig, '-o', 'jsonl']
-  const args = [join(built, 'cli/sluice.js'), 'upgrade', 'statefulset/web', `app=${image}`, ...flags]
+  const args = [built.script, 'upgrade', 'statefulset/web', `app=${image}`, ...flags]
   const child = spawn(process.execPath, args, { stdio: ['ignore', values.verbose ? 'inherit' : 'ignore', 'inherit'] })
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== 0) throw new Error(`sluice exited with ${code}`)
