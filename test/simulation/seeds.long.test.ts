@@ -6,7 +6,7 @@ import { INCIDENTS } from './scene.ts'
 import { WIRE_FAULTS } from './faults.ts'
 
 /** More of them, and from elsewhere, by `npm run simulate`. */
-const SEEDS = 5_000
+const SEEDS = 20_000
 
 test(`${SEEDS} seeds break no promise, and meet every fault`, async () => {
   const args = [join(import.meta.dirname, 'main.ts'), '--seeds', String(SEEDS)]

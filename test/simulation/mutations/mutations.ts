@@ -10,7 +10,6 @@ const TRAFFIC = 'src/engine/traffic.ts'
 const EXECUTION = 'src/engine/execution.ts'
 const OWNERSHIP = 'src/engine/ownership.ts'
 const ROLLOUT = 'src/engine/rollout.ts'
-const WINDOW_PODS = 'src/engine/window-pods.ts'
 
 /** Each takes one protection away. The simulation must find every one of them. */
 export const MUTATIONS: Mutation[] = [
@@ -288,28 +287,6 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    name: 'call-outlives-lease',
-    breaks: 'a call leaves that may live longer than the Lease of its owner',
-    changes: [
-      {
-        file: EXECUTION,
-        find: 'if (!owners.isHeld(podOf(uid), CALL_LIFE_MS))',
-        replace: 'if (!owners.isHeld(podOf(uid), 0))',
-      },
-    ],
-  },
-  {
-    name: 'lease-given-back-in-doubt',
-    breaks: 'the Lease is given back while a call may still be on its way',
-    changes: [
-      {
-        file: EXECUTION,
-        find: 'if (await world.traffic.quiet()) await',
-        replace: 'if (await world.traffic.quiet().then(() => true)) await',
-      },
-    ],
-  },
-  {
     name: 'claim-skipped',
     breaks: 'what an earlier owner has left open is acted on before it is taken over by a guarded write',
     changes: [
@@ -321,84 +298,9 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    name: 'restore-guard-without-container',
-    breaks: 'PATCH 3 does not test that the containers are those that were seen running',
-    changes: [
-      {
-        file: PATCHES,
-        find: '...sameImage(pod, container.name),\n      ...sameContainer(pod, container.name, container.containerId),',
-        replace: '',
-      },
-    ],
-  },
-  {
-    name: 'old-versions-taken',
-    breaks: 'a version of a pod that is older than the one known is taken for news',
-    changes: [
-      {
-        file: 'src/kube/object-store.ts',
-        find: 'return known !== undefined && isOlderVersion(resourceVersion, known.resourceVersion)',
-        replace: 'return known === undefined && isOlderVersion(resourceVersion, resourceVersion)',
-      },
-    ],
-  },
-  {
-    name: 'vacancies-not-counted',
-    breaks: 'a pod that was deleted, and in whose place none has come yet, is not missed in the window',
-    changes: [{ file: WINDOW_PODS, find: '.look(included)', replace: '.look([])' }],
-  },
-  {
     name: 'place-kept-while-checked',
     breaks: 'a pod that is being checked keeps its place in the window, whatever goes down meanwhile',
     changes: [{ file: ROLLOUT, find: "if (member.state === 'checking') member.actor.send({ type: 'wait' })", replace: '' }],
-  },
-  {
-    name: 'heir-not-waiting',
-    breaks: 'a pod is upgraded while its targets are still being settled for the pod that was at its address before',
-    changes: [{ file: ROLLOUT, find: 'return pod && settlingFor(pod)', replace: 'return pod && undefined' }],
-  },
-  {
-    name: 'evicted-settled-anew',
-    breaks: 'the journal of an evicted pod is left open when it is settled, so that every later owner settles it again',
-    changes: [
-      {
-        file: 'machines/pod-upgrade/setup.ts',
-        find: 'keepsJournal: ({ context }) => !context.gone && context',
-        replace: 'keepsJournal: ({ context }) => context.gone && context',
-      },
-    ],
-  },
-  {
-    name: 'unprobed-ready-trusted',
-    breaks: 'Ready is believed of a container that no probe has seen, since the kubelet was restarted',
-    changes: [
-      {
-        file: ROLLOUT,
-        find: 'Math.max(settings.readyForMs, goalUnprobedMs(context))',
-        replace: 'Math.max(settings.readyForMs, 0 * goalUnprobedMs(context))',
-      },
-    ],
-  },
-  {
-    name: 'silent-kubelet-proves',
-    breaks: 'five quiet seconds prove a container whose status does not name the wanted image',
-    changes: [{ file: ROLLOUT, find: 'const UNNAMED_MARGIN_MS = 60_000', replace: 'const UNNAMED_MARGIN_MS = 5_000' }],
-  },
-  {
-    name: 'reload-not-noticed',
-    breaks: 'nobody looks whether a load balancer that forgets by itself still has a restarting pod out',
-    changes: [
-      {
-        file: 'src/engine/reload-guard.ts',
-        find: 'if (timer !== undefined) return',
-        replace: 'if (timer === undefined) return',
-      },
-    ],
-  },
-  {
-    name: 'failed-pod-not-guarded',
-    breaks: 'nobody looks so for a pod that has failed, while its run goes on',
-    changes: [{ file: ROLLOUT, find: "['restarting', 'warming', 'failed']", replace: "['restarting', 'warming']" }],
   },
   {
     name: 'planted-timer',
