@@ -14,6 +14,8 @@ test(`${SEEDS} seeds break no promise, and meet every fault`, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26 }).catch(
     (error: unknown) => error as { stdout: string },
   )
+  // Which seeds, before how many.
+  expect(stdout.split('\n').filter((line) => line.startsWith('seed '))).toEqual([])
   expect(stdout.trim().split('\n').at(-1)).toMatch(new RegExp(`^${SEEDS} seeds, \\d+ upgrades, 0 violations$`))
   for (const fault of [...WIRE_FAULTS, ...INCIDENTS, 'lb-partial-batch', 'lb-false-success']) {
     expect(stdout).toMatch(new RegExp(`^  ${fault} +[1-9]`, 'm'))
