@@ -154,7 +154,7 @@ test('an operator removes, adds and points elsewhere; a write for the former add
   ])
 })
 
-test('what a hook refuses changes nothing; what is throttled does not arrive', () => {
+test('what a hook refuses, and what is throttled, changes nothing, and is told', () => {
   const faults = ['busy', 'forbidden', 'false-success'] as const
   const left = [...faults]
   const { prepare, changes, admin } = bed('G1', { fault: () => left.shift() })
@@ -163,4 +163,8 @@ test('what a hook refuses changes nothing; what is throttled does not arrive', (
   expect(changes.map((change) => change.type === 'effect' && change.accepted)).toEqual([false, false, false])
   const throttled = bed('G1', { throttle: () => 100 })
   expect(throttled.balancer.list()).toEqual({ throttledMs: 100 })
+  const entries = [{ ...servers[0]!, operation: 'op-1' }]
+  expect(throttled.balancer.write({ by: 'one', kind: 'drain', fence: 1, leftAt: 0, entries })).toEqual({ throttledMs: 100 })
+  expect(throttled.admin()).toBe('ready')
+  expect(throttled.changes).toMatchObject([{ effect: 'drain', operation: 'op-1', accepted: false }])
 })

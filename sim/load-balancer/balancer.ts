@@ -169,6 +169,17 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     return told(result, true, verdict.setting)
   }
 
+  /** It came, and was told to come again: a second delivery of the same call is no first one. */
+  function turnAway({ by, kind: effect, fence, leftAt, entries: wanted }: Write): void {
+    for (const { name: target, operation } of wanted) {
+      const entry = entries.get(target)
+      if (entry === undefined) continue
+      const state = stateOf(entry, clock.now())
+      const states = { before: state, after: state }
+      options.onChange?.({ type: 'effect', by, balancer, target, effect, operation, fence, leftAt, accepted: false, ...states })
+    }
+  }
+
   function enqueue(write: Write): Map<string, WriteResult> {
     const job = `job-${jobs.size + 1}`
     const pending: WriteResult = { outcome: 'pending', job }
@@ -181,9 +192,11 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     return jobs.get(job)!
   }
 
-  function answer<T>(reply: () => T): T | Throttled {
+  function answer<T>(reply: () => T, onThrottled?: () => void): T | Throttled {
     const throttledMs = options.throttle?.()
-    return throttledMs === undefined ? reply() : { throttledMs }
+    if (throttledMs === undefined) return reply()
+    onThrottled?.()
+    return { throttledMs }
   }
 
   return {
@@ -208,10 +221,13 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
       })
     },
     write: (write) =>
-      answer(() => {
-        if (write.entries.length > (options.batchMax ?? Infinity)) throw new Error(`${balancer} takes no more than its batch`)
-        return jobMs === undefined ? new Map(write.entries.map((one) => [one.name, apply(write, one)])) : enqueue(write)
-      }),
+      answer(
+        () => {
+          if (write.entries.length > (options.batchMax ?? Infinity)) throw new Error(`${balancer} takes no more than its batch`)
+          return jobMs === undefined ? new Map(write.entries.map((one) => [one.name, apply(write, one)])) : enqueue(write)
+        },
+        () => turnAway(write),
+      ),
     poll: (job) => answer(() => jobs.get(job) ?? new Map()),
     state(name) {
       const entry = entries.get(name)
