@@ -188,6 +188,19 @@ test('held, a run takes in no new pod, and what an earlier owner has left open a
   expect([...bed.states.keys()]).toEqual(['web-2'])
 })
 
+test('a pod that has failed before holds the run as soon as it is taken in, and the others are named all the same', async () => {
+  const bed = createBed({ ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) } })
+  const waiting = { reason: 'InvalidImageName', message: 'no such name' }
+  const containers = [{ name: 'app', image: 'app:v2', status: { image: 'app:v1', running: false, waiting } }]
+  const rollback = { ...journalOf('web-1', 'patched') }
+  const journal = { ...(rollback as { journal: Journal }).journal, rollback: [{ container: 'app', image: 'app:v1' }] }
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1, containers }), { kind: 'read', journal })
+  await bed.see(podAt('web-2'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect([...bed.states.keys()]).toEqual(['web-1', 'web-2'])
+})
+
 test('checkpointed, it takes in nothing', async () => {
   const bed = createBed()
   await bed.see(podAt('web-1'))

@@ -309,10 +309,12 @@ export function createRollout(options: RolloutOptions): Rollout {
    */
   function takeIn(included: readonly Observation[]): void {
     if (intake === 'none') return
+    // As it is at the beginning: one that has failed before holds the run as soon as it is taken in, and the others are named too.
+    const openAlone = intake === 'open'
     const others = included.filter(({ pod }) => !members.has(pod.uid))
     for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
       // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
-      if ((pod.deleting || pod.finished || intake === 'open') && !isOpen(stored)) continue
+      if ((pod.deleting || pod.finished || openAlone) && !isOpen(stored)) continue
       // Its address is still being settled for the pod before it.
       if (settlingFor(pod)) continue
       const input = options.inputFor(pod)

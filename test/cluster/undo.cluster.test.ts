@@ -88,9 +88,8 @@ describeOnCluster('back to the images before', (cluster) => {
 
     it('killed while the pod is on its way back: the same command goes on with that', async () => {
       const { bed, traffic } = await start('rollback-killed', {
-        // Its restart was not watched from the patch on, so that only time proves it: the grace period and 60 s, since
-        // containerd may name this image by another of its tags.
-        deadlines: { restart: '90s', ready: '10s' },
+        // Its restart was not watched from the patch on, so that only time proves it: the grace period and 5 s.
+        deadlines: { restart: '10s', ready: '10s' },
       })
       const before = await standings(bed)
       const command = ['upgrade', 'sts/web', 'app=localhost/app:bad', '--on-failure', 'rollback']
