@@ -17,10 +17,13 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
   judgeIntent(world, entry, target, claim, report)
   if (claim === undefined) return
   const progress = progressOf(target, claim)
-  if (isBeyondPromise(world, entry, target)) {
+  const isBeyond = isBeyondPromise(world, entry, target)
+  if (isBeyond) {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
   } else judgeOrder(world, entry, target, claim, progress, report)
   note(entry, target, progress)
+  // The call that this one came before is still on its way.
+  if (isBeyond) progress.isDisturbed = true
 }
 
 /** I5: who sends has written down before that it will, and holds the Lease. */
