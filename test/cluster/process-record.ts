@@ -63,7 +63,13 @@ export function childrenOf(pid: number): ProcessRecord[] {
 
 function startTimeOf(pid: number): string | undefined {
   const fields = statOf(pid)
-  return fields === undefined || fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  return fields === undefined || hasEnded(fields) ? undefined : fields[19]
+}
+
+/** The first thread may be a zombie while others still hold what is the process's: its files, and the ports it listens on. */
+function hasEnded([state, ...fields]: string[]): boolean {
+  const threads = Number(fields[16])
+  return state === 'X' || (state === 'Z' && threads <= 1)
 }
 
 /** The fields after the command's name, which may itself hold spaces and parentheses. */
