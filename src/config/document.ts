@@ -1,5 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, type Document, type Node } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  visit,
+  type Document,
+  type Node,
+  type YAMLError,
+} from 'yaml'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 
 /** A config is a page or two; whatever is larger than this is another file. */
@@ -47,7 +58,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   if (mistakes.length > 0) {
     const issues = mistakes
       .slice(0, 100)
-      .map(({ message, pos }) => ({ path: '', message: `YAML: ${inWords(message)}`, ...positionAt(pos[0]) }))
+      .map((mistake) => ({ path: '', message: `YAML: ${inWords(mistake, text)}`, ...positionAt(mistake.pos[0]) }))
     // One mistake makes the parser stumble on, often over the same place.
     const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
@@ -57,6 +68,9 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     fail({ path: '', message: 'a second YAML document begins here', hint, ...positionAt(second.range[0]) })
   }
 
+  const aliases = wrongAliases(document, positionAt)
+  if (aliases.length > 0) fail(aliases)
+
   return { value: toValue(document, fail), ...locator(document, positionAt) }
 }
 
@@ -65,9 +79,29 @@ function isEmptyNode(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
-/** The parser passes on even the message of a stack that ran out. */
-function inWords(message: string): string {
+/** The parser passes on even the message of a stack that ran out, and does not name a key that stands there twice. */
+function inWords({ code, message, pos }: YAMLError, text: string): string {
+  if (code === 'DUPLICATE_KEY') return `${/^[\w./-]+/.exec(text.slice(pos[0]))?.[0] ?? 'this key'} stands here a second time`
   return message.startsWith('Maximum call stack') ? 'nested too deep' : message
+}
+
+/** Aliases of nothing, and those within what they name: a value without an end. */
+function wrongAliases(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  const anchors = new Map<string, Node>()
+  visit(document, {
+    Value: (_key, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
+    },
+    Alias: (_key, alias, ancestors) => {
+      const named = anchors.get(alias.source)
+      if (named !== undefined && !ancestors.includes(named)) return
+      const message = named === undefined ? 'stands for nothing' : 'stands within what it names'
+      const hint = named === undefined ? 'a text that begins with * needs quotes' : 'write the value out in its place'
+      issues.push({ path: '', message: `the alias *${alias.source} ${message}`, hint, ...positionAt(alias.range![0]) })
+    },
+  })
+  return issues
 }
 
 type Fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown) => never

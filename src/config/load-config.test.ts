@@ -320,8 +320,18 @@ describe('a file that is no config', () => {
       `${VALID}---\n${VALID}`,
       'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file, and choose with --config',
     ],
-    ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: YAML: Map keys must be unique`],
+    ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: YAML: kind stands here a second time`],
     ['a tab as indentation', 'drain:\n\tdeadline: 1s\n', `sluice.yaml:2:1: YAML: Tabs are not allowed as indentation`],
+    [
+      'an alias of nothing, as a pattern without quotes is',
+      `${VALID}drain: *.pem\n`,
+      'sluice.yaml:5:8: the alias *.pem stands for nothing\n    a text that begins with * needs quotes',
+    ],
+    [
+      'an alias within what it names',
+      `${VALID}drain: &all {deadline: 1s, onDeadline: [*all]}\n`,
+      'sluice.yaml:5:41: the alias *all stands within what it names\n    write the value out in its place',
+    ],
     ['an unknown tag', `${VALID}drain: !secret {deadline: 1s}\n`, `sluice.yaml:5:8: YAML: Unresolved tag: !secret`],
     ['Latin-1', Uint8Array.of(0x61, 0x3a, 0x0a, 0xe4, 0x0a), 'sluice.yaml:2:1: is not UTF-8 text\n    save the file as UTF-8'],
     [
