@@ -18,8 +18,16 @@ const headerValue = z.union(
 
 export type HeaderValue = z.infer<typeof headerValue>
 
+/** They say where a message ends and what becomes of the connection: one that is wrong makes the next answer another's. */
+const FRAMING = /^(connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+
+const headerName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header')
+  .refine((name) => !FRAMING.test(name), 'belongs to the connection\nremove it: sluice sets what is needed')
+
 const headers = z
-  .record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is no name of a header'), headerValue)
+  .record(headerName, headerValue)
   .describe('By name: text with ${CEL} in it; or, for a secret, {file: PATH} or {env: NAME}.')
 
 const body: z.ZodType<Json> = z

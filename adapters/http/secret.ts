@@ -6,9 +6,7 @@ export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
 
 /** The message where something else stands in the place of a secret's source: it may be the secret, and is not repeated. */
 export function noSource({ input }: { input?: unknown }): string | undefined {
-  return input === undefined || (typeof input === 'object' && input !== null)
-    ? undefined
-    : `must not be written out\n${SECRET_WAY_OUT}`
+  return input === undefined || typeof input === 'object' ? undefined : `must not be written out\n${SECRET_WAY_OUT}`
 }
 
 export const secretSource = z

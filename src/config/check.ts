@@ -124,6 +124,11 @@ function describe(issue: Issue, path: PropertyKey[], value: unknown): Finding {
     }
     case 'invalid_format':
       return finding(path, `${shown} has not the form ${issue.pattern ?? issue.format}`)
+    case 'invalid_key': {
+      // The value is not shown: a header with a name that is none may hold a secret all the same.
+      const [message = '', hint] = issue.issues[0]?.message.split('\n') ?? []
+      return finding(path, message || 'cannot be a key', hint, 'key')
+    }
     case 'not_multiple_of':
       return finding(path, `${shown} is not a multiple of ${issue.divisor}`)
     default:
@@ -168,7 +173,7 @@ function isEmpty(value: unknown): boolean {
 
 /** Such a value belongs in a file or the environment; where someone wrote it here, it must not reach a log as well. */
 function looksSecret(path: readonly PropertyKey[]): boolean {
-  return /pass|secret|token|credential|authorization|cookie|(api|access|private)[-_]?key/i.test(String(path.at(-1)))
+  return path.some((key) => /auth|pass|secret|token|credential|cookie|(api|access|private)[-_]?key/i.test(String(key)))
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
