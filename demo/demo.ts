@@ -43,9 +43,9 @@ const READY_LIMIT_MS = 60_000
 
 export function createDemo({ balancer, pods, report, program, show }: DemoOptions): Demo {
   const children = createChildren()
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+  const folder = temporaryFolder('sluice-demo-')
   const config = join(folder, 'sluice.yaml')
-  const reportFolder = report === undefined ? mkdtempSync(join(tmpdir(), 'sluice-report-')) : undefined
+  const reportFolder = report === undefined ? temporaryFolder('sluice-report-') : undefined
   const reportFile = report ?? join(reportFolder!, 'report.html')
 
   async function setTheStage(): Promise<Stage> {
@@ -97,5 +97,14 @@ export function createDemo({ balancer, pods, report, program, show }: DemoOption
       children.kill()
       removeFiles()
     },
+  }
+}
+
+function temporaryFolder(prefix: string): string {
+  try {
+    return mkdtempSync(join(tmpdir(), prefix))
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code
+    throw new DemoError(`the temporary folder ${tmpdir()} cannot be written to (${why}): name another one with TMPDIR`)
   }
 }

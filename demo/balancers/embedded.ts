@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
 import type { LoadBalancerOptions } from '../load-balancer/load-balancer.ts'
 import type { Server } from '../load-balancer/pool.ts'
-import type { Children } from '../processes/children.ts'
+import { DemoError } from '../demo-error.ts'
+import type { Child, Children } from '../processes/children.ts'
 import type { Balancer, BalancerOptions } from './balancer.ts'
 
 const PATH = '/servers/${target.id}'
@@ -36,11 +37,19 @@ export interface Listening {
 export async function startEmbedded(children: Children, { pods, port }: BalancerOptions): Promise<Balancer> {
   const options: LoadBalancerOptions = { servers: pods }
   const child = children.run('load-balancer', { OPTIONS: JSON.stringify(options) })
-  const { adminUrl, trafficUrl } = await firstLine(child.process.stdout!)
+  const { adminUrl, trafficUrl } = await firstLine(child)
+
+  async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+    try {
+      return await fetch(`${adminUrl}${path}`, init)
+    } catch {
+      throw new DemoError('the load balancer of the demo does not answer any more')
+    }
+  }
 
   async function set(pod: string, state: 'drain' | 'ready'): Promise<void> {
     const body = JSON.stringify({ state })
-    const { ok, status } = await fetch(`${adminUrl}/servers/${pod}`, { method: 'PUT', body })
+    const { ok, status } = await ask(`/servers/${pod}`, { method: 'PUT', body })
     if (!ok) throw new Error(`demo: the load balancer answered ${status} to ${body} for ${pod}`)
   }
 
@@ -49,7 +58,7 @@ export async function startEmbedded(children: Children, { pods, port }: Balancer
     url: trafficUrl,
     config: { name: 'edge', adapter: 'http', port, options: { url: adminUrl, ...REST_API } },
     async look() {
-      const { servers } = (await (await fetch(`${adminUrl}/servers`)).json()) as { servers: Server[] }
+      const { servers } = (await (await ask('/servers')).json()) as { servers: Server[] }
       return new Map(servers.map(({ name, state }) => [name, state === 'ready']))
     },
     drain: (pod) => set(pod, 'drain'),
@@ -57,7 +66,7 @@ export async function startEmbedded(children: Children, { pods, port }: Balancer
   }
 }
 
-async function firstLine(stdout: NodeJS.ReadableStream): Promise<Listening> {
-  for await (const line of createInterface({ input: stdout })) return JSON.parse(line) as Listening
-  throw new Error('demo: the load balancer did not start')
+async function firstLine({ process, complaints }: Child): Promise<Listening> {
+  for await (const line of createInterface({ input: process.stdout! })) return JSON.parse(line) as Listening
+  throw new DemoError(`the load balancer of the demo did not start: ${complaints()}`)
 }

@@ -46,6 +46,14 @@ test('a command on a leash ends as it ends, and is not there where it is not', a
   expect(await children.runOnLeash(['/no/such/command']).exit).toBe(127)
 })
 
+test('a command does not outlive its leash', async () => {
+  children = createChildren()
+  const leashed = children.runOnLeash([process.execPath, '-e', 'console.log(process.pid); setInterval(() => {}, 1_000)'])
+  const [line] = (await once(leashed.process.stdout!, 'data')) as [Buffer]
+  leashed.process.kill('SIGKILL')
+  await expect.poll(() => runs(Number(line)), { timeout: 20_000 }).toBe(false)
+})
+
 test('a pod listens once it has warmed up, and dies of SIGTERM', async () => {
   children = createChildren()
   const pod = children.run('pod', { PORT: '0' })

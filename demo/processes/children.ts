@@ -49,7 +49,11 @@ export function createChildren(): Children {
     const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string)
     const one: Child = { process: child, exit, kill: (signal) => killGroup(child, signal), complaints: () => complaints.trim() }
     running.add(one)
-    const forget = (): void => void running.delete(one)
+    const forget = (): void => {
+      running.delete(one)
+      // A leash that was killed lets its command go.
+      killGroup(child, 'SIGKILL')
+    }
     exit.then(forget, forget)
     return one
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { DemoError } from '../demo-error.ts'
 import type { Children } from '../processes/children.ts'
 import type { GeneratorOptions } from './generator.ts'
 import type { TrafficLine } from './lines.ts'
@@ -22,7 +23,7 @@ export function startTraffic(children: Children, options: GeneratorOptions): Tra
   const lines = createInterface({ input: child.process.stdout! })
   const closed = once(lines, 'close')
   const tooEarly = async (): Promise<Error> =>
-    new Error(`demo: the traffic generator ended too early (${await child.exit}): ${child.complaints()}`)
+    new DemoError(`the traffic generator of the demo ended too early (${await child.exit}) ${child.complaints()}`.trim())
   lines.on('line', (text) => {
     const line = JSON.parse(text) as TrafficLine
     addLine(tally, line)
