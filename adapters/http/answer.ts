@@ -1,5 +1,6 @@
 /** What an answer means: success, or which kind of error. */
 import { AdapterError, type AdapterErrorKind } from '../contract.ts'
+import { blotOut } from './secret.ts'
 
 export interface Answer {
   status: number
@@ -10,9 +11,9 @@ export interface Answer {
 
 /** Part of an answer for a message: on one line, short, without what must not be seen. */
 export function excerpt(text: string, secrets: readonly string[]): string {
-  let shown = text
-  for (const secret of secrets) shown = shown.replaceAll(secret, '***')
-  shown = shown.replaceAll(/[\p{C}\s]+/gu, ' ').trim()
+  const shown = blotOut(text, secrets)
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
   return shown.length > 200 ? `${shown.slice(0, 199)}…` : shown
 }
 
@@ -67,8 +68,9 @@ export function parseJson(component: string, what: string, { text, headers }: An
   try {
     return JSON.parse(text, exact as (key: string, value: unknown) => unknown)
   } catch (error) {
-    const type = headers['content-type'] ?? 'no content type'
-    const message = `${what} answered with something that is not JSON (${type}): ${excerpt(text, secrets)}`
+    const type = excerpt(headers['content-type'] ?? 'no content type', secrets)
+    const said = excerpt(text, secrets)
+    const message = `${what} answered with ${said === '' ? 'nothing' : 'something that is not JSON'} (${type})${said === '' ? '' : `: ${said}`}`
     // Reading again does no harm, and a page of a proxy may be gone then.
     throw new AdapterError(component, 'retryable', message, { cause: withoutText(error) })
   }

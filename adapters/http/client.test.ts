@@ -94,6 +94,19 @@ test.each<[number, Record<string, string>, string, string]>([
   expect(requests).toBe(2)
 })
 
+test.each([
+  ['JSON', JSON.stringify],
+  ['JSON of Go', (text: string) => JSON.stringify(text).replaceAll('&', '\\u0026').replaceAll('<', '\\u003c')],
+  ['JSON of PHP', (text: string) => JSON.stringify(text).replaceAll('/', '\\/')],
+  ['a URL', encodeURIComponent],
+  ['HTML', (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&#34;')],
+])('a secret is not shown as %s writes it', async (_what, write) => {
+  const secret = 'sword/f+sh=&<4711"\\'
+  const url = await serve((_request, response) => void response.writeHead(400).end(`${write(secret)}!`))
+  const { message } = await failureOf(url, { isWrite: true, request: { secrets: ['sword', secret] } })
+  expect(message).toMatch(/answered 400 \("?\*\*\*"?!\)$/)
+})
+
 test('Retry-After is told, in seconds and as a date', async () => {
   let value = '7'
   const url = await serve((_request, response) => void response.writeHead(429, { 'retry-after': value }).end())
@@ -141,7 +154,10 @@ test('an answer that breaks off: ambiguous for a write', async () => {
     response.writeHead(200, { 'content-length': 100 }).write('{"half')
     setTimeout(() => response.destroy(), 10)
   })
-  expect((await failureOf(url, { isWrite: true })).kind).toBe('ambiguous')
+  expect(await failureOf(url, { isWrite: true })).toMatchObject({
+    kind: 'ambiguous',
+    message: expect.stringContaining('the answer broke off'),
+  })
   expect((await failureOf(url, { isWrite: false })).kind).toBe('retryable')
 })
 

@@ -1,4 +1,5 @@
 /** Sends one request and gives its answer: no retry, no redirect, no proxy; connections are kept and used again. */
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import {
   Agent as HttpAgent,
@@ -9,6 +10,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import axios, { isAxiosError } from 'axios'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
 import { type Answer, statusError } from './answer.ts'
@@ -40,19 +42,27 @@ function createAgent(component: string, { url, tls }: Pick<HttpOptions, 'url' | 
   const pool = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
   if (!url.startsWith('https:')) return new HttpAgent(pool)
   const [ca, cert, key] = [tls?.ca, tls?.cert, tls?.key].map((file) => readTlsFile(component, file))
-  return new HttpsAgent({
-    ...pool,
-    // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
-    rejectUnauthorized: true,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  })
+  const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  try {
+    // The context itself passes over what is no certificate in `ca`.
+    if (ca !== undefined) void new X509Certificate(ca)
+    createSecureContext(files)
+  } catch (error) {
+    const names = Object.values(tls ?? {}).join(', ')
+    throw new AdapterError(component, 'fatal', `the files of tls (${names}) cannot be used: ${(error as Error).message}`)
+  }
+  // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED cannot take it away.
+  return new HttpsAgent({ ...pool, rejectUnauthorized: true, ...files })
 }
 
-/** The peer is another one than it should be, or its certificate is: trying again cannot help. */
-function isDistrust(code: string): boolean {
-  return /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/.test(code)
+/** Where the peer is another one than it should be, or its certificate is: trying again cannot help. */
+function distrust(code: string): string | undefined {
+  if (/^(ERR_TLS_CERT_ALTNAME|HOSTNAME_MISMATCH)/.test(code))
+    return `its certificate is for another name (${code}); write one that it is for in url`
+  if (/^CERT_(HAS_EXPIRED|NOT_YET_VALID)/.test(code)) return `its certificate is not valid now (${code})`
+  if (/^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/.test(code))
+    return `its certificate is not trusted (${code}); name the right one with tls.ca`
+  return undefined
 }
 
 /** The one line of the call's fate. */
@@ -110,13 +120,15 @@ export function createClient(component: string, options: Pick<HttpOptions, 'url'
     const kind = flight.sent && isWrite ? 'ambiguous' : 'retryable'
     if (closing.signal.aborted) return failed(kind, 'the adapter was closed')
     if (expired.aborted) return failed(kind, flight.sent ? 'no whole answer in time' : 'no connection in time')
-    if (isDistrust(code)) return failed('fatal', `its certificate is not trusted (${code}); name the right one with tls.ca`)
+    const distrusted = distrust(code)
+    if (distrusted !== undefined) return failed('fatal', distrusted)
+    if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return failed(kind, 'it does not speak TLS; is it http in url?')
     if (code === 'ECONNREFUSED') return failed(kind, 'nobody listens there (ECONNREFUSED)')
     const message = cause?.message || (isAxiosError(error) ? error.message : 'failed')
     if (message.startsWith('maxContentLength')) {
       return failed(isWrite ? 'ambiguous' : 'fatal', `the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`)
     }
-    return failed(kind, message)
+    return failed(kind, message === 'stream has been aborted' ? 'the answer broke off' : message)
   }
 
   return {

@@ -236,6 +236,13 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
     detail: 'http edge: inspect.weight gives "heavy", which is no number from 0 up',
   })
   expect(await resultOf(adapter.drain([target], call))).toEqual(['fatal', expect.stringContaining('inspect.weight')])
+  body = {
+    epoch: 'one',
+    servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: 'yes', inFlight: 0 }],
+  }
+  expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
+    detail: 'http edge: inspect.routable gives "yes", which is neither true nor false',
+  })
   expect(lb.writes()).toEqual([])
 })
 
@@ -279,6 +286,16 @@ test('an answer that is no JSON is told, without the secret that it echoes', asy
     kind: 'retryable',
     message: `http edge: GET ${url}/servers answered with something that is not JSON (no content type): <html>Bearer ***</html>`,
   })
+})
+
+test('an empty answer is told as such', async () => {
+  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanups.push(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await expect(create(serversApi(url)).resolve([], call)).rejects.toThrow(
+    `http edge: GET ${url}/servers answered with nothing (no content type)`,
+  )
 })
 
 test('the operation id and the fence go out; what is done already is not sent again', async () => {

@@ -181,7 +181,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const weight = count(weightOf?.(values), 'inspect.weight')
     const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
     const isHealthy = routableOf?.(values) ?? true
-    if (typeof isHealthy !== 'boolean') throw new ExpressionError(`inspect.routable gives ${JSON.stringify(isHealthy)}`)
+    if (typeof isHealthy !== 'boolean')
+      throw new ExpressionError(`inspect.routable gives ${JSON.stringify(isHealthy)}, which is neither true nor false`)
     const epoch = epochOf?.(values)
     // Nobody new comes to weight 0, whatever the state is called.
     const effective = admin === 'in' && weight === 0 ? 'draining' : admin

@@ -48,3 +48,21 @@ function readSecretFile(file: string): string {
     throw new SecretError(`the file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`)
   }
 }
+
+const ENTITIES: Record<string, string> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
+
+/** A secret as an answer may echo it: each character as it is, or as JSON, a URL or HTML write it. */
+function echo(secret: string): RegExp {
+  const characters = [...secret].map((character) => {
+    const code = character.charCodeAt(0)
+    const hex = code.toString(16)
+    const entity = character in ENTITIES ? `|&${ENTITIES[character]};` : ''
+    return `(?:\\\\?\\x${hex}|%${hex}|\\\\u00${hex}|&#${code};|&#x${hex};${entity})`
+  })
+  return new RegExp(characters.join(''), 'gi')
+}
+
+/** The longest first: another one may be a part of it. */
+export function blotOut(text: string, secrets: readonly string[]): string {
+  return secrets.toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(echo(secret), '***'), text)
+}

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createPlainServer } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -67,11 +68,34 @@ describe.skipIf(opensslMissing)('over TLS', () => {
       })
       await withServer(certificates.misnamed, async (url) => {
         const tls = { ca: join(folder, 'ca') }
-        await expect(send(url, tls, { assertLive })).rejects.toMatchObject({ kind: 'fatal' })
+        await expect(send(url, tls, { assertLive })).rejects.toMatchObject({
+          kind: 'fatal',
+          message: expect.stringContaining('is for another name (ERR_TLS_CERT_ALTNAME_INVALID); write one'),
+        })
       })
       expect(assertLive).not.toHaveBeenCalled()
     } finally {
       vi.unstubAllEnvs()
+    }
+  })
+
+  test('files that are no certificates or keys, and a server without TLS, are told as such', async () => {
+    const [ca, cert] = [join(folder, 'ca'), join(folder, 'cert')]
+    await withServer(certificates.server, async (url) => {
+      for (const tls of [{ ca: import.meta.filename }, { cert, key: import.meta.filename }, { cert, key: cert }] as const) {
+        await expect(send(url, tls)).rejects.toMatchObject({
+          kind: 'fatal',
+          message: expect.stringContaining(`the files of tls (${Object.values(tls).join(', ')}) cannot be used: `),
+        })
+      }
+    })
+    const plain = createPlainServer((_request, response) => void response.end('{}')).listen(0, '127.0.0.1')
+    await new Promise((resolve) => plain.once('listening', resolve))
+    try {
+      const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
+      await expect(send(url, { ca })).rejects.toThrow('it does not speak TLS; is it http in url?')
+    } finally {
+      plain.close()
     }
   })
 })
