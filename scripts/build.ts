@@ -20,23 +20,37 @@ function buildLibrary(): void {
   if (status !== 0) throw new Error('tsc failed: the library is not built')
 }
 
-/**
- * Of client-node the kubeconfig alone, without the generated API, which is nine tenths of it and costs a third of the time
- * that a command takes to begin. Types come from the package as it is.
- */
-function kubeconfigAlone(): Plugin {
-  const config = join(root, 'node_modules/@kubernetes/client-node/dist/config.js')
+const modules = join(root, 'node_modules')
+
+/** Packages of which less is needed than their index loads, which is most of the time that a command takes to begin. */
+function neededAlone(): Plugin {
+  const kubeconfig = join(modules, '@kubernetes/client-node/dist/config.js')
+  const dispatchers = { Pool: 'pool.js', ProxyAgent: 'proxy-agent.js' }
+  /** Its generated API, and ways to send a request, which here is done by src/kube alone. */
   const unused: Record<string, readonly string[]> = {
     './gen/index.js': ['createConfiguration', 'ServerConfiguration'],
     './middleware.js': ['setHeaderMiddleware'],
+    hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
+    socks: ['SocksClient'],
+    'socks-proxy-agent': ['SocksProxyAgent'],
+    undici: ['Agent', 'ProxyAgent'],
   }
   return {
-    name: 'kubeconfig-alone',
+    name: 'needed-alone',
     resolveId(source, importer) {
-      if (source === '@kubernetes/client-node') return config
-      return importer === config && source in unused ? `\0unused ${source}` : null
+      if (source === '@kubernetes/client-node') return kubeconfig
+      if (importer === kubeconfig && source in unused) return `\0unused ${source}`
+      if (importer === kubeconfig && source === 'node:http') return '\0http'
+      return source === 'undici' ? '\0dispatchers of undici' : null
     },
     load(id) {
+      // Imported, all that it exports is looked at, and with it Node's own undici is loaded, for its WebSocket.
+      if (id === '\0http') return "export default process.getBuiltinModule('node:http')"
+      if (id === '\0dispatchers of undici') {
+        const folder = join(modules, 'undici/lib/dispatcher')
+        const parts = Object.entries(dispatchers)
+        return parts.map(([name, file]) => `export { default as ${name} } from '${folder}/${file}'`).join('\n')
+      }
       const names = id.startsWith('\0unused ') ? unused[id.slice('\0unused '.length)] : undefined
       return names?.map((name) => `export const ${name} = undefined`).join('\n') ?? null
     },
@@ -56,7 +70,7 @@ async function bundleCommandLine(): Promise<OutputChunk[]> {
     cwd: root,
     input: { sluice: 'src/cli/sluice.ts', ...demoPrograms() },
     platform: 'node',
-    plugins: [kubeconfigAlone()],
+    plugins: [neededAlone()],
     transform: { target: 'node22.18', define: { SLUICE_VERSION: JSON.stringify(version) } },
     logLevel: 'warn',
   })
