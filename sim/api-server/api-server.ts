@@ -4,7 +4,7 @@ import { objectIn } from './bodies.ts'
 import { listText } from './list.ts'
 import { methodNotAllowed, Refusal } from './refusal.ts'
 import { createResourceRequests } from './resource-requests.ts'
-import { attributesOf, forbidden, reviewed } from './rights.ts'
+import { attributesOf, everybody, forbidden, reviewed, rulesFor } from './rights.ts'
 import { type Route, route } from './route.ts'
 import type { AdmissionHook, ApiAnswer, ApiRequest, ApiServer, Authorizer } from './server.ts'
 import { createStorage } from './storage.ts'
@@ -21,7 +21,9 @@ export interface ApiServerOptions {
   expiredWatch?: 'event' | 'answer'
 }
 
-const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+const AUTHORIZATION = '/apis/authorization.k8s.io/v1'
+const REVIEWS = `${AUTHORIZATION}/selfsubjectaccessreviews`
+const RULES_REVIEWS = `${AUTHORIZATION}/selfsubjectrulesreviews`
 
 /** A Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
 export function createApiServer({ clock, random, watchWindow = 1_000, expiredWatch = 'event' }: ApiServerOptions): ApiServer {
@@ -30,7 +32,7 @@ export function createApiServer({ clock, random, watchWindow = 1_000, expiredWat
   const store = createStore(storage, { clock, random })
   const hooks: AdmissionHook[] = []
   const requests = createResourceRequests({ storage, clock, random, hooks })
-  let authorize: Authorizer = () => true
+  let authorize: Authorizer = everybody
 
   function permit(verb: string, at: Route, by: string): void {
     const attributes = attributesOf(verb, at)
@@ -38,12 +40,22 @@ export function createApiServer({ clock, random, watchWindow = 1_000, expiredWat
   }
 
   function serve(request: ApiRequest, by: string): ApiAnswer {
-    if (request.method === 'POST' && request.path.split('?', 1)[0] === REVIEWS) {
-      const review = objectIn(request, 'SelfSubjectAccessReview')
-      return json(201, JSON.stringify(reviewed(review, by, authorize)))
-    }
+    const review = request.method === 'POST' ? reviewOf(request, by) : undefined
+    if (review !== undefined) return json(201, JSON.stringify(review))
     const at = route(request.path)
     return at.name === undefined ? serveCollection(request, at, by) : serveObject(request, at, by)
+  }
+
+  /** Stored nowhere; undefined where the request asks for none. */
+  function reviewOf(request: ApiRequest, by: string): Record<string, unknown> | undefined {
+    switch (request.path.split('?', 1)[0]) {
+      case REVIEWS:
+        return reviewed(objectIn(request, 'SelfSubjectAccessReview'), by, authorize)
+      case RULES_REVIEWS:
+        return rulesFor(objectIn(request, 'SelfSubjectRulesReview'), authorize)
+      default:
+        return undefined
+    }
   }
 
   function serveCollection(request: ApiRequest, at: Route, by: string): ApiAnswer {

@@ -33,7 +33,7 @@ export function discoveryPages(): [string, unknown][] {
       pathOf(apiVersion),
       resourceList(apiVersion, resourcesOf(apiVersion)),
     ]),
-    [`/apis/${REVIEW}`, resourceList(REVIEW, [reviews()])],
+    [`/apis/${REVIEW}`, resourceList(REVIEW, [reviews('SelfSubjectAccessReview'), reviews('SelfSubjectRulesReview')])],
   ]
 }
 
@@ -84,7 +84,7 @@ function resourcesOf(apiVersion: string): unknown[] {
   ])
 }
 
-function reviews(): unknown {
-  const name = 'selfsubjectaccessreviews'
-  return { name, singularName: 'selfsubjectaccessreview', namespaced: false, kind: 'SelfSubjectAccessReview', verbs: ['create'] }
+function reviews(kind: string): unknown {
+  const singularName = kind.toLowerCase()
+  return { name: `${singularName}s`, singularName, namespaced: false, kind, verbs: ['create'] }
 }

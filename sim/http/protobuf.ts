@@ -23,6 +23,7 @@ const RESOURCE: Fields = {
 const ACCESS: Fields = { 1: ['resourceAttributes', RESOURCE], 2: ['nonResourceAttributes', { 1: ['path'], 2: ['verb'] }] }
 const KINDS: Record<string, Fields> = {
   SelfSubjectAccessReview: { 2: ['spec', ACCESS] },
+  SelfSubjectRulesReview: { 2: ['spec', { 1: ['namespace'] }] },
   Namespace: { 1: ['metadata', METADATA] },
   ConfigMap: { 1: ['metadata', METADATA], 2: ['data', 'map'] },
 }

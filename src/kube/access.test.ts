@@ -1,39 +1,112 @@
-import { expect, test } from 'vitest'
-import { checkAccess } from './access.ts'
+import { describe, expect, test } from 'vitest'
+import { type AccessCheck, checkAccess } from './access.ts'
 import { createKubeClient } from './kube-client.ts'
-import { createScriptedTransport } from './testing/scripted-transport.ts'
 import { createVirtualClock } from './testing/virtual-clock.ts'
+import type { TransportResponse } from './transport.ts'
 
-function setUp() {
-  const clock = createVirtualClock()
-  const transport = createScriptedTransport(clock)
-  return { transport, client: createKubeClient({ transport, clock, random: { next: () => 0.5 } }) }
+const PATCH_POD: AccessCheck = { verb: 'patch', resource: 'pods', namespace: 'default' }
+const PATCH_STATUS: AccessCheck = { ...PATCH_POD, subresource: 'status' }
+const PATCH_WEB: AccessCheck = { verb: 'patch', group: 'apps', resource: 'statefulsets', namespace: 'default', name: 'web' }
+const RENEW: AccessCheck = { verb: 'update', group: 'coordination.k8s.io', resource: 'leases', namespace: 'default' }
+const CHECKS = [PATCH_POD, PATCH_WEB, RENEW]
+const EVERYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
+
+interface Said {
+  status?: number
+  body: unknown
 }
 
-const CHECKS = [
-  { verb: 'patch', resource: 'pods', namespace: 'default' },
-  { verb: 'patch', group: 'apps', resource: 'statefulsets', namespace: 'default', name: 'web' },
-  { verb: 'update', group: 'coordination.k8s.io', resource: 'leases', namespace: 'default' },
-]
+/** A server that says this of the caller's rules, and that of each right it is asked for by itself. */
+function server({ rules, review }: { rules: Said; review?: (check: AccessCheck) => unknown }) {
+  const asked: AccessCheck[] = []
+  function answer(path: string, { spec }: { spec: { resourceAttributes: AccessCheck } }): Said {
+    if (path.includes('selfsubjectrulesreviews')) return rules
+    asked.push(spec.resourceAttributes)
+    return { body: { status: review?.(spec.resourceAttributes) ?? { allowed: false } } }
+  }
+  const transport = {
+    send({ path, body }: { path: string; body?: string }): Promise<TransportResponse> {
+      const said = answer(path, JSON.parse(body ?? '') as { spec: { resourceAttributes: AccessCheck } })
+      return Promise.resolve({ status: said.status ?? 201, headers: {}, text: JSON.stringify(said.body) })
+    },
+    stream: () => Promise.reject(new Error('nothing is watched here')),
+    close: () => Promise.resolve(),
+  }
+  const clock = createVirtualClock()
+  return { asked, client: createKubeClient({ transport, clock, random: { next: () => 0.5 } }) }
+}
 
-test('asks for all at once, and gives what is denied in its order', async () => {
-  const { client, transport } = setUp()
-  const denied = checkAccess(client, CHECKS)
-  const reviews = [await transport.next(), await transport.next(), await transport.next()]
-  const answers = [
-    { status: { allowed: false, reason: 'no role binding' } },
-    { status: { allowed: true } },
-    { status: { allowed: false } },
-  ]
-  const asked = reviews.map(({ request }) => JSON.parse(request.body ?? '') as { spec: { resourceAttributes: unknown } })
-  expect(asked.map(({ spec }) => spec.resourceAttributes)).toEqual(CHECKS)
-  for (const [index, review] of reviews.entries()) review.answer(201, answers[index])
-  expect(await denied).toEqual([{ check: CHECKS[0], reason: 'no role binding' }, { check: CHECKS[2] }])
+function rulesReview(resourceRules: object[], incomplete = false): Said {
+  return { body: { status: { resourceRules, nonResourceRules: [], incomplete } } }
+}
+
+test('one who may do everything is asked for once', async () => {
+  const { client, asked } = server({ rules: rulesReview([EVERYTHING]) })
+  expect(await checkAccess(client, CHECKS)).toEqual([])
+  expect(asked).toEqual([])
+})
+
+test('what the rules do not give is asked for by itself; what is denied comes in its order', async () => {
+  const reasons: Record<string, object> = {
+    pods: { allowed: false, reason: 'no role binding' },
+    statefulsets: { allowed: true },
+    leases: { allowed: false },
+  }
+  const { client, asked } = server({ rules: rulesReview([]), review: ({ resource }) => reasons[resource] })
+  expect(await checkAccess(client, CHECKS)).toEqual([{ check: PATCH_POD, reason: 'no role binding' }, { check: RENEW }])
+  expect(asked).toEqual(CHECKS)
+})
+
+test.each<[string, Said]>([
+  ['not all of them can be told', rulesReview([EVERYTHING], true)],
+  ['the caller may not ask', { status: 403, body: { kind: 'Status', code: 403, message: 'forbidden' } }],
+  ['the server does not know them', { status: 404, body: { kind: 'Status', code: 404, message: 'not found' } }],
+  ['the answer says nothing', { body: { status: {} } }],
+  ['a rule cannot be read', rulesReview([{ verbs: 'patch' }])],
+])('no rule is relied on where %s', async (_why, rules) => {
+  const { client, asked } = server({ rules })
+  await checkAccess(client, CHECKS)
+  expect(asked).toEqual(CHECKS)
 })
 
 test('an answer that says nothing is not taken for a yes', async () => {
-  const { client, transport } = setUp()
-  const denied = checkAccess(client, CHECKS.slice(0, 1)).catch((error: unknown) => error)
-  ;(await transport.next()).answer(201, { status: {} })
-  expect(await denied).toMatchObject({ kind: 'ambiguous' })
+  const { client } = server({ rules: rulesReview([]), review: () => ({}) })
+  await expect(checkAccess(client, [PATCH_POD])).rejects.toMatchObject({ kind: 'ambiguous' })
+})
+
+describe('a rule', () => {
+  const RULE = { verbs: ['patch'], apiGroups: [''], resources: ['pods'] }
+
+  test.each<[string, object, AccessCheck]>([
+    ['names it', RULE, PATCH_POD],
+    [
+      'names it among others',
+      { ...RULE, verbs: ['get', 'patch'], apiGroups: ['apps', ''], resources: ['nodes', 'pods'] },
+      PATCH_POD,
+    ],
+    ['is for every verb', { ...RULE, verbs: ['*'] }, PATCH_POD],
+    ['is for every group', { ...RULE, apiGroups: ['*'] }, PATCH_POD],
+    ['is for every resource, and their parts', { ...RULE, resources: ['*'] }, PATCH_STATUS],
+    ['is for a part', { ...RULE, resources: ['pods/status'] }, PATCH_STATUS],
+    ['is for this part of every resource', { ...RULE, resources: ['*/status'] }, PATCH_STATUS],
+    ['is for this object', { ...RULE, apiGroups: ['apps'], resources: ['statefulsets'], resourceNames: ['web'] }, PATCH_WEB],
+  ])('gives a right where it %s', async (_why, rule, check) => {
+    const { client, asked } = server({ rules: rulesReview([rule]) })
+    expect(await checkAccess(client, [check])).toEqual([])
+    expect(asked).toEqual([])
+  })
+
+  test.each<[string, object, AccessCheck]>([
+    ['is for another verb', { ...RULE, verbs: ['get'] }, PATCH_POD],
+    ['is for another group', { ...RULE, apiGroups: ['apps'] }, PATCH_POD],
+    ['is for the whole, not for its part', RULE, PATCH_STATUS],
+    ['is for a part, not for the whole', { ...RULE, resources: ['pods/status', '*/status'] }, PATCH_POD],
+    ['is for some objects', { ...RULE, resourceNames: ['web-0'] }, PATCH_POD],
+    ['is for another object', { ...RULE, apiGroups: ['apps'], resources: ['statefulsets'], resourceNames: ['db'] }, PATCH_WEB],
+    ['is for addresses', { verbs: ['*'], nonResourceURLs: ['*'] }, PATCH_POD],
+  ])('gives none where it %s', async (_why, rule, check) => {
+    const { client, asked } = server({ rules: rulesReview([rule]) })
+    await checkAccess(client, [check])
+    expect(asked).toEqual([check])
+  })
 })

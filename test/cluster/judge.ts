@@ -59,7 +59,7 @@ export async function traceOf(bed: UpgradeBed): Promise<Trace> {
     effects: bed.haproxy.recorder.effects().filter(({ effective }) => effective).length,
     writes: audit
       .filter(({ requestURI, responseStatus }) => !requestURI.includes('dryRun=All') && (responseStatus?.code ?? 0) < 400)
-      .filter(({ objectRef }) => objectRef?.resource !== 'selfsubjectaccessreviews')
+      .filter(({ objectRef }) => !/^selfsubject.*reviews$/.test(objectRef?.resource ?? ''))
       .map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`),
     pods: (await cluster.api.list('Pod', namespace)).map(identityOf),
     owners: owners.map(identityOf),

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { everybody } from '../../sim/api-server/rights.ts'
 import { type EmbeddedCluster, startEmbeddedCluster } from '../../sim/http/embedded-cluster.ts'
 import { writeKubeconfig } from '../../sim/http/kubeconfig.ts'
 import { type Kubectl, kubectlFor, kubectlIsHere } from './kubectl.ts'
@@ -271,6 +272,7 @@ describe.skipIf(!kubectlIsHere)('kubectl against the embedded API server', () =>
 
   test('auth can-i asks what the API server would do', async () => {
     expect(await prints('auth', 'can-i', 'patch', 'pods')).toBe('yes\n')
+    expect(await prints('auth', 'can-i', '--list')).toMatch(/^\*\.\* +\[\] +\[\] +\[\*\]$/m)
     cluster.apiServer.authorize((_by, { verb, resource }) => !(verb === 'patch' && resource === 'pods'))
     try {
       expect((await kubectl('auth', 'can-i', 'patch', 'pods')).stdout).toBe('no\n')
@@ -278,7 +280,7 @@ describe.skipIf(!kubectlIsHere)('kubectl against the embedded API server', () =>
         'cannot patch resource "pods" in API group "" in the namespace "default"',
       )
     } finally {
-      cluster.apiServer.authorize(() => true)
+      cluster.apiServer.authorize(everybody)
     }
   })
 

@@ -612,6 +612,15 @@ async function rights(ask: Ask): Promise<void> {
   const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
   await ask('a review of a right', post(reviews, review), ({ status }) => status.allowed)
   await ask('a review of a right that is missing', asNobody(post(reviews, review)), ({ status }) => status.allowed)
+  const rules = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace: NAMESPACE } }
+  await ask('all rights of one who has them all', post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', rules), allRights)
+}
+
+/** A real server tells what everybody may do besides. */
+function allRights({ status }: Body): unknown {
+  const { resourceRules, nonResourceRules, incomplete } = status
+  const ofAll = (rules: Body[] = []): Body[] => rules.filter(({ verbs }) => verbs.includes('*'))
+  return { resourceRules: ofAll(resourceRules), nonResourceRules: ofAll(nonResourceRules), incomplete }
 }
 
 async function thePast(ask: Ask, forgetThePast: () => Promise<void>): Promise<void> {
