@@ -10,7 +10,6 @@ import { createLogger, logEvent } from './log.ts'
 import { createRenderer } from './output/create-renderer.ts'
 import type { Renderer } from './output/renderer.ts'
 import { runReport } from './output/run-report.ts'
-import { printPlan } from './print-plan.ts'
 import { processIdentity } from './process-identity.ts'
 import { reportFailure } from './report-failure.ts'
 import type { ReportFile } from './report-files.ts'
@@ -47,7 +46,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const { terminal } = deps
   const { flags } = order
   const logger = await createLogger(flags.verbose === true, terminal.env)
-  const renderer = createRenderer(flags, terminal)
+  const renderer = await createRenderer(flags, terminal)
   const resume = resumeCommand(order.invocation, terminal.env)
   const reporter = await createRunReporter(order.reportFiles ?? [], terminal)
   const interrupts = watchInterrupts({
@@ -87,6 +86,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     })
     if (prepared.plan.refusals.length > 0) {
       renderer.close()
+      const { printPlan } = await import('./print-plan.ts')
       return printPlan(prepared.plan, flags, terminal)
     }
     events.open()

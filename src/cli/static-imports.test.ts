@@ -81,6 +81,10 @@ test('a mistake on the command line is told before the engine and the client are
   expect(reachable('src/cli/upgrade-action.ts').packages).toEqual(['fastest-levenshtein'])
 })
 
+test('a run in a pipeline loads nothing to draw with: half of what it loads before it asks for anything', () => {
+  expect(reachable('src/cli/run-upgrade.ts').packages).toEqual(['picocolors'])
+})
+
 test('control: the walk finds what is there', () => {
   expect(reachable('src/cli/output/live-table.ts').packages).toEqual(expect.arrayContaining(['log-update', 'string-width']))
   expect(reachable('src/cli/world.ts').packages).toEqual(expect.arrayContaining(['zod', 'yaml']))

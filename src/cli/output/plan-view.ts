@@ -1,7 +1,8 @@
-import type { Plan, PlannedTarget, PodPlan, WorkloadRef } from '../../plan/plan.ts'
+import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
+import { guarantees, heading, imageChanges, templates, warnings } from './plan-outline.ts'
 import { API_VERSION } from './run-report.ts'
 
 /** True where a run would do something. */
@@ -30,28 +31,12 @@ export function planLines(plan: Plan, colors: Colors): string[] {
   return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]))
 }
 
-/** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
-export function planOutline(plan: Plan, colors: Colors): string[] {
-  return [...heading(plan), ...templates(plan), ...guarantees(plan), ...warnings(plan, colors)]
-}
-
-function heading({ workloads, namespace, pods, window }: Plan): string[] {
-  const what = workloads.length === 0 ? 'Pods' : workloads.map(refName).join(', ')
-  const counts = (['upgrade', 'adopt', 'skip', 'refuse'] as const).flatMap((action) => {
-    const count = pods.filter((pod) => pod.action === action).length
-    return count === 0 ? [] : [`${count} to ${action}`]
-  })
-  return [
-    `${what} in namespace ${inert(namespace)}: ${counts.length === 0 ? 'no pods' : counts.join(', ')}; at most ${window} out of rotation at once`,
-  ]
-}
-
 function podTable({ pods }: Plan, colors: Colors): string[] {
   if (pods.length === 0) return []
   const rows = pods.map((pod) => [
     inert(pod.name),
     actionCell(pod, colors),
-    imageCell(pod.images),
+    imageChanges(pod.images),
     targetCell(pod.targets),
     inert(pod.reason),
   ])
@@ -61,11 +46,6 @@ function podTable({ pods }: Plan, colors: Colors): string[] {
 function actionCell({ action: name }: PodPlan, colors: Colors): string {
   if (name === 'refuse') return colors.red(name)
   return name === 'skip' ? colors.dim(name) : colors.green(name)
-}
-
-function imageCell(images: PodPlan['images']): string {
-  if (images.length === 0) return '-'
-  return images.map(({ container, from, to }) => `${inert(container)}: ${inert(from)} → ${inert(to)}`).join(', ')
 }
 
 function targetCell(targets: readonly PlannedTarget[]): string {
@@ -78,28 +58,9 @@ function targetCell(targets: readonly PlannedTarget[]): string {
     .join(', ')
 }
 
-function templates(plan: Plan): string[] {
-  const changed = plan.templates.filter(({ change }) => change.length > 0)
-  return changed.map(({ workload, change }) => `The template of ${refName(workload)} is patched first: ${imageCell(change)}`)
-}
-
-function guarantees(plan: Plan): string[] {
-  return plan.guarantees.map(
-    ({ loadBalancer, adapter, level, meaning }) => `${inert(loadBalancer)} (${inert(adapter)}) ${level}: ${inert(meaning)}`,
-  )
-}
-
-function warnings(plan: Plan, colors: Colors): string[] {
-  return plan.warnings.map((message) => colors.yellow(`warning: ${inert(message)}`))
-}
-
 function refusals(plan: Plan, colors: Colors): string[] {
   return plan.refusals.flatMap(({ code, message, hint }) => [
     colors.red(`refused: ${inert(message)} [${inert(code)}]`),
     ...(hint === undefined ? [] : [`    ${inert(hint)}`]),
   ])
-}
-
-function refName({ kind, name }: WorkloadRef): string {
-  return `${kind.toLowerCase()}/${inert(name)}`
 }

@@ -1,0 +1,43 @@
+import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
+import type { Colors } from './color.ts'
+import { inert } from './inert.ts'
+
+/** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
+export function planOutline(plan: Plan, colors: Colors): string[] {
+  return [...heading(plan), ...templates(plan), ...guarantees(plan), ...warnings(plan, colors)]
+}
+
+export function heading({ workloads, namespace, pods, window }: Plan): string[] {
+  const what = workloads.length === 0 ? 'Pods' : workloads.map(refName).join(', ')
+  const counts = (['upgrade', 'adopt', 'skip', 'refuse'] as const).flatMap((action) => {
+    const count = pods.filter((pod) => pod.action === action).length
+    return count === 0 ? [] : [`${count} to ${action}`]
+  })
+  return [
+    `${what} in namespace ${inert(namespace)}: ${counts.length === 0 ? 'no pods' : counts.join(', ')}; at most ${window} out of rotation at once`,
+  ]
+}
+
+export function templates(plan: Plan): string[] {
+  const changed = plan.templates.filter(({ change }) => change.length > 0)
+  return changed.map(({ workload, change }) => `The template of ${refName(workload)} is patched first: ${imageChanges(change)}`)
+}
+
+export function guarantees(plan: Plan): string[] {
+  return plan.guarantees.map(
+    ({ loadBalancer, adapter, level, meaning }) => `${inert(loadBalancer)} (${inert(adapter)}) ${level}: ${inert(meaning)}`,
+  )
+}
+
+export function warnings(plan: Plan, colors: Colors): string[] {
+  return plan.warnings.map((message) => colors.yellow(`warning: ${inert(message)}`))
+}
+
+export function imageChanges(images: PodPlan['images']): string {
+  if (images.length === 0) return '-'
+  return images.map(({ container, from, to }) => `${inert(container)}: ${inert(from)} → ${inert(to)}`).join(', ')
+}
+
+function refName({ kind, name }: WorkloadRef): string {
+  return `${kind.toLowerCase()}/${inert(name)}`
+}
