@@ -8,7 +8,7 @@ import type { PodState, RunEventBody } from './events.ts'
 import { createRollout } from './rollout.ts'
 import type { Traffic } from './traffic.ts'
 
-/* A pod is restarted and called ready: how long it is looked at before it is put back. */
+/* A pod is restarted and called ready: how long it is looked at before it is put back, and before it counts as restarted. */
 
 const OUT = { state: 'out', inFlight: 0, detail: 'out' } as const
 const READY_FOR_MS = 2_000
@@ -64,7 +64,7 @@ async function createBed(pod = podAt(BEFORE)) {
       onFailure: 'hold',
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
-      restartDeadlineMs: 60_000,
+      restartDeadlineMs: 600_000,
       readyDeadlineMs: 60_000,
       restoreDeadlineMs: 60_000,
     },
@@ -130,4 +130,22 @@ test('its probe fails and then succeeds: for readyFor from then on', async () =>
   expect(states.at(-1)).toBe('warming')
   await clock.advance(20)
   expect(states.at(-1)).toBe('restoring')
+})
+
+/** The digest of before under a new tag, seen only now: nothing but time proves that the new container is not the old spec's. */
+function quietPod(statusImage: string) {
+  const status = { id: 'c2', image: statusImage, imageId: 'sha256:v1', running: true, ready: true, startedAt: STARTED }
+  return podAt(STARTED, { containers: [{ name: 'app', image: 'app:v2', readinessProbe: PROBE, status }] })
+}
+
+test.each([
+  ['the wanted image', 'app:v2', 35_000],
+  ['another, as a runtime may for one digest, or a container of before the patch', 'app:v1', 90_000],
+])('time alone proves the restart, and its status names %s', async (_what, statusImage, quietMs) => {
+  const { clock, states } = await createBed(quietPod(statusImage))
+  expect(states.at(-1)).toBe('restarting')
+  await clock.advance(quietMs - 10)
+  expect(states.at(-1)).toBe('restarting')
+  await clock.advance(20)
+  expect(states.at(-1)).toBe('warming')
 })
