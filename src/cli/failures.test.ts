@@ -8,7 +8,7 @@ import { failureOf } from './failures.ts'
 import { UsageError } from './usage-error.ts'
 
 const kubeError = (kind: 'definite' | 'conflict') =>
-  new KubeError('pods is forbidden', { kind, method: 'GET', path: '/api/v1/pods', status: 403 })
+  new KubeError('pods is forbidden', { kind, method: 'GET', path: '/api/v1/pods', status: 403, reason: 'Forbidden' })
 
 describe('before anything was touched', () => {
   test.each<[string, Error, number, string]>([
@@ -28,6 +28,16 @@ describe('before anything was touched', () => {
       new WorkloadError('deadline', 'the template was not observed', { deadline: 'template' }),
       4,
       'error: the template was not observed',
+    ],
+    [
+      'no API server',
+      new KubeError('GET /api/v1/pods: connect ECONNREFUSED 127.0.0.1:9', {
+        kind: 'definite',
+        method: 'GET',
+        path: '/api/v1/pods',
+      }),
+      3,
+      'error: GET /api/v1/pods: connect ECONNREFUSED 127.0.0.1:9\n    is this the right cluster? --context, --cluster and --kubeconfig name another',
     ],
     ['somebody else', kubeError('conflict'), 7, 'error: pods is forbidden'],
     [

@@ -26,6 +26,8 @@ export function failureOf(error: unknown, { touched }: { touched: boolean }): Fa
     const lines = errorLines(withCause(error))
     if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
     if (error.kind === 'deadline') return { code: EXIT.deadline, lines }
+    if (!touched && saysNoApiServer(error))
+      lines.push('    is this the right cluster? --context, --cluster and --kubeconfig name another')
     return { code: touched ? EXIT.failed : EXIT.preflight, lines }
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
@@ -40,6 +42,11 @@ export function failureOf(error: unknown, { touched }: { touched: boolean }): Fa
 /** An error that sluice expects carries the name of the component that failed. */
 function isTyped(error: unknown): error is TypedError {
   return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
+}
+
+/** No connection, no answer, or one that no API server gives: each of its refusals has a reason. */
+function saysNoApiServer(error: Error & { reason?: unknown }): boolean {
+  return error.name === 'KubeError' && error.reason === undefined
 }
 
 /** The message, and that of its cause where it says something new. */

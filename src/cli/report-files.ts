@@ -35,7 +35,9 @@ function placeProblem(path: string): string | undefined {
     rmSync(trial)
     return undefined
   } catch (error) {
-    return `its folder cannot be written to (${(error as Error).message})`
+    // What follows names the trial, which nobody has asked for.
+    const [reason] = (error as Error).message.split(',')
+    return `its folder cannot be written to (${reason})`
   }
 }
 

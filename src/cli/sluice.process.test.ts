@@ -61,7 +61,7 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     [
       'reports that cannot be written',
       ['undo', 'sts/web', '--report', 'none/report.html', '--report', '.html', '--report', 'bad.yaml/x.json'],
-      'error: --report: "none/report.html": its folder cannot be written to (ENOENT',
+      'error: --report: "none/report.html": its folder cannot be written to (ENOENT: no such file or directory)\n',
     ],
     [
       'a report of a dry run',

@@ -96,6 +96,12 @@ test('-o jsonl is an event a line, and the report as the last', () => {
   expect(err.text()).toBe('n\nTo go on from here:\n  sluice upgrade sts/web\n')
 })
 
+test('a run that is paused does not go on by its command alone', () => {
+  const err = collector()
+  createJsonLines({ out: collector(), err }).finish({ ...report, outcome: 'paused' })
+  expect(err.text()).toBe('To go on from here, once "sluice resume" has lifted the pause:\n  sluice upgrade sts/web\n')
+})
+
 test('there is a command to go on with exactly where there is something to go on with', () => {
   const facts = { result: runResult(), plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], resumeCommand: 'c' }
   expect(runReport({ ...facts, exitCode: 0 })).not.toHaveProperty('resumeCommand')

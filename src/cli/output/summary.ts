@@ -39,13 +39,14 @@ export function summary(report: RunReport, colors: Colors): string[] {
   const troubled = report.pods.filter(
     ({ outcome }) => outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict',
   )
-  // The last line is what people copy: after a failure it is the command that has just failed.
-  const heading =
-    report.outcome === 'failed' || report.outcome === 'rolledBack'
-      ? 'To try the same again, once the cause is mended:'
-      : 'To go on from here:'
-  const resume = report.resumeCommand === undefined ? [] : ['', heading, `  ${report.resumeCommand}`]
+  const resume = report.resumeCommand === undefined ? [] : ['', resumeHeading(report.outcome), `  ${report.resumeCommand}`]
   return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...resume]
+}
+
+/** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
+export function resumeHeading(outcome: RunOutcome): string {
+  if (outcome === 'failed' || outcome === 'rolledBack') return 'To try the same again, once the cause is mended:'
+  return outcome === 'paused' ? 'To go on from here, once "sluice resume" has lifted the pause:' : 'To go on from here:'
 }
 
 function trouble({ pod, outcome, reason, deadline, out, instructions }: PodReport): string[] {
