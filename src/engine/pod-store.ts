@@ -33,7 +33,7 @@ export function podsPath(namespace: string, name?: string): string {
 }
 
 export async function openPodStore(options: PodStoreOptions): Promise<PodStore> {
-  /** Journals are read once a version. */
+  /** A journal is read once, however many versions of the pod have it. */
   const read = new Map<string, Observation>()
   const reflector: Reflector<PodView> = createReflector<PodView>({
     client: options.client,
@@ -56,7 +56,8 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
   function observation(pod: PodView): Observation {
     const known = read.get(pod.uid)
     if (known?.pod.resourceVersion === pod.resourceVersion) return known
-    const fresh = { pod, stored: journalOf(pod) }
+    const stored = known && isSameJournal(known.pod, pod) ? known.stored : journalOf(pod)
+    const fresh = { pod, stored }
     read.set(pod.uid, fresh)
     return fresh
   }
@@ -71,4 +72,10 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
     observe: (raw) => observation(reflector.observe(raw)),
     stop: () => reflector.stop(),
   }
+}
+
+function isSameJournal({ journal: before }: PodView, { journal: now }: PodView): boolean {
+  if (before.annotation !== now.annotation || before.condition?.message !== now.condition?.message) return false
+  // A condition without a message says something else than none.
+  return (before.condition === undefined) === (now.condition === undefined)
 }

@@ -172,7 +172,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   function tellEndpoint(uid: string): void {
     const member = members.get(uid)
     if (member === undefined || member.result !== undefined) return
-    member.actor.send({ type: 'endpoint', ready: options.endpoints.readiness(uid) })
+    const ready = options.endpoints.readiness(uid)
+    if (ready !== contextOf(member).endpointReady) member.actor.send({ type: 'endpoint', ready })
   }
 
   function onTransition(member: Member, snapshot: Snapshot): void {
@@ -263,7 +264,11 @@ export function createRollout(options: RolloutOptions): Rollout {
     const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies })
     const { start, waitingFor: full } = admit(pods, options.window)
     const starting = new Set(intake === 'all' && paused === undefined ? start : [])
-    for (const uid of starting) members.get(uid)?.actor.send({ type: 'start' })
+    for (const uid of starting) {
+      const member = members.get(uid)
+      // One that is being checked has only kept its place.
+      if (member?.state === 'queued') member.actor.send({ type: 'start' })
+    }
     for (const member of members.values()) {
       if (member.result !== undefined || starting.has(member.uid)) continue
       if (member.state === 'checking') member.actor.send({ type: 'wait' })
