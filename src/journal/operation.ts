@@ -14,14 +14,14 @@ export function operationId(
   target: string,
 ): string {
   const text = JSON.stringify([journal.origin ?? journal.run, uid, journal.attempt, target, effect])
-  return fnv1a(text, 0xcbf29ce484222325n) + fnv1a(text, 0x9ae16a3b2f90404fn)
+  const bytes = new TextEncoder().encode(text)
+  return fnv1a(bytes, 0xcbf29ce484222325n) + fnv1a(bytes, 0x9ae16a3b2f90404fn)
 }
 
 const PRIME = 0x100000001b3n
-const MASK = (1n << 64n) - 1n
 
-function fnv1a(text: string, basis: bigint): string {
+function fnv1a(bytes: Uint8Array, basis: bigint): string {
   let hash = basis
-  for (const byte of new TextEncoder().encode(text)) hash = ((hash ^ BigInt(byte)) * PRIME) & MASK
+  for (const byte of bytes) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * PRIME)
   return hash.toString(16).padStart(16, '0')
 }

@@ -29,7 +29,8 @@ export function describeDifferences(found: readonly Difference[]): string {
 }
 
 function objectDifferences(before: Record<string, unknown>, after: Record<string, unknown>, path: string): Difference[] {
-  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  const keys = Object.keys({ ...before, ...after }).filter((key) => before[key] !== after[key])
+  keys.sort()
   return keys.flatMap((key) => differences(before[key], after[key], /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`))
 }
 
