@@ -61,7 +61,10 @@ export function createShow({ isLive, ...deps }: ShowDeps): Show {
       if (faults.length === 0) say(colors.green('sluice: no request failed; one drain and one restore for each pod.'))
       else say(...faults.map((fault) => colors.red(`sluice: ${fault}`)))
       say('', 'Where to look next:')
-      if (report !== undefined) say(`  ${report}`, '      what sluice did in act 3, pod by pod: open it in a browser')
+      if (report !== undefined) {
+        const how = /\.html$/i.test(report) ? ': open it in a browser' : ''
+        say(`  ${report}`, `      what sluice did in act 3, pod by pod${how}`)
+      }
       say('  README.md, "Use"   on your own cluster, in seven steps', '  docs/protocol.md   why it holds, whatever crashes')
     },
     close,

@@ -256,6 +256,11 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       ':4:72: loadBalancers[0].options.where.hots: unknown key\n    did you mean "host"?',
     ],
     [
+      'a list in the place of the options',
+      '{name: edge, adapter: stub, port: 80, options: []}',
+      ':4:52: loadBalancers[0].options: a list is not a mapping (key: value)',
+    ],
+    [
       'a secret of the wrong type is not shown',
       '{name: edge, adapter: stub, port: 80, options: {socket: s, password: hunter2}}',
       ':4:74: loadBalancers[0].options.password: the value is not a number',

@@ -109,7 +109,8 @@ async function checkLoadBalancers(
     if (typeof adapter !== 'string' || adapter === '') continue
     const definition = await findAdapter(adapter, [...path, 'adapter'], adapters, findings)
     // An empty or mistaken `options` is named by the schema of the file.
-    if (definition === undefined || options === null || (options !== undefined && typeof options !== 'object')) continue
+    const isMapping = typeof options === 'object' && options !== null && !Array.isArray(options)
+    if (definition === undefined || (options !== undefined && !isMapping)) continue
     const checked = check(definition.options, options ?? {}, { prefix: [...path, 'options'] })
     if (!checked.ok) findings.push(...checked.findings)
     else configured.push({ name: String(name), adapter, definition, port: port as number | string, options: checked.value })
