@@ -39,17 +39,15 @@ export interface PodAfter {
 export interface Expectation {
   /** Rounds of drain and restore by pod, 1 unless given: an interrupted drain is undone, and done again later. */
   rounds?: Record<string, number>
-  /** Pods that may be out of rotation at once. */
-  window?: number
   /** Failures that are not sluice's: such as those of requests in flight when the application is killed. */
   excused?: (failure: History['failures'][number]) => boolean
 }
 
 /** What is wrong with it: empty where every promise was kept. */
-export function judge(history: History, { rounds = {}, window = 1, excused = () => false }: Expectation = {}): string[] {
+export function judge(history: History, { rounds = {}, excused = () => false }: Expectation = {}): string[] {
   return [
     ...judgeEffects(history, rounds),
-    ...judgeWindow(history, window),
+    ...judgeWindow(history),
     ...judgeTraffic(history, excused),
     ...judgeServers(history),
     ...judgePods(history),
@@ -70,7 +68,7 @@ function judgeEffects({ pods, effects }: History, rounds: Record<string, number>
   ]
 }
 
-function judgeWindow({ effects }: History, window: number): string[] {
+function judgeWindow({ effects }: History): string[] {
   const out = new Set<string>()
   let most = 0
   for (const { server, kind, effective } of effects) {
@@ -79,7 +77,7 @@ function judgeWindow({ effects }: History, window: number): string[] {
     else out.add(server)
     most = Math.max(most, out.size)
   }
-  return most > window ? [`${most} pods were out at once, more than ${window}`] : []
+  return most > 1 ? [`${most} pods were out at once`] : []
 }
 
 function judgeTraffic({ requests, failures }: History, excused: NonNullable<Expectation['excused']>): string[] {
