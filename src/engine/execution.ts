@@ -242,7 +242,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       return worst.outcome === 'done' && !pods.some(({ outcome }) => outcome === 'unchanged') ? worst : ending
     }
     if (ending) return ending
-    return isAborted() ? endingOfAbort(pods, obedience!.given!.by) : worst
+    return isAborted() ? endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined }) : worst
   }
 
   function isAborted(): boolean {

@@ -65,6 +65,11 @@ describe('what is open', () => {
     await expect(read(api, named('Pod', 'web-0'))).rejects.toMatchObject({ name: 'WorkloadError', kind: 'not-found' })
     expect(await read(api, named('StatefulSet', 'web'))).toMatchObject({ runs: [], leases: [] })
   })
+
+  test('a selector that no pod matches is an error, and not a run of nothing', async () => {
+    const nobody = read(createFakeApi(), { labelSelector: 'app=none' })
+    await expect(nobody).rejects.toMatchObject({ kind: 'not-found', message: expect.stringContaining('no pods match app=none') })
+  })
 })
 
 describe('a run that is about to begin', () => {

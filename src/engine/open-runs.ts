@@ -7,6 +7,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
+import { WorkloadError } from '../workloads/errors.ts'
 import { createOwnerLookup } from '../workloads/owner.ts'
 import { displayName } from '../workloads/resources.ts'
 import { notFound } from '../workloads/watch.ts'
@@ -63,6 +64,12 @@ async function ownersOf(client: KubeClient, namespace: string, refs: readonly Re
 
 async function selected(client: KubeClient, namespace: string, labelSelector: string): Promise<Ref[]> {
   const { items } = await listPages({ client, path: podsPath(namespace), selectors: { labelSelector } })
+  if (items.length === 0) {
+    throw new WorkloadError(
+      'not-found',
+      `no pods match ${labelSelector} in namespace ${namespace}; check the selector, and the namespace (-n), or name the workload`,
+    )
+  }
   return unique(await above(client, items.map(podView)))
 }
 

@@ -28,10 +28,17 @@ describe('the worst of all pods', () => {
 describe('an abort', () => {
   test('has done what it promises where nobody is left half done', () => {
     const pods = [pod('upgraded'), pod('skipped'), pod('unchanged'), pod('unchanged'), pod('settled'), pod('failed')]
-    expect(endingOfAbort(pods, 'ann')).toEqual({
+    expect(endingOfAbort(pods, { by: 'ann', takesOver: false })).toEqual({
       outcome: 'aborted',
       reason: 'by ann; 1 on their new images, 3 left on their old ones',
     })
+  })
+
+  test.each<[PodResult[], string]>([
+    [[pod('upgraded')], 'by ann; of the open pods, 1 on their new images, 0 left on their old ones'],
+    [[], 'by ann; no pod was open'],
+  ])('of a run that another began says nothing of the pods that this had done with', (pods, reason) => {
+    expect(endingOfAbort(pods, { by: 'ann', takesOver: true })).toEqual({ outcome: 'aborted', reason })
   })
 
   test.each<[PodResult, string]>([
@@ -40,6 +47,6 @@ describe('an abort', () => {
     [pod('interrupted', true), 'interrupted'],
     [pod('conflict'), 'conflict'],
   ])('has not, where one pod ended as $outcome', (one, outcome) => {
-    expect(endingOfAbort([pod('upgraded'), pod('unchanged'), one], 'ann').outcome).toBe(outcome)
+    expect(endingOfAbort([pod('upgraded'), pod('unchanged'), one], { by: 'ann', takesOver: false }).outcome).toBe(outcome)
   })
 })

@@ -23,13 +23,21 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
 }
 
-/** What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not. */
-export function endingOfAbort(pods: readonly PodResult[], by: string): { outcome: RunOutcome; reason: string } {
+/**
+ * What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not.
+ * `takesOver`: of another's run, so that `pods` are no more than those which that has left open.
+ */
+export function endingOfAbort(
+  pods: readonly PodResult[],
+  { by, takesOver }: { by: string; takesOver: boolean },
+): { outcome: RunOutcome; reason: string } {
   const unfinished = pods.filter(
     ({ out, outcome }) => out || outcome === 'needsOperator' || outcome === 'conflict' || outcome === 'interrupted',
   )
   if (unfinished.length > 0) return worstOutcome(unfinished)
   const home = pods.filter(({ outcome }) => outcome === 'upgraded').length
   const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed').length
-  return { outcome: 'aborted', reason: `by ${by}; ${home} on their new images, ${others} left on their old ones` }
+  const counts = `${home} on their new images, ${others} left on their old ones`
+  if (!takesOver) return { outcome: 'aborted', reason: `by ${by}; ${counts}` }
+  return { outcome: 'aborted', reason: pods.length === 0 ? `by ${by}; no pod was open` : `by ${by}; of the open pods, ${counts}` }
 }
