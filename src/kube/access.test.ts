@@ -79,6 +79,7 @@ describe('a rule', () => {
 
   test.each<[string, object, AccessCheck]>([
     ['names it', RULE, PATCH_POD],
+    ['is for no object in particular', { ...RULE, resourceNames: [] }, PATCH_POD],
     [
       'names it among others',
       { ...RULE, verbs: ['get', 'patch'], apiGroups: ['apps', ''], resources: ['nodes', 'pods'] },

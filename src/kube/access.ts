@@ -1,16 +1,9 @@
-import { z } from 'zod'
 import type { CallOptions, KubeClient } from './client.ts'
 import { KubeError } from './errors.ts'
 import { field, stringField } from './json.ts'
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews'
-
-/** A list that a rule leaves out is empty. */
-const Names = z.array(z.string()).default([])
-const AccessRule = z.object({ verbs: Names, apiGroups: Names, resources: Names, resourceNames: Names })
-const RulesReview = z.object({ status: z.object({ resourceRules: z.array(AccessRule), incomplete: z.boolean() }) })
-type AccessRule = z.infer<typeof AccessRule>
 
 /** One thing that sluice will want to do. */
 export interface AccessCheck {
@@ -46,33 +39,33 @@ export async function checkAccess(client: KubeClient, checks: AccessCheck[], opt
 }
 
 /** The caller's rules; none where the server cannot tell all: what it leaves out may be an authorizer that says no. */
-async function rulesIn(client: KubeClient, namespace: string, options: CallOptions): Promise<AccessRule[]> {
+async function rulesIn(client: KubeClient, namespace: string, options: CallOptions): Promise<unknown[]> {
   const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectRulesReview', spec: { namespace } }
   try {
-    const { data } = RulesReview.safeParse(await client.create(RULES, body, options))
-    return data === undefined || data.status.incomplete ? [] : data.status.resourceRules
+    const status = field(await client.create(RULES, body, options), 'status')
+    const rules = field(status, 'resourceRules')
+    return field(status, 'incomplete') === false && Array.isArray(rules) ? rules : []
   } catch (error) {
     if (error instanceof KubeError && error.kind === 'definite') return []
     throw error
   }
 }
 
-/** As RBAC reads a rule. */
-function allows(
-  { verbs, apiGroups, resources, resourceNames }: AccessRule,
-  { verb, group = '', resource, subresource, name }: AccessCheck,
-): boolean {
-  const names = subresource === undefined ? [resource] : [`${resource}/${subresource}`, `*/${subresource}`]
-  return (
-    isAmong(verbs, verb) &&
-    isAmong(apiGroups, group) &&
-    isAmong(resources, ...names) &&
-    (resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name)))
-  )
+/** As RBAC reads a rule. What a rule leaves out, or cannot be read, gives nothing. */
+function allows(rule: unknown, { verb, group = '', resource, subresource, name }: AccessCheck): boolean {
+  const has = (list: string, ...wanted: string[]): boolean => {
+    const given = field(rule, list)
+    return Array.isArray(given) && given.some((one) => one === '*' || wanted.includes(one))
+  }
+  const resources = subresource === undefined ? [resource] : [`${resource}/${subresource}`, `*/${subresource}`]
+  return has('verbs', verb) && has('apiGroups', group) && has('resources', ...resources) && isFor(rule, name)
 }
 
-function isAmong(given: readonly string[], ...wanted: string[]): boolean {
-  return given.some((one) => one === '*' || wanted.includes(one))
+/** A rule without names is for every object; one with names for these alone. */
+function isFor(rule: unknown, name: string | undefined): boolean {
+  const names = field(rule, 'resourceNames')
+  if (names === undefined || names === null) return true
+  return Array.isArray(names) && (names.length === 0 || (name !== undefined && names.includes(name)))
 }
 
 async function review(client: KubeClient, check: AccessCheck, options: CallOptions): Promise<AccessDenied | undefined> {
