@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type AccessCheck, checkAccess } from './access.ts'
 import { createKubeClient } from './kube-client.ts'
 import { createVirtualClock } from './testing/virtual-clock.ts'
-import type { TransportResponse } from './transport.ts'
+import { TransportError, type TransportResponse } from './transport.ts'
 
 const PATCH_POD: AccessCheck = { verb: 'patch', resource: 'pods', namespace: 'default' }
 const PATCH_STATUS: AccessCheck = { ...PATCH_POD, subresource: 'status' }
@@ -67,6 +67,18 @@ test.each<[string, Said]>([
   const { client, asked } = server({ rules })
   await checkAccess(client, CHECKS)
   expect(asked).toEqual(CHECKS)
+})
+
+test('a server that cannot be reached is asked no more', async () => {
+  let requests = 0
+  const send = () => {
+    requests += 1
+    return Promise.reject(new TransportError('connect ECONNREFUSED', { bytesLeft: false }))
+  }
+  const transport = { send, stream: send, close: () => Promise.resolve() }
+  const client = createKubeClient({ transport, clock: createVirtualClock(), random: { next: () => 0.5 } })
+  await expect(checkAccess(client, CHECKS)).rejects.toThrow('ECONNREFUSED')
+  expect(requests).toBe(1)
 })
 
 test('an answer that says nothing is not taken for a yes', async () => {

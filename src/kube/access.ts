@@ -46,7 +46,8 @@ async function rulesIn(client: KubeClient, namespace: string, options: CallOptio
     const rules = field(status, 'resourceRules')
     return field(status, 'incomplete') === false && Array.isArray(rules) ? rules : []
   } catch (error) {
-    if (error instanceof KubeError && error.kind === 'definite') return []
+    // Refused, or not known to this server; one that cannot be reached would say no more to the next request.
+    if (error instanceof KubeError && error.kind === 'definite' && error.status !== undefined) return []
     throw error
   }
 }
