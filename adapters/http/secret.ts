@@ -22,9 +22,9 @@ export const secretSource = z
 
 export type SecretSource = z.infer<typeof secretSource>
 
-/** A name of a header, a query parameter or a field whose value is mostly a secret. */
+/** A name of a header, a query parameter or a field whose value is mostly a secret. An author is none, authorization is. */
 export function looksSecret(name: string): boolean {
-  return /auth|token|secret|passw|credential|cookie|signature|(api|access|private)[-_]?key/i.test(name)
+  return /auth(?!or(?!i[sz]))|token|secret|passw|credential|cookie|signature|(api|access|private)[-_]?key/i.test(name)
 }
 
 /** Why a secret cannot be had; never what is in it. */
