@@ -123,8 +123,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
     isDone = ({ runs }) => ledgers.current.ledger.header.finishedAt !== undefined || !runs.includes(id)
     if (ordered()?.order !== 'abort') await prepareWorkloads({ world, client, namespace, signal, tell })
-    const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
     await warnOfLostJournals({ ledgers, world, tell })
+    // Last, with nothing to wait for until the rollout hears of pods that go.
+    const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
     /** Pods as last seen, those that are gone among them. */
     const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
 

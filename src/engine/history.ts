@@ -143,29 +143,40 @@ interface GhostOptions {
   epochOf(pod: PodView): number
 }
 
-/** Pods that are gone while their targets may still be drained for them: in an open ledger, not closed there. */
+/**
+ * Pods that are gone while their targets may still be drained for them: in an open ledger, not closed there. It says what
+ * is so at the moment that it resolves: one that goes while others are asked for is among them.
+ */
 export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: GhostOptions): Promise<PodUpgradeInput[]> {
   const ghosts = new Map<string, PodUpgradeInput>()
-  for (const { ledger } of [ledgers.current, ...ledgers.superseded]) {
-    for (const entry of ledger.entries.values()) {
-      if (entry.state === 'closed' || entry.targets.length === 0 || world.store.get(entry.uid) || ghosts.has(entry.uid)) continue
-      // The selector may have lost it while it lives on: then it is another request's business.
-      if (await isAlive(client, namespace, entry)) continue
-      const pod = ghost({ ...entry, ...presentOwner(entry, world) }, namespace)
-      ghosts.set(entry.uid, {
-        pod,
-        stored: { kind: 'none' },
-        run: ledgers.current.ledger.header.run,
-        epoch: epochOf(pod),
-        wanted: [],
-        rehearsed: false,
-        ...(entry.address === undefined ? {} : { address: entry.address }),
-        targets: entry.targets,
-        gone: true,
-      })
-    }
+  /** The selector may have lost it while it lives on: then it is another request's business. */
+  const elsewhere = new Set<string>()
+  const missing = (): LedgerEntry | undefined =>
+    [ledgers.current, ...ledgers.superseded]
+      .flatMap(({ ledger }) => [...ledger.entries.values()])
+      .filter(({ state, targets }) => state !== 'closed' && targets.length > 0)
+      .find(({ uid }) => !world.store.get(uid) && !ghosts.has(uid) && !elsewhere.has(uid))
+
+  for (let entry = missing(); entry !== undefined; entry = missing()) {
+    if (await isAlive(client, namespace, entry)) elsewhere.add(entry.uid)
+    else ghosts.set(entry.uid, ghostInput(entry))
   }
   return [...ghosts.values()]
+
+  function ghostInput(entry: LedgerEntry): PodUpgradeInput {
+    const pod = ghost({ ...entry, ...presentOwner(entry, world) }, namespace)
+    return {
+      pod,
+      stored: { kind: 'none' },
+      run: ledgers.current.ledger.header.run,
+      epoch: epochOf(pod),
+      wanted: [],
+      rehearsed: false,
+      ...(entry.address === undefined ? {} : { address: entry.address }),
+      targets: entry.targets,
+      gone: true,
+    }
+  }
 }
 
 /**

@@ -6,6 +6,8 @@ import type { Process, World } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
+/** Of these, what only hands it on: a later process that says that all is done has taken it. */
+const FOR_ANOTHER = new Set(['interrupted', 'conflict'])
 
 /** I6, at the end of the history: everything is home and closed, or a person was told. */
 export function judgeEnding(world: World, report: Report): void {
@@ -64,15 +66,15 @@ function isNamed(
   since: number,
   { uid, names }: { uid: string | undefined; names: (string | undefined)[] },
 ): boolean {
+  const last = lastExit(world)?.exit
+  const handedOver = last?.outcome?.startsWith('done') === true ? last.entry : -1
   return [...world.processes.values()].some(({ exit }) => {
     if (exit === undefined || exit.entry < since) return false
+    const stands = ({ outcome }: { outcome: string }): boolean =>
+      FOR_A_PERSON.has(outcome) && !(FOR_ANOTHER.has(outcome) && exit.entry < handedOver)
     const own = exit.pods?.filter((pod) => pod.uid === uid) ?? []
-    if (own.some(({ outcome, reason }) => FOR_A_PERSON.has(outcome) || reason.includes('journal could not be closed')))
-      return true
-    const words = [
-      exit.outcome ?? '',
-      ...(exit.pods ?? []).filter(({ outcome }) => FOR_A_PERSON.has(outcome)).map(({ reason }) => reason),
-    ]
+    if (own.some((pod) => stands(pod) || pod.reason.includes('journal could not be closed'))) return true
+    const words = [exit.outcome ?? '', ...(exit.pods ?? []).filter(stands).map(({ reason }) => reason)]
     return names.some((name) => name !== undefined && words.some((text) => text.includes(name)))
   })
 }
