@@ -24,8 +24,9 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   }
 
   async function expectNoFailures(traffic: Awaited<ReturnType<UpgradeBed['traffic']>>): Promise<void> {
-    const { failed, byKind, requests } = await traffic.stop()
-    expect(failed, JSON.stringify(byKind)).toBe(0)
+    const { failed, byKind, failures, startedAt, requests } = await traffic.stop()
+    const first = failures.slice(0, 10).map((failure) => JSON.stringify({ ...failure, at: failure.at - startedAt }))
+    expect(failed, `${JSON.stringify(byKind)}, from ${new Date(startedAt).toISOString()}\n${first.join('\n')}`).toBe(0)
     expect(requests).toBeGreaterThan(0)
   }
 
