@@ -81,7 +81,7 @@ test('a mistake on the command line is told before the engine and the client are
   expect(reachable('src/cli/upgrade-action.ts').packages).toEqual(['fastest-levenshtein'])
 })
 
-test('a run in a pipeline loads nothing to draw with: half of what it loads before it asks for anything', () => {
+test('a run in a pipeline loads nothing to draw with', () => {
   expect(reachable('src/cli/run-upgrade.ts').packages).toEqual(['picocolors'])
 })
 

@@ -62,21 +62,26 @@ export function childrenOf(pid: number): ProcessRecord[] {
 }
 
 function startTimeOf(pid: number): string | undefined {
-  const fields = statOf(pid)
+  const text = statOf(pid)
+  const fields = text === undefined ? undefined : statFields(text)
   return fields === undefined || hasEnded(fields) ? undefined : fields[19]
 }
 
 /** The first thread may be a zombie while others still hold what is the process's: its files, and the ports it listens on. */
-function hasEnded([state, ...fields]: string[]): boolean {
-  const threads = Number(fields[16])
+export function hasEnded(fields: readonly string[]): boolean {
+  const [state] = fields
+  const threads = Number(fields[17])
   return state === 'X' || (state === 'Z' && threads <= 1)
 }
 
 /** The fields after the command's name, which may itself hold spaces and parentheses. */
-function statOf(pid: number): string[] | undefined {
+export function statFields(text: string): string[] {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+
+function statOf(pid: number): string | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
   } catch {
     return undefined
   }
