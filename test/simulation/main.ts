@@ -1,11 +1,14 @@
 /**
  * `npm run simulate -- --seeds N --from S`: runs so many seeds; the last line says what came of them, and the exit code is
- * 1 where a promise was broken. `--replay SEED` shows one seed as a timeline. A seed is good only with the commit, the
- * lock file and the version of Node that it was run with, so these are printed.
+ * 1 where a promise was broken. With `--record FILE` the same command goes on where it was ended. `--replay SEED` shows
+ * one seed as a timeline. A seed is good only with the commit, the lock file and the version of Node that it was run
+ * with, so these are printed.
  */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { createGuard } from './determinism.ts'
+import type { Range } from './ranges.ts'
+import { type RunRecord, openRecord } from './record.ts'
 import { sceneOf } from './scene.ts'
 import { runSeeds } from './seeds.ts'
 import { simulate } from './simulate.ts'
@@ -19,6 +22,8 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     replay: { type: 'string' },
     jobs: { type: 'string' },
+    /** Keeps what is done in this file, from which the same command goes on where it was ended. */
+    record: { type: 'string' },
     mutation: { type: 'string' },
     'until-violation': { type: 'boolean', default: false },
   },
@@ -38,6 +43,21 @@ function commit(): string {
     return `commit ${hash}${changed ? ' with changes' : ''}`
   } catch {
     return 'no commit'
+  }
+}
+
+/** Seeds of two commits are no one run. */
+function recordOf(file: string, range: Range): RunRecord {
+  const of = commit()
+  if (values.mutation !== undefined || !/^commit \w+$/.test(of)) {
+    console.error(`--record ${file}: only for the code of a commit as it is, and this is ${values.mutation ?? of}`)
+    process.exit(2)
+  }
+  try {
+    return openRecord(file, { commit: of, node: process.version, ...range })
+  } catch (error) {
+    console.error(`--record ${file}: ${(error as Error).message}`)
+    process.exit(2)
   }
 }
 
@@ -64,6 +84,7 @@ if (values.replay !== undefined) {
   const from = wholeNumber('from', values.from, 0)
   const jobs = values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1)
   const { mutation } = values
+  const record = values.record === undefined ? undefined : recordOf(values.record, { from, count })
   const common = { jobs, mutation }
   let told = Date.now()
   let shown = 0
@@ -72,6 +93,8 @@ if (values.replay !== undefined) {
     from,
     count,
     untilViolation: values['until-violation'],
+    done: record?.done ?? [],
+    onPortion: (portion) => record?.add(portion),
     onProgress({ seeds, violations }) {
       // At once: a long run may be ended before its own end.
       for (const { seed, invariant, message } of violations.slice(shown, SHOWN))

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { type Range, missing, shares } from './ranges.ts'
 
-/** What came of some seeds; what a worker process says of each portion of its own. */
+/** What came of some seeds. */
 export interface Tally {
   seeds: number
   upgrades: number
@@ -20,9 +21,12 @@ export interface Tally {
   cpuMs: number
 }
 
-export interface SeedsOptions {
-  from: number
-  count: number
+/** What a worker process says: all that came of these seeds. */
+export interface Portion extends Range {
+  tally: Tally
+}
+
+export interface SeedsOptions extends Range {
   /** Processes at once; as many as there are processors, unless given. */
   jobs?: number | undefined
   mutation?: string | undefined
@@ -30,6 +34,9 @@ export interface SeedsOptions {
   untilViolation?: boolean
   /** These alone, whatever `from` and `count` say, each with its hash. */
   only?: readonly number[]
+  /** Run before: they are counted, and not run again. */
+  done?: readonly Portion[]
+  onPortion?(portion: Portion): void
   onProgress?(tally: Tally): void
 }
 
@@ -50,42 +57,50 @@ export function addTally(sum: Tally, one: Tally): void {
 
 /** Runs seeds in processes of their own, portions of them at a time. */
 export async function runSeeds(options: SeedsOptions): Promise<Tally> {
-  const { from, count, jobs = availableParallelism() } = options
+  const { jobs = availableParallelism(), mutation, only, done = [] } = options
   const sum = emptyTally()
-  const share = Math.ceil(count / jobs)
+  for (const { tally } of done) addTally(sum, tally)
+  const left = only?.map((seed) => ({ from: seed, count: 1 })) ?? missing(options, done)
   const stopping = new AbortController()
-  const parts = Array.from({ length: jobs }, (_, job) => ({
-    from: from + job * share,
-    count: Math.max(0, Math.min(share, count - job * share)),
-  }))
   await Promise.all(
-    parts
-      .filter((part) => part.count > 0)
-      .map((part) =>
-        runWorker({ ...options, ...part }, stopping.signal, (tally) => {
-          addTally(sum, tally)
-          options.onProgress?.(sum)
-          if (options.untilViolation === true && sum.violations.length > 0) stopping.abort()
-        }),
-      ),
+    shares(left, jobs).map((ranges) =>
+      runWorker({ ranges, again: only !== undefined, mutation }, stopping.signal, (portion) => {
+        addTally(sum, portion.tally)
+        options.onPortion?.(portion)
+        options.onProgress?.(sum)
+        if (options.untilViolation === true && sum.violations.length > 0) stopping.abort()
+      }),
+    ),
   )
   return sum
 }
 
-function runWorker(options: SeedsOptions, signal: AbortSignal, onTally: (tally: Tally) => void): Promise<void> {
-  const { from, count, mutation, only } = options
-  const order = JSON.stringify({ from, count, only })
+/** What a worker process is told: worker.ts. */
+export interface Order {
+  ranges: readonly Range[]
+  /** Each is hashed, and nothing is shared between them: to be compared with another run. */
+  again: boolean
+}
+
+function runWorker(
+  { mutation, ...order }: Order & { mutation: string | undefined },
+  signal: AbortSignal,
+  onPortion: (portion: Portion) => void,
+): Promise<void> {
   // A young generation of 16 MB was collected so often that it took an eighth of the time; threads that help with it only
   // take the processor from the next worker.
   const memory = ['--max-semi-space-size=64', '--min-semi-space-size=64', '--single-threaded-gc']
   const mutated = mutation === undefined ? [] : ['--import', join(import.meta.dirname, 'mutations/apply.ts')]
-  const child = spawn(process.execPath, [...memory, ...mutated, join(import.meta.dirname, 'worker.ts'), order], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, [...memory, ...mutated, join(import.meta.dirname, 'worker.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...(mutation === undefined ? {} : { MUTATION: mutation }) },
   })
+  // By its standard input: where seeds are run once more there may be thousands of ranges. That it has died says its end.
+  child.stdin.on('error', () => {})
+  child.stdin.end(JSON.stringify(order satisfies Order))
   const stop = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', stop)
-  createInterface({ input: child.stdout }).on('line', (line) => onTally(JSON.parse(line) as Tally))
+  createInterface({ input: child.stdout }).on('line', (line) => onPortion(JSON.parse(line) as Portion))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => {
