@@ -41,6 +41,8 @@ function describe(entry: HistoryEntry): string {
     }
     case 'fault':
       return `${pad('fault')} ${entry.fault} ${entry.detail}`
+    case 'silent':
+      return `${pad('')} ${entry.balancer} answers nobody for ${entry.forMs} ms`
     default:
       return `${pad('')} ${entry.type}`
   }

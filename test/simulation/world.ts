@@ -106,7 +106,10 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     cluster,
     balancers,
     admission: { refuseUntil: (at) => void (refuseUntil = at), rewriteUntil: (at) => void (rewriteUntil = at) },
-    throttle: (balancer, forMs) => void throttledUntil.set(balancer, scheduler.now() + forMs),
+    throttle(balancer, forMs) {
+      throttledUntil.set(balancer, scheduler.now() + forMs)
+      if (forMs > 0) tell({ type: 'silent', balancer, forMs })
+    },
     pods,
     balance() {
       for (const balancer of scene.balancers) balancers.set(balancer.name, makeBalancer(balancer))

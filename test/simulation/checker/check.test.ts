@@ -551,6 +551,81 @@ describe.each(Object.entries(bad) as [Invariant, Bad[]][])('%s is broken', (inva
   })
 })
 
+describe('what nobody can know', () => {
+  const LAG = { scenario: { lagMs: 1_000 } }
+  const FORGOTTEN = { admin: 'ready', routable: true, weight: 1, emptyAt: null } as const
+
+  /** A reload puts the pod back, 5 s before its container is stopped. */
+  const reloaded = (meanwhile: (story: Story) => void): Invariant[] =>
+    broken((story) => {
+      story.upgrade(0, {
+        before: {
+          stop() {
+            meanwhile(story)
+            story.change(0, 'reload', FORGOTTEN)
+            story.pass(5_000)
+          },
+        },
+      })
+    }, LAG)
+
+  test('control: a reload that is not seen in time', () => {
+    expect(reloaded(() => {})).toContain('exposure')
+  })
+
+  test('a reload of a load balancer that answers nobody', () => {
+    expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'edge', forMs: 10_000 }))).not.toContain('exposure')
+    expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'inner', forMs: 10_000 }))).toContain('exposure')
+    expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'edge', forMs: 1_000 }))).toContain('exposure')
+  })
+
+  test('a reload while the process is stopped', () => {
+    expect(reloaded((story) => story.tell({ type: 'process', process: 'sluice-0', what: 'paused' }))).not.toContain('exposure')
+    const continued = reloaded((story) => {
+      story.tell({ type: 'process', process: 'sluice-0', what: 'paused' })
+      story.tell({ type: 'process', process: 'sluice-0', what: 'continued' })
+    })
+    expect(continued).toContain('exposure')
+  })
+
+  test('a pod that somebody deletes ends by that', () => {
+    const deleted = reloaded((story) => story.pod(0, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator'))
+    expect(deleted).not.toContain('exposure')
+  })
+
+  /** The drain intent of one is stored 5 s after the other has gone down. */
+  const intended = (meanwhile: (story: Story) => void): Invariant[] =>
+    broken(
+      (story) => {
+        meanwhile(story)
+        story.pod(1, ({ status }) => void (status.conditions[0]!.status = 'False'), 'kubelet')
+        story.pass(5_000)
+        story.step(0, 'drainIntent')
+      },
+      { ...LAG, pods: 2 },
+    )
+
+  test('the pod in its place has gone again, a moment ago or long since', () => {
+    const settled = (agoMs: number): Invariant[] =>
+      broken((story) => {
+        story.ledger(0, 'open')
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.remove(story.replace(0))
+        story.pass(agoMs)
+        story.ledger(0, 'restore')
+      }, LAG)
+    expect(settled(100)).not.toContain('I3')
+    expect(settled(2_000)).toContain('I3')
+  })
+
+  test('what was sent before the process was stopped arrives when it arrives', () => {
+    expect(intended(() => {})).toContain('I7')
+    expect(intended((story) => story.tell({ type: 'process', process: 'sluice-0', what: 'paused' }))).not.toContain('I7')
+  })
+})
+
 describe('what a level does not promise', () => {
   /** A drain that left with the first one arrives after everything was put back, as old as told. */
   function late(level: Level, ageMs: number, mended: boolean): Invariant[] {

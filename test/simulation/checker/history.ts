@@ -53,6 +53,8 @@ export type Happening =
       outcome?: string
       pods?: { uid: string; outcome: string; reason: string }[]
     }
+  /** From here on the load balancer answers nobody, nor does as it is told. */
+  | { type: 'silent'; balancer: string; forMs: number }
   /** A fault of the seed took effect. */
   | { type: 'fault'; fault: string; detail: string }
   /** From here on nothing goes wrong any more, and the processes are started again until they end. */

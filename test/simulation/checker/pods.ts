@@ -21,6 +21,7 @@ export interface Pod {
   owner: string | undefined
   isDeleting: boolean
   isGone: boolean
+  goneAt: number | undefined
   ready: boolean
   createdAt: number
   /** Since when it is as `ready` says. */
@@ -62,6 +63,8 @@ interface RawPod {
 export interface Pods {
   byUid: Map<string, Pod>
   alive(): Pod[]
+  /** All that are at the address, and those that were until then or later. */
+  lately(address: string, since: number): Pod[]
   /** The pod that has this address, and is still there. */
   at(address: string): Pod | undefined
   /** Takes a write of a pod; answers what it did to its journal. */
@@ -90,6 +93,7 @@ export function createPods(): Pods {
         owner: undefined,
         isDeleting: false,
         isGone: false,
+        goneAt: undefined,
         ready: false,
         createdAt: at,
         readySince: at,
@@ -116,12 +120,15 @@ export function createPods(): Pods {
       // One that is going still shows the address that another has by now.
       return there.find(({ isDeleting }) => !isDeleting) ?? there[0]
     },
+    lately: (address, since) =>
+      [...byUid.values()].filter((pod) => pod.address === address && (pod.goneAt === undefined || pod.goneAt >= since)),
     store({ verb, before, after }, at, index, isSluice) {
       const raw = (after ?? before) as RawPod | undefined
       if (raw === undefined) return undefined
       const pod = podOf(raw.metadata.uid, at)
       if (verb === 'delete') {
         pod.isGone = true
+        pod.goneAt = at
         return { pod, patched: [], journal: undefined }
       }
       const { metadata, spec, status } = raw

@@ -126,9 +126,9 @@ export function isTouched({ by }: Target): boolean {
   return by === 'operator' || by === 'reload'
 }
 
-/** Somebody else has changed it since then. */
-export function isTouchedSince(target: Target, entry: number): boolean {
-  return isTouched(target) && target.entry > entry
+/** Somebody else has changed it since that entry, or since then. */
+export function isTouchedSince(target: Target, entry: number, at: number): boolean {
+  return isTouched(target) && (target.entry > entry || target.changedAt >= at)
 }
 
 /** Out, and it was sluice that took it out. */

@@ -10,6 +10,10 @@ export interface Process {
   name: string
   isRunning: boolean
   startedAt: number
+  /** Since when it can see anything: it was started, or continued. */
+  awakeSince: number | undefined
+  /** Since when it decides nothing: it was stopped, or has ended. */
+  asleepSince: number | undefined
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
   wanted: Record<string, string> | undefined
@@ -40,6 +44,8 @@ export interface World {
   /** ConfigMap → whether its run is finished, and where in the history it was made. */
   ledgers: Map<string, { finished: boolean; madeAt: number }>
   calmAt: number | undefined
+  /** By load balancer: until when it answered nobody. */
+  silentUntil: Map<string, number>
   /** Takes an entry; answers what a write did to a pod, and which pods' targets a ledger has released for their heirs. */
   apply(entry: HistoryEntry, index: number): Applied
 }
@@ -115,6 +121,7 @@ export function createWorld(given: Scenario): World {
     leases,
     ledgers,
     calmAt: undefined,
+    silentUntil: new Map(),
     apply(entry, index) {
       switch (entry.type) {
         case 'effect':
@@ -124,14 +131,32 @@ export function createWorld(given: Scenario): World {
         case 'container':
           pods.node(entry, index)
           return NOTHING
+        case 'silent':
+          world.silentUntil.set(entry.balancer, entry.at + entry.forMs)
+          return NOTHING
         case 'calm':
           world.calmAt = entry.at
           return NOTHING
         case 'process': {
           const { process: name, what, wanted } = entry
           const known = processes.get(name)
-          const process = known ?? { name, isRunning: true, startedAt: entry.at, exit: undefined, wanted }
+          const process = known ?? {
+            name,
+            isRunning: true,
+            startedAt: entry.at,
+            awakeSince: entry.at,
+            asleepSince: undefined,
+            exit: undefined,
+            wanted,
+          }
           processes.set(name, process)
+          if (what === 'continued') {
+            process.awakeSince = entry.at
+            process.asleepSince = undefined
+          } else if (what !== 'started') {
+            process.awakeSince = undefined
+            process.asleepSince ??= entry.at
+          }
           if (what === 'crashed' || what === 'exited') process.isRunning = false
           if (what === 'exited') process.exit = { ...entry, entry: index }
           return NOTHING

@@ -16,14 +16,14 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const claim = claimAt(target, entry.leftAt, entry.effect)
   judgeIntent(world, entry, target, claim, report)
   if (claim === undefined) return
-  const progress = progressOf(target, claim)
+  const progress = progressOf(world, target, claim)
   const isBeyond = isBeyondPromise(world, entry, target)
   if (isBeyond) {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
   } else judgeOrder(world, entry, target, claim, progress, report)
   note(entry, target, progress)
-  // The call that this one came before is still on its way.
-  if (isBeyond) progress.isDisturbed = true
+  // The call that this one came before is still on its way, and what is under way for another attempt is to be mended.
+  if (isBeyond) for (const one of target.progress.values()) one.isDisturbed = true
 }
 
 /** I5: who sends has written down before that it will, and holds the Lease. */
@@ -98,11 +98,13 @@ function note(entry: Effect, target: Target, progress: Progress): void {
   progress.isDisturbed = false
 }
 
-function progressOf(target: Target, { attempt, isTampered }: Claim): Progress {
+function progressOf({ scenario }: World, target: Target, { attempt, isTampered }: Claim): Progress {
   let found = target.progress.get(attempt)
   if (found === undefined) {
     const first = target.claims.find((claim) => claim.attempt === attempt)!
-    found = { done: 0, isDisturbed: isTampered || isTouchedSince(target, first.entry) }
+    // What the claim rests on may have been read before somebody changed it: the write may have taken long to arrive.
+    const isTouched = isTouchedSince(target, first.entry, first.at - scenario.lagMs)
+    found = { done: 0, isDisturbed: isTampered || isTouched }
     target.progress.set(attempt, found)
   }
   return found

@@ -13,6 +13,8 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
   if (
     container?.id !== entry.id ||
     container.down !== 'sluice' ||
+    // Whoever deletes a pod ends its containers.
+    pod?.isDeleting === true ||
     pod?.patch === undefined ||
     container.startedAt > pod.patch.entry
   )

@@ -2,7 +2,7 @@ import type { Pod } from '../pods.ts'
 import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { World } from '../world.ts'
+import type { Process, World } from '../world.ts'
 import { holdersAt, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
@@ -35,8 +35,12 @@ export function isExcused(world: World, target: Target, at: number): boolean {
   if (target.late !== undefined) return true
   if (!isTouched(target)) return false
   // Nobody was there to see it: whoever acts now took over a moment ago.
-  const owners = holdersAt(world, at - scenario.lagMs)
-  if (![...processes.values()].some(({ isRunning, name }) => isRunning && owners.some((owner) => isProcess(owner, name))))
-    return true
-  return target.level === 'G0' || at - target.changedAt <= scenario.lagMs
+  const since = at - scenario.lagMs
+  const owners = holdersAt(world, since)
+  const isThere = ({ isRunning, awakeSince = Infinity, name }: Process): boolean =>
+    isRunning && awakeSince <= since && owners.some((owner) => isProcess(owner, name))
+  if (![...processes.values()].some((process) => isThere(process))) return true
+  if (target.level === 'G0') return true
+  const answersSince = Math.min(at, world.silentUntil.get(target.balancer) ?? 0)
+  return at - Math.max(target.changedAt, answersSince) <= scenario.lagMs
 }

@@ -27,14 +27,18 @@ export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerE
   for (const { balancer, target, address, untouched } of targets) {
     if (untouched || address === undefined) continue
     const key = `${balancer}/${target}`
-    const heir = world.pods.at(address)
-    if (heir === undefined || heir.uid === uid) {
-      report('I3', `${key} is to be put back, and no pod has come to ${address}`)
-      continue
-    }
-    if (owner !== undefined && !isSameOwner(heir.owner, owner))
-      report('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
-    judgeReady(world, heir, at, report)
+    // One that has gone a moment ago may not be known to have, and what has come after it not to be there.
+    const heirs = world.pods.lately(address, at - world.scenario.lagMs).filter((pod) => pod.uid !== uid)
+    const found = heirs.map((heir) => {
+      const wrong: Parameters<Report>[] = []
+      const note: Report = (...what) => void wrong.push(what)
+      if (owner !== undefined && !isSameOwner(heir.owner, owner))
+        note('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
+      judgeReady(world, heir, at, note)
+      return wrong
+    })
+    if (found.length === 0) report('I3', `${key} is to be put back, and no pod has come to ${address}`)
+    else if (found.every((wrong) => wrong.length > 0)) for (const wrong of found.at(-1)!) report(...wrong)
   }
 }
 

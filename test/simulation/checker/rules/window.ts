@@ -28,12 +28,15 @@ export function judgeStart(world: World, pod: Pod, at: number, by: string, repor
   const { maxUnavailable } = world.scenario
   // Out already, by an earlier owner: it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
-  const plannedAt = world.processes.get(by)!.startedAt
+  // What a process has sent may arrive long after it was stopped, or has ended.
+  const { startedAt: plannedAt, asleepSince: decidedAt = at } = world.processes.get(by)!
   const others = world.pods
     .alive()
     .filter(
       (other) =>
-        other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, at, plannedAt),
+        other.uid !== pod.uid &&
+        other.namespace === world.scenario.namespace &&
+        isUnavailable(world, other, decidedAt, plannedAt),
     )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
