@@ -12,6 +12,8 @@ export interface Heir {
   pod: PodView
   /** Same controller and same address: the load balancer's entry means this pod now. */
   sameAddress: boolean
+  /** What was drained for the one before is drained for it, by its own record. */
+  isDrained: boolean
 }
 
 export interface PodUpgradeInput extends Observation {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
-import { DEADLINES, createDrive } from './testing/drive.ts'
+import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
@@ -274,6 +274,22 @@ test('verifying: what reads back as something else is restored again, and in the
   expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: 'it is back, but not as it was before: weight 5, it was 1' })
 })
 
+test('verifying: what is not known after a difference is read again, and not restored again', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(IN)
+  await drive.answer({ kind: 'different', message: 'weight 5, it was 1' })
+  await drive.pass(DELAYS.retry)
+  await drive.answer({ kind: 'applied' })
+  const seen: string[] = []
+  for (let round = 0; round < 10; round++) {
+    const port = drive.calling()
+    if (port) seen.push(port)
+    if (port === 'compare') await drive.answer({ kind: 'unknown', message: 'it may be from before the restore' })
+    else await drive.pass(50)
+  }
+  expect(new Set(seen)).toEqual(new Set(['compare']))
+})
+
 test('readmitting: not ready in time, it stays out', async () => {
   const unready = { ...PODS.before, ready: false }
   const drive = createDrive({ stored: recorded('drain'), pod: unready })
@@ -397,7 +413,11 @@ describe('settling', () => {
   test('its restore cannot be confirmed in time', async () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
     await drive.answer(OUT)
-    drive.send({ type: 'heir', heir: { pod: { ...PODS.ready, uid: 'heir' }, sameAddress: true }, expected: true })
+    drive.send({
+      type: 'heir',
+      heir: { pod: { ...PODS.ready, uid: 'heir' }, sameAddress: true, isDrained: false },
+      expected: true,
+    })
     await drive.answer({ kind: 'stored' })
     expect(drive.state()).toBe('settling.restoring.calling')
     await keepAnswering(drive, { effect: UNKNOWN, compare: UNKNOWN }, DEADLINES.restoreDeadline + 1_000)

@@ -102,7 +102,7 @@ describe('a pod that is gone, with another in its place at another address', () 
 
   async function start(): Promise<Drive> {
     const drive = createDrive({ gone: true, targets: [TARGET] })
-    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false }, expected: true })
+    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false, isDrained: false }, expected: true })
     await drive.answer(OUT)
     expect(drive.calling()).toBe('relocate')
     expect((drive.input() as RelocateInput).pod).toBe(heir)

@@ -67,9 +67,11 @@ export const reasons = {
   settled: ({ heir, traffic }) =>
     traffic?.removed
       ? 'gone, and its entry was removed from the load balancer'
-      : heir
-        ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
-        : 'gone, and its targets are as they were before',
+      : heir?.isDrained === true && heir.sameAddress
+        ? `replaced by ${heir.pod.name}, which is drained by a record of its own`
+        : heir
+          ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
+          : 'gone, and its targets are as they were before',
   left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation`,
   heirLate: (c) =>
     `${targetsOf(c)} was drained for ${c.pod.name}, and no ready pod of the same controller has come to its address in time`,

@@ -112,6 +112,7 @@ export const podSetup = setup({
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.pod.ready,
+    heirIsDrained: ({ context }) => context.heir?.sameAddress === true && context.heir.isDrained,
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
     noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,
     // its traffic
@@ -131,8 +132,8 @@ export const podSetup = setup({
     isDecided: ({ context }) => context.outcome !== undefined,
     isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
-    hasDiffered: ({ context }) => context.tries > 0,
     hasLateCall: ({ context }) => context.lateCall,
+    mayStillChange: ({ context }) => context.lateCall || context.traffic?.pending === true,
     /** The engine says whether a drain deadline may be passed over. */
     mayProceed: () => false,
     /** … and whether a pod that fails goes back to its former images. */
@@ -145,6 +146,7 @@ export const podSetup = setup({
     isApplied: answers('applied'),
     isUnknown: answers('unknown'),
     isEqual: answers('equal'),
+    isDifferent: answers('different'),
     isSame: answers('same'),
     isElsewhere: answers('elsewhere'),
   },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { SettleInput, StoreInput } from './ports.ts'
-import { createDrive } from './testing/drive.ts'
+import { createDrive, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
@@ -77,7 +77,7 @@ test('gone, and sluice has drained nothing for it: closed, and no pod in its pla
 })
 
 test.each([
-  { name: 'replaced', heir: { heir: { pod: PODS.ready, sameAddress: true }, expected: true }, reads: ['in'] },
+  { name: 'replaced', heir: { heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true }, reads: ['in'] },
   { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'] },
 ])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads }) => {
   const evicted = { ...PODS.before, finished: true }
@@ -89,6 +89,52 @@ test.each([
   expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
   await drive.stored()
   expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
+})
+
+test.each(['in', 'out'] as const)(
+  'gone while a drain that nobody answered may still arrive, and it reads %s: that is waited out',
+  async (state) => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer({ state, inFlight: 0, pending: true, detail: state })
+    if (state === 'out')
+      drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
+    expect(drive.state()).toBe('settling.waitingOut')
+    await drive.pass(DELAYS.lateArrival)
+    expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
+    await drive.answer(OUT)
+    expect(drive.state()).toMatch(state === 'out' ? /^settling.intending/ : /^settling.awaiting/)
+  },
+)
+
+test.each([
+  { inFlight: 0, next: 'patching.writing' },
+  { inFlight: 2, next: 'emptying.settling' },
+])('the images patch is made again only where it is still empty: $inFlight in flight', async ({ inFlight, next }) => {
+  const drive = createDrive({ stored: recorded('drain') })
+  await drive.stored()
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+  await drive.answer({ kind: 'unknown', message: 'connection reset' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain', 2) } })
+  await drive.pass(DELAYS.retry)
+  expect(drive.state()).toBe('patching.confirming')
+  await drive.answer({ ...OUT, inFlight })
+  expect(drive.state()).toBe(next)
+})
+
+test('what has come in its place is drained itself by now: closed, and not put back', async () => {
+  const drive = createDrive({ gone: true, targets: [TARGET] })
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('settling.awaiting')
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true }, expected: true })
+  expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
+  await drive.answer({ kind: 'stored' })
+  expect(drive.actor.getSnapshot().context).toMatchObject({
+    outcome: 'settled',
+    reason: expect.stringContaining('by a record of its own'),
+  })
 })
 
 test('its place in the window is gone before anything was touched: it waits again, and begins anew', async () => {
@@ -109,6 +155,23 @@ test('once the drain intent is under way there is no waiting again', async () =>
   expect(drive.state()).toMatch(/^draining/)
   drive.send({ type: 'wait' })
   expect(drive.state()).toMatch(/^draining/)
+})
+
+test('its place is gone while the drain intent is to be tried again: it waits, and begins anew', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  await drive.answer({ kind: 'unknown', message: 'connection reset' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
+  expect(drive.state()).toBe('draining.pausing')
+  drive.send({ type: 'wait' })
+  // The intent may still arrive: a closed record keeps it out.
+  expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+  await drive.stored()
+  expect(drive.state()).toBe('queued')
+  drive.send({ type: 'start' })
+  expect(drive.state()).toBe('checking.inspecting')
 })
 
 test('somebody else patches the same images while it waits for its place: nothing to do', () => {

@@ -14,20 +14,25 @@ export interface Doubts {
   settle(uid: string, target: Key): void
   /** Another call is about to be made. True where the one before it was not seen to be done and may still arrive. */
   overtake(uid: string, target: Key): boolean
-  /** Milliseconds until no call of this pod that was overtaken may arrive any more. */
+  /** A call of this pod that was not overtaken may still arrive. */
+  isPending(uid: string): boolean
+  /** Milliseconds until no call of this pod may arrive any more. */
   lateMs(uid: string): number
   /** No call may arrive any more. */
   areOver(): boolean
 }
 
 export function createDoubts(clock: Clock): Doubts {
-  const doubts = new Map<string, { event: EffectEvent; until: number }>()
+  const doubts = new Map<string, { uid: string; event: EffectEvent; until: number }>()
   /** By pod: of the calls that were overtaken, until when the last may arrive. */
   const lateUntil = new Map<string, number>()
   const keyOf = (uid: string, { loadBalancer, target }: Key): string => JSON.stringify([uid, loadBalancer, target])
 
+  const pendingUntil = (uid: string): number =>
+    Math.max(0, ...Array.from(doubts.values(), (doubt) => (doubt.uid === uid ? doubt.until : 0)))
+
   return {
-    raise: (uid, target, event, lateForMs) => void doubts.set(keyOf(uid, target), { event, until: clock.now() + lateForMs }),
+    raise: (uid, target, event, lateForMs) => void doubts.set(keyOf(uid, target), { uid, event, until: clock.now() + lateForMs }),
     of: (uid, target) => doubts.get(keyOf(uid, target))?.event,
     settle: (uid, target) => void doubts.delete(keyOf(uid, target)),
     overtake(uid, target) {
@@ -36,7 +41,8 @@ export function createDoubts(clock: Clock): Doubts {
       lateUntil.set(uid, Math.max(lateUntil.get(uid) ?? 0, doubt.until))
       return true
     },
-    lateMs: (uid) => Math.max(0, (lateUntil.get(uid) ?? 0) - clock.now()),
+    isPending: (uid) => pendingUntil(uid) > clock.now(),
+    lateMs: (uid) => Math.max(0, Math.max(lateUntil.get(uid) ?? 0, pendingUntil(uid)) - clock.now()),
     areOver: () =>
       [...lateUntil.values(), ...Array.from(doubts.values(), ({ until }) => until)].every((until) => until <= clock.now()),
   }

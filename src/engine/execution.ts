@@ -200,6 +200,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     rollout.start(ghosts)
     obedience.look()
     const pods = await rollout.finished
+    // Nobody looks after this; and for long nobody has, where this process was stopped: then the Lease is asked for first.
+    if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
       await putBackAfterRollback({ ledger: ledgers.current.ledger, world, tell })
     await conclude(ledgers, pods, owners)
@@ -219,6 +221,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       onPod: live.onPod,
       onGone: live.onGone,
       onEndpoints: live.onEndpoints,
+      onSight: live.onSight,
       onBlind(error) {
         ending ??= { outcome: 'deadline', reason: `the cluster cannot be watched any more: ${messageOf(error)}` }
         live.checkpoint()

@@ -40,13 +40,18 @@ function journalOf(target: string, step: Journal['step'] = 'drain'): Observation
       step,
       ...(step === 'drain' ? {} : { generation: 2 }),
       baseline: [{ name: 'app', image: 'app:v1', containerId: 'c1', imageId: 'sha256:v1' }],
-      targets: [{ loadBalancer: 'edge', target, scope: 'web', prior: 'ready', untouched: false }],
+      targets: journalTargets(target),
     },
   }
 }
 
+function journalTargets(target: string): Journal['targets'] {
+  return [{ loadBalancer: 'edge', target, scope: 'web', prior: 'ready', untouched: false }]
+}
+
 /** A run whose calls are answered by the test. */
 function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
+  let isCurrent = true
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
   const states = new Map<string, string>()
@@ -78,6 +83,8 @@ function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
       all: () => seen.values(),
       get: (uid) => seen.get(uid),
       observe: () => seen.values().next().value!,
+      isCurrent: () => isCurrent,
+      refresh: async () => {},
       stop: async () => {},
     },
     endpoints: { readiness: () => null, stop: async () => {} },
@@ -101,6 +108,16 @@ function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
     states,
     details,
     inputFor,
+    async look(sees: boolean) {
+      isCurrent = sees
+      rollout.onSight()
+      await clock.advance(0)
+    },
+    async lose(name: string) {
+      seen.delete(name)
+      rollout.onGone(name)
+      await clock.advance(0)
+    },
     async see(pod: PodView, stored: Observation['stored'] = { kind: 'none' }) {
       seen.set(pod.uid, { pod, stored })
       rollout.onPod(pod.uid)
@@ -154,6 +171,102 @@ test('a pod that is only being checked gives its place back when another goes do
   expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
 })
 
+test('a pod waits for one whose restore is under way at its address as that one is deleted', async () => {
+  let restored: (answer: { kind: 'applied' }) => void = () => {}
+  const bed = createBed({
+    window: 2,
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      effect: () => new Promise((resolve) => (restored = resolve as typeof restored)),
+    },
+  })
+  await bed.see(podAt('web-1'), journalOf('web-1', 'restore'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('restoring')
+  await bed.lose('web-1')
+  await bed.see(podAt('web-2', { ip: '10.0.0.1' }))
+  expect([bed.states.get('web-1'), bed.states.has('web-2')]).toEqual(['restoring', false])
+  restored({ kind: 'applied' })
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).not.toBe('restoring')
+})
+
+test('control: one at another address does not wait', async () => {
+  const bed = createBed({
+    window: 2,
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }), effect: never },
+  })
+  await bed.see(podAt('web-1'), journalOf('web-1', 'restore'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  await bed.lose('web-1')
+  await bed.see(podAt('web-2'))
+  expect(bed.states.get('web-2')).toBe('checking')
+})
+
+test('while the pods cannot be watched none starts, and one that is being checked waits', async () => {
+  const bed = createBed()
+  await bed.see(podAt('web-1'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('checking')
+  await bed.look(false)
+  expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual(['queued', 'the pods cannot be watched at this moment'])
+  await bed.look(true)
+  expect(bed.states.get('web-1')).toBe('checking')
+})
+
+test('a pod whose drain intent is not stored gives its place back when another goes down', async () => {
+  let reaches = false
+  const bed = createBed({
+    ports: {
+      snapshot: async ({ uid }) =>
+        uid === 'web-1' ? { kind: 'taken', targets: journalTargets('web-1'), address: '10.0.0.1' } : never(),
+      enroll: async () => ({ kind: 'stored' }),
+      store: async () =>
+        reaches
+          ? { kind: 'stored', seen: { pod: podAt('web-1'), stored: journalOf('web-1', 'closed') } }
+          : { kind: 'unknown', message: 'connection reset' },
+      read: async () => ({ kind: 'read', seen: { pod: podAt('web-1'), stored: { kind: 'none' } } }),
+    },
+  })
+  await bed.see(podAt('web-1'))
+  await bed.see(podAt('web-2'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect([...bed.states.values()]).toEqual(['draining', 'queued'])
+  reaches = true
+  await bed.see(podAt('web-2', { ready: false }))
+  expect(bed.states.get('web-1')).toBe('queued')
+})
+
+test('what stays out is looked at once more when all is done, and drained again where it was forgotten', async () => {
+  const drained: string[] = []
+  let state: 'out' | 'in' = 'out'
+  const bed = createBed({
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    traffic: {
+      isVolatile: () => true,
+      inspect: async () => ({ state, inFlight: 0, detail: state }),
+      async effect({ pod, effect }) {
+        drained.push(`${effect} ${pod}`)
+        return { kind: 'applied' }
+      },
+    },
+  })
+  const waiting = { reason: 'InvalidImageName', message: 'no such name' }
+  const containers = [{ name: 'app', image: 'app:v2', status: { image: 'app:v1', running: false, waiting } }]
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers }), journalOf('web-1', 'patched'))
+  bed.rollout.start([])
+  expect((await bed.rollout.finished).map(({ outcome }) => outcome)).toEqual(['failed'])
+  await bed.rollout.secure()
+  expect(drained).toEqual([])
+  state = 'in'
+  await bed.rollout.secure()
+  expect(drained).toEqual(['drain web-1'])
+})
+
 test('a pod that failed is guarded against a reload of its load balancer for as long as the run goes on', async () => {
   const drained: string[] = []
   const bed = createBed({
@@ -177,6 +290,34 @@ test('a pod that failed is guarded against a reload of its load balancer for as 
   expect(bed.states.get('web-1')).toBe('failed')
   await bed.clock.advance(2_000)
   expect(new Set(drained)).toContain('drain web-1')
+})
+
+test('a pod whose images patch is under way is guarded against a reload too', async () => {
+  const drained: string[] = []
+  const bed = createBed({
+    ports: {
+      snapshot: async () => ({ kind: 'taken', targets: journalTargets('web-1'), address: '10.0.0.1' }),
+      enroll: async () => ({ kind: 'stored' }),
+      store: async ({ record }) =>
+        record.step === 'drain' ? { kind: 'stored', seen: { pod: podAt('web-1'), stored: journalOf('web-1') } } : never(),
+      effect: async () => ({ kind: 'applied' }),
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+    },
+    traffic: {
+      isVolatile: () => true,
+      inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
+      async effect({ pod, effect }) {
+        drained.push(`${effect} ${pod}`)
+        return { kind: 'applied' }
+      },
+    },
+  })
+  await bed.see(podAt('web-1'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('patching')
+  await bed.clock.advance(2_000)
+  expect(new Set(drained)).toEqual(new Set(['drain web-1']))
 })
 
 test('held, a run takes in no new pod, and what an earlier owner has left open all the same', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { applyPatch } from '../journal/testing/json-patch.ts'
-import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
+import { applyPatch, PatchRefused } from '../journal/testing/json-patch.ts'
+import type { Ledger, LedgerEntry, ReadLedger } from '../journal/ledger.ts'
 import { ENTRIES_PER_CHUNK } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -18,11 +18,14 @@ function server() {
   const configMaps = new Map<string, ConfigMap>()
   const patches: string[] = []
   let most = Number.POSITIVE_INFINITY
+  let answers = true
   const refuse = (method: string, path: string, status: number, reason: string): never => {
     throw new KubeError(`${status} ${reason}`, { kind: status === 409 ? 'conflict' : 'definite', method, path, status, reason })
   }
   const client = {
-    async get() {
+    async get(path: string) {
+      const name = path.split('/').at(-1)!
+      if (!path.includes('?') && name !== 'configmaps') return configMaps.get(name)
       return { metadata: { resourceVersion: '1' }, items: [...configMaps.values()] }
     },
     async create(path: string, body: ConfigMap) {
@@ -35,8 +38,14 @@ function server() {
       if (operations.length > most) refuse('PATCH', path, 413, 'RequestEntityTooLarge')
       patches.push(name)
       const found = configMaps.get(name) ?? refuse('PATCH', path, 404, 'NotFound')
-      configMaps.set(name, applyPatch(found, operations))
-      return configMaps.get(name)
+      try {
+        configMaps.set(name, applyPatch(found, operations))
+      } catch (error) {
+        if (error instanceof PatchRefused) refuse('PATCH', path, 422, 'Invalid')
+        throw error
+      }
+      if (answers) return configMaps.get(name)
+      throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
     },
   }
   return {
@@ -44,8 +53,10 @@ function server() {
     configMaps,
     /** Names of the ConfigMaps that were patched. */
     patches,
-    /** Refuses patches of more operations than so many. */
-    refuseLonger: (operations: number) => void (most = operations),
+    /** Refuses patches of more keys than so many, each of which has a guard. */
+    refuseLonger: (keys: number) => void (most = 2 * keys),
+    /** Patches are carried out, and the answer is lost. */
+    silence: (isSilent: boolean) => void (answers = !isSilent),
   }
 }
 
@@ -161,5 +172,46 @@ describe('what a process tells at its end', () => {
     const { header, entries } = await stored(client)
     expect(header.finishedAt).toBe(finished.at)
     expect(entries.get('u1')).toEqual(entry('u1'))
+  })
+})
+
+describe('what stands there is not overwritten by what was sent before', () => {
+  it('an owner whose last write comes late does not open anew what the next one has finished', async () => {
+    const { client } = server()
+    const options = { client, namespace: NAMESPACE }
+    await createLedger(ledger(2), options)
+    const read = async () => (await listLedgers(client, NAMESPACE))[0] as Extract<ReadLedger, { kind: 'read' }>
+    const underWay: (() => Promise<unknown>)[] = []
+    const slow = {
+      ...client,
+      patch: async (...call: Parameters<KubeClient['patch']>) => void underWay.push(() => client.patch(...call)),
+    }
+    const late = resumeLedger(await read(), { ...options, client: slow as KubeClient })
+    await late.put(entry('u1', 'abandoned'))
+    await late.conclude({})
+    const next = resumeLedger(await read(), options)
+    await next.put(entry('u1', 'closed'))
+    await next.conclude({ finished: { at: '2026-01-01T00:01:00Z' } })
+    for (const arrive of underWay) await expect(arrive()).rejects.toMatchObject({ status: 422 })
+    expect(underWay).toHaveLength(2)
+    const { header, entries } = await stored(client)
+    expect([header.finishedAt, entries.get('u1')?.state]).toEqual(['2026-01-01T00:01:00Z', 'closed'])
+  })
+
+  it('a write of its own whose answer was lost is written over', async () => {
+    const { client, silence } = server()
+    const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+    silence(true)
+    await expect(store.put(entry('u1', 'restore'))).rejects.toMatchObject({ kind: 'ambiguous' })
+    silence(false)
+    await store.put(entry('u1', 'closed'))
+    expect((await stored(client)).entries.get('u1')).toEqual(entry('u1', 'closed'))
+  })
+
+  it('a pod that is new to it is added', async () => {
+    const { client } = server()
+    const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+    await store.put(entry('u7'))
+    expect((await stored(client)).entries.get('u7')).toEqual(entry('u7'))
   })
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { KubeClient } from '../kube/client.ts'
+import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
@@ -10,6 +10,9 @@ import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEn
 
 /** Processes of one run whose account is kept. */
 const KEPT_PROCESSES = 8
+
+/** For one write: somebody may edit it meanwhile. */
+const MOST_REREADS = 3
 
 const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
 
@@ -102,15 +105,46 @@ export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 're
 function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
   const { run, chunks } = ledger.header
 
-  async function set(chunk: number, values: Record<string, string>): Promise<void> {
-    const operations = Object.entries(values).map(([key, value]) => ({ op: 'add' as const, path: `/data/${key}`, value }))
+  /** As it stands there: by key, where it is known to. */
+  const written = new Map([[HEADER_KEY, writeHeader(ledger.header)]])
+  for (const entry of ledger.entries.values()) written.set(entry.uid, writeEntry(entry))
+
+  /**
+   * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
+   * long come to its end, and opened the ledger anew.
+   */
+  async function set(chunk: number, values: Record<string, string>, tries = 0): Promise<void> {
+    const at = path(namespace, chunkName(run, chunk))
+    const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
+      // For a key that is not there the API server compares with null: measured.
+      { op: 'test', path: `/data/${key}`, value: written.get(key) ?? null },
+      { op: 'add', path: `/data/${key}`, value },
+    ])
     try {
-      await client.patch(path(namespace, chunkName(run, chunk)), operations)
+      await client.patch(at, operations)
     } catch (error) {
-      if (!(error instanceof KubeError) || error.status !== 404) throw error
-      // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-      await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
+      if (!(error instanceof KubeError)) throw error
+      if (error.status === 404) {
+        // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
+        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
+      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
+        return set(chunk, values, tries + 1)
+      } else throw error
     }
+    for (const [key, value] of Object.entries(values)) written.set(key, value)
+  }
+
+  /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
+  async function isOtherwise(at: string, keys: readonly string[]): Promise<boolean> {
+    const { data } = RawConfigMap.parse(await client.get(at))
+    let differs = false
+    for (const key of keys) {
+      const now = data?.[key]
+      differs ||= now !== written.get(key)
+      if (now === undefined) written.delete(key)
+      else written.set(key, now)
+    }
+    return differs
   }
 
   /** The report is not worth a run that stays open: where the API server refuses the whole, `least` is tried alone. */

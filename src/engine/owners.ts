@@ -75,6 +75,7 @@ export async function takeOwners({
           waited = true
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })
         },
+        onRegained: () => world.store.refresh(),
         onLost: (holder) => onLost(`${holder} has taken the Lease ${lease}`),
         onOrder,
         onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),

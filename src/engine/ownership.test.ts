@@ -40,6 +40,7 @@ function createBed(): Bed {
         epochFloor: 0,
         signal: stop.signal,
         onWaiting: (holder, remainingMs) => told.push(`waiting for ${holder} ${remainingMs}`),
+        onRegained: async () => void told.push('regained'),
         onLost: (holder) => told.push(`lost to ${holder}`),
         onOrder: () => told.push('order'),
         onTrouble: (error) => told.push(`trouble ${error.message}`),
@@ -228,7 +229,7 @@ describe('holding', () => {
   })
 
   test('not held once its life is over without a renewal, and again after one', async () => {
-    const { clock, held, server } = createBed()
+    const { clock, held, server, told } = createBed()
     const ownership = await held()
     server.fault = () => 'lost'
     await clock.advance(LEASE_DURATION_MS - 1)
@@ -237,7 +238,33 @@ describe('holding', () => {
     expect(ownership.isHeld()).toBe(false)
     server.fault = () => undefined
     await clock.advance(1_000)
+    expect([ownership.isHeld(), told.filter((one) => one === 'regained')]).toEqual([true, ['regained']])
+    await clock.advance(LEASE_DURATION_MS)
+    expect(told.filter((one) => one === 'regained')).toHaveLength(1)
+  })
+
+  test('after its life was over it counts again only once the world was looked at anew', async () => {
+    const { clock, take, server, settled } = createBed()
+    let isSeen = false
+    let looks = 0
+    const onRegained = (): Promise<void> => {
+      looks += 1
+      return isSeen ? Promise.resolve() : new Promise(() => {})
+    }
+    const ownership = ((await settled(take({ onRegained }))) as PromiseFulfilledResult<Ownership>).value
+    server.fault = () => 'lost'
+    await clock.advance(LEASE_DURATION_MS)
+    server.fault = () => undefined
+    await clock.advance(3_000)
+    expect([ownership.isHeld(), looks]).toEqual([false, 1])
+    // It is renewed all the same: nobody else may have it meanwhile.
+    await clock.advance(10_000)
+    expect(ownership.isHeld()).toBe(false)
+    expect(looks).toBeGreaterThan(1)
+    isSeen = true
+    await clock.advance(5_000)
     expect(ownership.isHeld()).toBe(true)
+    await settled(ownership.release())
   })
 
   test('not held after a stall of the process, before anything has run', async () => {

@@ -50,6 +50,11 @@ export interface OwnershipOptions {
   /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
   seen?: { record: LeaseRecord; since: number } | undefined
   onWaiting(holder: string, remainingMs: number): void
+  /**
+   * It had run out, as after a stall of this process, and nobody else has taken it: it counts as held again once this has
+   * resolved. What was observed before says nothing of now.
+   */
+  onRegained(): Promise<void>
   /** Another owner has it: nothing may be changed any more. */
   onLost(holder: string): void
   /** `order` is another than before. */
@@ -133,8 +138,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       const sentAt = clock.now()
       try {
         observe(leaseRecord(await write(holder)))
-        heldUntil = sentAt + LEASE_DURATION_MS
-        if (!ended) schedule(RENEW_EVERY_MS)
+        const counts = sentAt < heldUntil || (await hasLookedAnew())
+        if (counts) heldUntil = sentAt + LEASE_DURATION_MS
+        if (!ended) schedule(counts ? RENEW_EVERY_MS : LOOK_EVERY_MS)
       } catch (error) {
         const before = orderText(record)
         const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
@@ -143,6 +149,18 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         if (orderText(record) === before) options.onTrouble(error as Error)
         if (gone) return options.onLost(taker)
         if (!ended) schedule(LOOK_EVERY_MS)
+      }
+    }
+
+    /** In time for the next renewal: the end of a run waits for this one. */
+    async function hasLookedAnew(): Promise<boolean> {
+      const over = new AbortController()
+      const looked = options.onRegained().then(() => true)
+      const late = pause(clock, RENEW_EVERY_MS, over.signal).then(() => false)
+      try {
+        return await Promise.race([looked, late])
+      } finally {
+        over.abort()
       }
     }
 

@@ -37,6 +37,19 @@ test('control: its own record is', async () => {
   expect(sent).toHaveLength(1)
 })
 
+test('nothing is written to the ledger without the Lease', async () => {
+  const written: string[] = []
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const settle = (isOwned: boolean): Promise<{ kind: string }> =>
+    createPodPorts({
+      podOf: () => pod,
+      ledger: { ledger: { entries: new Map() }, put: async ({ state }: { state: string }) => void written.push(state) },
+      isOwned: () => isOwned,
+    } as unknown as PodPortOptions).settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+  expect([(await settle(false)).kind, written]).toEqual(['unknown', []])
+  expect([(await settle(true)).kind, written]).toEqual(['stored', ['restore']])
+})
+
 test('nothing is sent without the Lease', async () => {
   const { answer, sent } = await close(journal, false)
   expect([answer.kind, sent]).toEqual(['unknown', []])

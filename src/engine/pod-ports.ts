@@ -18,6 +18,8 @@ import type { Traffic } from './traffic.ts'
 /** Milliseconds for one call to the API server. */
 const API_DEADLINE_MS = 10_000
 
+const NOT_HELD = { kind: 'unknown', message: 'the Lease is not held at this moment' } as const
+
 export interface PodPortOptions {
   client: KubeClient
   namespace: string
@@ -36,7 +38,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, namespace, store, traffic, ledger } = options
 
   async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
-    if (!options.isOwned(uid)) return { kind: 'unknown', message: 'the Lease is not held at this moment' }
+    if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
     try {
@@ -62,6 +64,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     state: EntryState,
     former?: FormerPod,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
+    // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
+    if (!options.isOwned(uid)) return NOT_HELD
     try {
       const before = ledger.ledger.entries.get(uid)?.before ?? former
       const entry = { ...ledgerEntry(options.podOf(uid), targets), ...(before ? { before } : {}), state }

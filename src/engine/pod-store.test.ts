@@ -20,6 +20,7 @@ async function open(): Promise<{ store: PodStore; see(version: number, options: 
     selector: { labelSelector: 'app=web' },
     onChange() {},
     onGone() {},
+    onSight() {},
     onError(error) {
       throw error
     },

@@ -14,6 +14,10 @@ export interface PodStore {
   get(uid: string): Observation | undefined
   /** Takes in an answer of the API server; gives the newest that is known of that pod. */
   observe(raw: unknown): Observation
+  /** What is known of them is known of now. */
+  isCurrent(): boolean
+  /** Asks for them anew; resolves once the answer is in, or there will be none any more. */
+  refresh(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -25,6 +29,8 @@ export interface PodStoreOptions {
   selector: { labelSelector?: string; fieldSelector?: string }
   onChange(uid: string): void
   onGone(uid: string): void
+  /** What `isCurrent` says has changed. */
+  onSight(): void
   onError(error: Error, fatal: boolean): void
 }
 
@@ -51,6 +57,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
       options.onChange(record.uid)
     },
     onError: options.onError,
+    onCurrent: () => options.onSight(),
   })
 
   function observation(pod: PodView): Observation {
@@ -70,6 +77,8 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
       return pod && observation(pod)
     },
     observe: (raw) => observation(reflector.observe(raw)),
+    isCurrent: () => reflector.isCurrent(),
+    refresh: () => reflector.refresh(),
     stop: () => reflector.stop(),
   }
 }

@@ -32,7 +32,7 @@ export async function checkRights(
   const checks = [
     ...check('', 'pods', ['get', 'list', 'watch', 'patch']),
     { verb: 'patch', resource: 'pods', subresource: 'status', namespace },
-    ...check('', 'configmaps', ['list', 'create', 'patch', 'delete']),
+    ...check('', 'configmaps', ['get', 'list', 'create', 'patch', 'delete']),
     ...check('coordination.k8s.io', 'leases', ['get', 'create', 'update']),
     ...check('discovery.k8s.io', 'endpointslices', ['list', 'watch']),
     ...[...kinds].flatMap((kind) =>

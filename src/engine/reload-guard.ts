@@ -9,8 +9,8 @@ const LOOK_EVERY_MS = 500
 export interface Exposed {
   uid: string
   record: Journal
-  /** It does get some. */
-  reloaded(): void
+  /** It does get some. Resolves where all is done about it that can be done at once. */
+  reloaded(): Promise<void>
 }
 
 /** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
@@ -18,6 +18,8 @@ export interface ReloadGuard {
   /** Looks at those of them that can be forgotten once, after a while; nothing else is taken while it does. */
   watch(exposed: readonly Exposed[]): void
   stop(): void
+  /** Looks at once. */
+  look(exposed: readonly Exposed[]): Promise<void>
 }
 
 export function createReloadGuard(options: {
@@ -33,19 +35,27 @@ export function createReloadGuard(options: {
     await Promise.all(
       exposed.map(async ({ uid, record, reloaded }) => {
         const { state } = await traffic.inspect(uid, record.targets, { wasOut: record.step === 'patched' })
-        if (state === 'in' || state === 'mixed') reloaded()
+        if (state === 'in' || state === 'mixed') await reloaded()
       }),
     )
+  }
+
+  async function lookAndTell(exposed: readonly Exposed[]): Promise<void> {
+    await look(exposed)
     timer = undefined
     options.onLooked()
   }
 
+  const forgettable = (exposed: readonly Exposed[]): Exposed[] =>
+    exposed.filter(({ record }) => traffic.isVolatile(record.targets))
+
   return {
     watch(exposed) {
       if (timer !== undefined) return
-      const forgettable = exposed.filter(({ record }) => traffic.isVolatile(record.targets))
-      if (forgettable.length > 0) timer = clock.setTimeout(() => void look(forgettable), LOOK_EVERY_MS)
+      const watched = forgettable(exposed)
+      if (watched.length > 0) timer = clock.setTimeout(() => void lookAndTell(watched), LOOK_EVERY_MS)
     },
     stop: () => clock.clearTimeout(timer),
+    look: (exposed) => look(forgettable(exposed)),
   }
 }

@@ -100,6 +100,8 @@ function take(lease: string, { pod }: Found, { namespace }: ResolveRequest, port
     holder: `${ports.identity}_${token(ports.random, 6)}`,
     epochFloor: stored?.kind === 'read' ? stored.journal.epoch : 0,
     onWaiting: (holder, remainingMs) => ports.onWaiting(lease, holder, remainingMs),
+    // What was decided rests on what was read before that: the person asks again.
+    onRegained: () => new Promise(() => {}),
     onLost: () => {},
     onOrder: () => {},
   })

@@ -4,10 +4,10 @@ import type { Heir, Observation, PodContext, PodUpgradeInput } from '../../machi
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
-import { goalUnprobedMs, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
+import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import { restartProof } from '../pods/witness.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -24,7 +24,7 @@ import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
@@ -40,6 +40,8 @@ export interface Rollout {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
+  /** Whether the pods can be watched has changed. */
+  onSight(): void
   /** A workload has changed: what was to come in the place of a pod may not come any more. */
   onWorkload(): void
   /** Starts with the pods that are there, and with what earlier runs left to settle. */
@@ -57,6 +59,8 @@ export interface Rollout {
   checkpoint(): void
   /** Another owner has the workload. */
   lose(reason: string): void
+  /** Looks, when it is finished, whether a load balancer has forgotten what stays out, and drains it again. */
+  secure(): Promise<void>
   /** Resolves when every pod has come to its end. */
   readonly finished: Promise<PodResult[]>
 }
@@ -85,8 +89,8 @@ export interface RolloutOptions {
   tell(event: RunEventBody): void
 }
 
-/** Out, and in no state to serve. */
-const EXPOSED = new Set<PodState>(['restarting', 'warming', 'failed'])
+/** Out, and in no state to serve; also where the images patch is still on its way, which may take long. */
+const EXPOSED = new Set<PodState>(['patching', 'restarting', 'warming', 'failed'])
 /**
  * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
  * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
@@ -112,6 +116,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()
+  /** Those whose pods are at their end, and that are not: what comes in their place waits for them. */
+  const leaving = new Set<Member>()
   /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
   let intake: 'all' | 'open' | 'none' = 'all'
   /** What is drained and not patched is put back. */
@@ -178,6 +184,8 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function onTransition(member: Member, snapshot: Snapshot): void {
     const state = stateOf(snapshot)
+    if (snapshot.status !== 'done' && !UNTOUCHED.has(state) && isVanished(snapshot.context)) leaving.add(member)
+    else leaving.delete(member)
     if (state !== member.state) {
       const now = clock.now()
       if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
@@ -195,6 +203,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       return
     }
     detail(member, waitingFor(state, snapshot.context))
+    // Its intent is not stored, and it will be tried again: by then the window may have no place for it.
+    if (snapshot.matches({ draining: 'pausing' })) plan()
   }
 
   /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
@@ -204,6 +214,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const reason = `a bug in sluice: ${String(error)}`
     member.state = 'needsOperator'
     settling.delete(member)
+    leaving.delete(member)
     member.result = { uid, pod: name, outcome: 'needsOperator', reason, out: isOpen(store.get(uid)?.stored), phases }
     tell({ type: 'podFinished', result: member.result })
     if (intake === 'all') hold(`${name} needs a person: no further pod is started`, { undo: false })
@@ -263,7 +274,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     takeIn(included)
     const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies })
     const { start, waitingFor: full } = admit(pods, options.window)
-    const starting = new Set(intake === 'all' && paused === undefined ? start : [])
+    const blind = store.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
+    const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)
       // One that is being checked has only kept its place.
@@ -271,11 +283,11 @@ export function createRollout(options: RolloutOptions): Rollout {
     }
     for (const member of members.values()) {
       if (member.result !== undefined || starting.has(member.uid)) continue
-      if (member.state === 'checking') member.actor.send({ type: 'wait' })
+      if (isBeforeDrain(member.actor.getSnapshot())) member.actor.send({ type: 'wait' })
       if (member.state !== 'queued') continue
       const before = beforeIt(member)
       const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
-      detail(member, paused ?? reason ?? '')
+      detail(member, paused ?? blind ?? reason ?? '')
     }
     reloadGuard.watch(exposedPods())
     const all = [...members.values()]
@@ -330,14 +342,18 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function standingOf(member: Member): WindowMember {
-    const { uid, name, state, result } = member
-    const { pod, gone } = contextOf(member)
-    return { uid, name, state, result, pod, gone, mustWait: beforeIt(member) !== undefined }
+    const { uid, name, actor, result } = member
+    const state = isBeforeDrain(actor.getSnapshot()) ? 'checking' : member.state
+    const { pod, gone, address } = contextOf(member)
+    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined }
   }
 
-  /** Whose targets are being settled that this one is to have. */
+  /**
+   * Whose targets are still to be settled that this one is to have. Found by simulation: a restore that was under way as its
+   * pod was deleted put the next one in its place back, in the middle of its upgrade.
+   */
   function settlingFor(pod: PodView): Member | undefined {
-    return [...settling].find((member) => isHeir(placeOf(member), pod))
+    return [...leaving].find((member) => isHeir(placeOf(member), pod))
   }
 
   /**
@@ -367,8 +383,9 @@ export function createRollout(options: RolloutOptions): Rollout {
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
     let heir: Heir | null = null
-    for (const { pod } of store.all()) {
-      if (pod.ip !== undefined && isHeir(gone, pod)) heir = { pod, sameAddress: pod.ip === gone.ip }
+    for (const { pod, stored } of store.all()) {
+      if (pod.ip === undefined || !isHeir(gone, pod)) continue
+      heir = { pod, sameAddress: pod.ip === gone.ip, isDrained: isDrainedFor(stored, contextOf(member).record) }
     }
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
@@ -378,10 +395,12 @@ export function createRollout(options: RolloutOptions): Rollout {
       const { uid, name, state, actor } = member
       if (!EXPOSED.has(state!)) return []
       const { record } = contextOf(member)
-      // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on.
-      const reloaded = (): void => {
-        if (member.result === undefined) actor.send({ type: 'reloaded' })
-        else if (member.result.out) void traffic.effect({ uid, pod: name, effect: 'drain', record: record! })
+      // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
+      // write that is under way is waited out.
+      const reloaded = async (): Promise<void> => {
+        const hears = member.result === undefined && member.state !== 'patching'
+        if (hears) actor.send({ type: 'reloaded' })
+        else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: record! })
       }
       return record?.step === 'patched' ? [{ uid, record, reloaded }] : []
     })
@@ -411,7 +430,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     finished,
     start(ghosts) {
       started = true
-      for (const ghost of ghosts) add(ghost)
+      // Lost before it began: then they are another owner's, too.
+      if (intake !== 'none') for (const ghost of ghosts) add(ghost)
       plan()
     },
     onPod(uid) {
@@ -427,6 +447,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       tellHeirs()
       plan()
     },
+    onSight: plan,
     onWorkload: tellHeirs,
     onEndpoints(uids) {
       for (const uid of uids) tellEndpoint(uid)
@@ -453,6 +474,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       intake = 'none'
       send({ type: 'lost', reason })
     },
+    secure: () => reloadGuard.look(exposedPods()),
   }
 }
 
@@ -472,6 +494,25 @@ function instructionsOf({ outcome, pod, gone, record }: Snapshot['context'], out
   const stranded = { pod, gone, targets: record?.targets ?? [], former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
+}
+
+/** Nothing is drained for it by this run. */
+const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
+
+/** It has a place in the window, and no effect: the intent is not stored, and not under way either. */
+function isBeforeDrain(snapshot: Snapshot): boolean {
+  return snapshot.matches('checking') || snapshot.matches({ draining: 'pausing' })
+}
+
+/** What was drained for the pod before was in rotation when it was drained for this one: its own record counts. */
+function isDrainedFor(stored: ReadJournal, before: Journal | undefined): boolean {
+  const own = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
+  const touched = before?.targets.filter(({ untouched }) => !untouched) ?? []
+  return touched.every((one) =>
+    own.some(
+      ({ loadBalancer, scope, target }) => loadBalancer === one.loadBalancer && scope === one.scope && target === one.target,
+    ),
+  )
 }
 
 /** A pod that failed on its way back has the images in its baseline that it failed on before. */

@@ -280,6 +280,28 @@ describe('a read-back after a doubt', () => {
     expect(outcomes().slice(-2)).toEqual([`edge ${effect} ambiguous`, `edge ${effect} confirmed`])
   })
 
+  test('a call that repeats what was done may still arrive, whatever is read', async () => {
+    let fault: MemoryFault | undefined
+    const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    await traffic.effect(request('drain', [EDGE]))
+    fault = 'request-lost'
+    expect(await traffic.effect(request('drain', [EDGE]))).toMatchObject({ kind: 'unknown', lateCall: true })
+    expect(await traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out' })
+    expect(traffic.lateMs('uid-0')).toBeGreaterThan(0)
+  })
+
+  test('a reading says where a call may still change it', async () => {
+    let fault: MemoryFault | undefined = 'request-lost'
+    const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    expect(await traffic.inspect('uid-0', [EDGE])).not.toHaveProperty('pending')
+    await traffic.effect(request('drain', [EDGE]))
+    expect(await traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'in', pending: true })
+    expect(await traffic.inspect('uid-1', [EDGE])).not.toHaveProperty('pending')
+    fault = undefined
+    await traffic.effect(request('drain', [EDGE]))
+    expect(await traffic.inspect('uid-0', [EDGE])).not.toHaveProperty('pending')
+  })
+
   test('another try that is applied needs no confirmation', async () => {
     let fault: MemoryFault | undefined = 'reply-lost'
     const { traffic, outcomes } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })

@@ -178,6 +178,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         ...together(readings),
         ...(isHidden ? { hidden: true } : {}),
         ...reclaimed,
+        ...(doubts.isPending(uid) ? { pending: true } : {}),
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -289,6 +290,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           if (answer.kind === 'unknown') {
             doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
             lastAnswers.forget(target)
+            // Found by simulation: it was done before this call, so that reading it back says nothing of the call itself.
+            if (isDone && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
           }
           return { ...answer, ...late }
         }

@@ -14,6 +14,8 @@ export interface WindowMember {
   /** As its machine saw it last. */
   pod: PodView
   gone: boolean
+  /** Where its targets were found: not where it is now, if it has moved. */
+  address: string | undefined
   /** What was drained for another at its address is still being settled. */
   mustWait: boolean
 }
@@ -36,20 +38,27 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
   const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
+  const isActive = ({ state, result }: WindowMember): boolean =>
+    state !== null && !IDLE.has(state) && (result === undefined || result.out)
+  // Found by simulation: a pod moved, and another has come to the address that is still drained for it.
+  const drained = new Map(members.flatMap((one) => (one.address && isActive(one) ? [[one.address, one.uid] as const] : [])))
+  const isOut = ({ uid, ip, hostNetwork }: PodView): boolean =>
+    // On the host's network several share an address.
+    isOperatorOut(uid) || (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
   const pods = vacancies
     .look(included)
     .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
   for (const pod of included) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOperatorOut(uid) })
+    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod) })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const pod = store.get(uid)?.pod ?? member.pod
     const gone = member.gone || (result !== undefined && store.get(uid) === undefined)
-    const active = state !== null && !IDLE.has(state) && (result === undefined || result.out)
+    const active = isActive(member)
     const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active ? 'active' : 'idle'
     if (gone && !active) continue
     pods.push({
@@ -57,7 +66,7 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
       name,
       standing: mustWait ? 'idle' : place,
       ready: (pod.finished && !pod.deleting) || isServing(pod),
-      operatorOut: isOperatorOut(uid),
+      operatorOut: isOut(pod),
     })
   }
   return pods

@@ -19,6 +19,8 @@ export interface WorldListener {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
+  /** Whether the pods can be watched has changed. */
+  onSight(): void
   /** A watch ended for good: the world cannot be seen any more. */
   onBlind(error: Error): void
 }
@@ -35,7 +37,7 @@ export interface World extends Planning {
   stop(): Promise<void>
 }
 
-const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onBlind() {} }
+const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
@@ -69,6 +71,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
         selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
         onChange: (uid) => listener.onPod(uid),
         onGone: (uid) => listener.onGone(uid),
+        onSight: () => listener.onSight(),
       }),
       openEndpointStore({ ...watched, onChange: (uids) => listener.onEndpoints(uids) }),
     )

@@ -48,6 +48,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
   const client = createKubeClient({ transport, clock, random })
   const events: string[] = []
   const errors: { error: Error; fatal: boolean }[] = []
+  const told: boolean[] = []
   const reflector = createReflector({
     client,
     clock,
@@ -60,6 +61,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
       overrides.onEvent?.(event)
     },
     onError: (error, fatal) => errors.push({ error, fatal }),
+    onCurrent: (isCurrent) => told.push(isCurrent),
   })
   /** The events since the last call. */
   const taken = () => events.splice(0)
@@ -80,7 +82,8 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
     return next('watch')
   }
 
-  return { clock, transport, reflector, events, errors, problems, taken, known, next, startWith }
+  const sight = () => told
+  return { clock, transport, reflector, events, errors, problems, taken, known, next, startWith, sight }
 }
 
 test('lists consistently in pages, then watches from the version of the list', async () => {
@@ -335,21 +338,88 @@ test('a watch without a line for 90 s is resumed; bookmarks keep it', async () =
 
 test('failures in a row wait longer and longer, up to 5 s; a watch that lived ends the row', async () => {
   const { startWith, next, clock, reflector } = setUp({ random: 1 })
-  let watch = await startWith(9, [])
+  let request = await startWith(9, [])
   const waits: number[] = []
   for (let failure = 1; failure <= 7; failure += 1) {
     const failedAt = clock.now()
-    watch.fail(false)
-    watch = await next('watch')
+    request.fail(false)
+    // After 2 s of it what was missed is listed, and not told one by one.
+    request = await next(failure <= 3 ? 'watch' : 'list')
     waits.push(clock.now() - failedAt)
   }
   expect(waits).toEqual([250, 500, 1000, 2000, 4000, 5000, 5000])
+  request.answer(200, listOf(9, []))
+  const watch = await next('watch')
   await clock.advance(10_000)
   watch.fail(true)
   const failedAt = clock.now()
   await next('watch')
   expect(clock.now() - failedAt).toBe(250)
   await reflector.stop()
+})
+
+test('it is current with a list, and where a watch broke once one has gone on for a moment', async () => {
+  const { startWith, next, clock, reflector, sight } = setUp()
+  expect(reflector.isCurrent()).toBe(false)
+  ;(await startWith(9, [])).fail(false)
+  await clock.settle()
+  expect(reflector.isCurrent()).toBe(false)
+  ;(await next('watch')).fail(false)
+  await next('watch')
+  await clock.advance(999)
+  expect(reflector.isCurrent()).toBe(false)
+  await clock.advance(1)
+  expect([reflector.isCurrent(), sight()]).toEqual([true, [true, false, true]])
+  await reflector.stop()
+})
+
+test('a watch that the server closes in order is no break', async () => {
+  const { startWith, next, clock, reflector, sight } = setUp()
+  const watch = await startWith(9, [])
+  await clock.advance(10_000)
+  watch.end()
+  await next('watch')
+  expect(sight()).toEqual([true])
+  await reflector.stop()
+})
+
+test('asked anew it lists, whatever the watch does, and says when that is in', async () => {
+  const { startWith, next, reflector, known } = setUp()
+  await startWith(9, [pod('a', 1)])
+  let isIn = false
+  const refreshed = reflector.refresh().then(() => (isIn = true))
+  expect(reflector.isCurrent()).toBe(false)
+  ;(await next('list')).fail(false)
+  const list = await next('list')
+  expect(isIn).toBe(false)
+  list.answer(200, listOf(12, [pod('b', 11)]))
+  await refreshed
+  expect([known(), reflector.isCurrent()]).toEqual([['b@11'], true])
+  expect((await next('watch')).query.get('resourceVersion')).toBe('12')
+  await reflector.stop()
+})
+
+test('asked anew while a list is under way, it lists once more', async () => {
+  const { next, reflector } = setUp()
+  const started = reflector.start()
+  const first = await next('list')
+  const refreshed = reflector.refresh()
+  first.answer(200, listOf(9, []))
+  await started
+  expect(reflector.isCurrent()).toBe(false)
+  ;(await next('list')).answer(200, listOf(10, []))
+  await refreshed
+  expect(reflector.isCurrent()).toBe(true)
+  await reflector.stop()
+})
+
+test('whoever has asked anew does not wait for one that is stopped', async () => {
+  const { startWith, next, reflector } = setUp()
+  await startWith(9, [])
+  const refreshed = reflector.refresh()
+  await next('list')
+  await reflector.stop()
+  await expect(Promise.all([refreshed, reflector.refresh()])).resolves.toBeDefined()
 })
 
 test('a server that closes each watch at once is not asked in a tight loop', async () => {

@@ -28,6 +28,8 @@ export interface ReflectorOptions<R extends ObjectRecord> {
   onEvent: (event: ReflectorEvent<R>) => void
   /** Every error, also those that the reflector survives. `fatal` ones (401, 403, 404) end it. */
   onError: (error: Error, fatal: boolean) => void
+  /** What `isCurrent` says has changed. */
+  onCurrent?: (isCurrent: boolean) => void
 }
 
 /**
@@ -43,6 +45,13 @@ export interface Reflector<R extends ObjectRecord> {
    * gives what is now known. It makes no event: the watch will tell that version, or a newer one.
    */
   observe(raw: unknown): R
+  /**
+   * The records are those of now, but for what a watch lags. Not where it broke: then they are what was so before, until
+   * a list is in, or a watch has gone on for a moment.
+   */
+  isCurrent(): boolean
+  /** Lists anew; resolves once such a list is in, or the reflector has come to its end. */
+  refresh(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -58,6 +67,13 @@ const SILENCE_LIMIT_MS = 90_000
 const HEALTHY_AFTER_MS = 5_000
 /** A watch that the server closed sooner than this with nothing in it counts as a failure: no tight loop. */
 const AT_ONCE_MS = 1_000
+/**
+ * A watch that goes on after a longer break tells one by one what happened meanwhile. Found by simulation: what is decided
+ * in the middle of that rests on what is long past, and a list says it all at once.
+ */
+const RESUMED_WITHIN_MS = 2_000
+/** A watch that has gone on for so long has told what happened in a shorter one. */
+const CAUGHT_UP_AFTER_MS = 1_000
 /** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
 const REFUSED_UNTIL_FATAL_MS = 10_000
 
@@ -76,6 +92,21 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   let refusedSince: number | undefined
   /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
   let resumedAfterServerError = false
+  let current = false
+  /** Since when nothing is heard. */
+  let brokenAt: number | undefined
+  /** Those who wait for the next list. */
+  let refreshing: (() => void)[] = []
+  let cutShort = (): void => {}
+  let hasEnded = false
+
+  function setCurrent(now: boolean): void {
+    if (now) brokenAt = undefined
+    else brokenAt ??= clock.now()
+    if (now === current) return
+    current = now
+    options.onCurrent?.(now)
+  }
 
   function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
     return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause })
@@ -127,6 +158,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     let lastLineAt = startedAt
     let ended: Outcome | undefined
     let watchdog: unknown
+    const catchingUp = current ? undefined : clock.setTimeout(() => setCurrent(true), CAUGHT_UP_AFTER_MS)
 
     function end(outcome: Outcome): void {
       ended ??= outcome
@@ -134,6 +166,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     }
 
     const onStop = () => end({ from: position })
+    cutShort = () => end({ from: undefined })
 
     /** One timer for the whole watch: a line only notes its time. */
     function checkSilence(): void {
@@ -226,6 +259,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       ended ??= { from: relist ? undefined : position, error: asError(error) }
     } finally {
       clock.clearTimeout(watchdog)
+      clock.clearTimeout(catchingUp)
+      cutShort = () => {}
       stopping.signal.removeEventListener('abort', onStop)
     }
     return ended
@@ -237,10 +272,18 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     let failures = 0
     while (!stopping.signal.aborted) {
       const startedAt = clock.now()
+      if (refreshing.length > 0 || (brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS)) from = undefined
+      const waiting = refreshing
+      refreshing = []
       const outcome = from === undefined ? await list() : await watch(from)
+      if (stopping.signal.aborted || outcome.error !== undefined) refreshing.push(...waiting)
       if (stopping.signal.aborted) break
+      if (outcome.error !== undefined) setCurrent(false)
       if (from === undefined && outcome.error === undefined) {
         listed = true
+        // Whoever has asked while it was under way is told of the next one.
+        if (refreshing.length === 0) setCurrent(true)
+        for (const resolve of waiting) resolve()
         onListed()
       } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
         failures = 0
@@ -272,14 +315,28 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (running !== undefined) throw problem('internal', 'started twice')
       return new Promise((resolve, reject) => {
         // Rejecting after the first list has resolved does nothing: from then on, errors go to onError.
-        running = run(resolve).then(reject, (error: unknown) => {
-          report(problem('internal', 'the reflector failed', error), true)
-          reject(asError(error))
-        })
+        running = run(resolve)
+          .then(reject, (error: unknown) => {
+            report(problem('internal', 'the reflector failed', error), true)
+            reject(asError(error))
+          })
+          .finally(() => {
+            hasEnded = true
+            for (const tell of refreshing) tell()
+          })
       })
     },
     records: store.records,
     observe: (raw) => store.observe(options.decode(raw)),
+    isCurrent: () => current,
+    refresh() {
+      if (hasEnded) return Promise.resolve()
+      setCurrent(false)
+      return new Promise((resolve) => {
+        refreshing.push(resolve)
+        cutShort()
+      })
+    },
     async stop() {
       stopping.abort()
       await running

@@ -150,6 +150,8 @@ export interface TrafficReading {
   hidden?: true
   /** `out` because none of its entries is there any more, at whatever address. */
   removed?: boolean
+  /** A call of this run that nobody answered may still change it. */
+  pending?: true
   /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now: in words. */
   reclaimed?: string
   /** Requests under way over all targets; null where one of them cannot know. */

@@ -15,6 +15,8 @@ const MEANWHILE = [
   { guard: not('hasNothingOpen'), target: '#pod.deriving', actions: ['forgetRecord', 'reopen'] },
 ] as const
 
+const draft = writing('recordDrain', 'calling', 'ready')
+
 /** The intent is durable; the drain calls run or are being resolved. */
 export const draining = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
@@ -22,7 +24,9 @@ export const draining = podSetup.createStateConfig({
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     ready: { always: [...MEANWHILE, { target: 'writing' }] },
-    ...writing('recordDrain', 'calling', 'ready'),
+    ...draft,
+    // Where another pod goes down meanwhile, this one waits again, as in `checking`; the write may still arrive, see `deciding`.
+    pausing: { ...draft.pausing, on: { wait: '#pod.closing' } },
     deciding: {
       always: [
         ...MEANWHILE,

@@ -36,7 +36,9 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
-        { guard: 'isOut', target: 'ready' },
+        { guard: 'isEmpty', target: 'ready' },
+        // It was in meanwhile, and has been drained again.
+        { guard: 'isOut', target: '#pod.emptying' },
         {
           guard: and(['isUnread', 'isExpired']),
           target: '#pod.readmitting',

@@ -125,16 +125,22 @@ export const settling = podSetup.createStateConfig({
         },
         { guard: 'isUnread', target: 'waiting' },
         { guard: 'isRemoved', target: 'closing' },
+        // Found by simulation: a drain that nobody had answered came after the settlement, and nobody was there to see it.
+        { guard: and(['isIn', 'mayStillChange']), target: 'waitingOut' },
         // Never drained, or put back before the pod went.
         { guard: 'isIn', target: 'closing' },
         { target: 'awaiting' },
       ],
     },
     waiting: { after: { retry: 'reading' } },
+    waitingOut: { after: { lateArrival: { target: 'reading', actions: 'forgetLateCall' } } },
 
     // Waits for what comes in its place.
     awaiting: {
       always: [
+        // Found by simulation: what an earlier run has drained for the heir itself was put back before its upgrade was done.
+        { guard: 'heirIsDrained', target: 'closing' },
+        { guard: and(['heirIsReady', 'mayStillChange']), target: 'waitingOut' },
         { guard: 'heirIsReady', target: 'intending' },
         { guard: 'heirIsElsewhere', target: 'following' },
         { guard: 'noHeirComes', target: 'leaving' },

@@ -31,7 +31,8 @@ export const verifying = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
         },
       ],
-      after: { retry: [{ guard: 'hasDiffered', target: 'restoring' }, { target: 'comparing' }] },
+      // What is not known is read again. Found by simulation: each call puts off the moment from which a read-back counts.
+      after: { retry: [{ guard: 'isDifferent', target: 'restoring' }, { target: 'comparing' }] },
     },
     restoring: {
       invoke: {

@@ -25,7 +25,7 @@ export interface Drive {
 }
 
 export const DEADLINES = { drainDeadline: 60_000, restartDeadline: 300_000, readyDeadline: 600_000, restoreDeadline: 70_000 }
-const OTHERS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000 }
+export const DELAYS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000, lateArrival: 20_000 }
 const STEP_MS = 50
 
 export function createDrive(
@@ -40,7 +40,7 @@ export function createDrive(
   const names = ['snapshot', 'rehearse', 'enroll', 'store', 'read', 'effect', 'inspect', 'compare', 'relocate', 'settle'] as const
   const ports = Object.fromEntries(names.map((name) => [name, port(name)])) as unknown as PodPorts
   const clock = new SimulatedClock()
-  const machine = podUpgradeMachine.provide({ actors: portActors(ports), delays: { ...OTHERS, ...DEADLINES }, guards })
+  const machine = podUpgradeMachine.provide({ actors: portActors(ports), delays: { ...DELAYS, ...DEADLINES }, guards })
   const actor = createActor(machine, {
     clock,
     input: {

@@ -117,6 +117,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
     case 'inspect':
       return [
         { state: 'in', inFlight: 1, detail: 'in' },
+        { state: 'in', inFlight: 1, pending: true, detail: 'in' },
         { state: 'out', inFlight: 0, detail: 'out' },
         { state: 'out', inFlight: 2, detail: 'out' },
         { state: 'out', inFlight: 0, reclaimed: 'in', detail: 'out' },
@@ -167,8 +168,9 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
     { type: 'interrupt' },
     { type: 'start' },
     { type: 'reloaded' },
-    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true }, expected: true },
-    { type: 'heir', heir: { pod: PODS.ready, sameAddress: false }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: false, isDrained: false }, expected: true },
     { type: 'heir', heir: null, expected: false },
   ]
 }
@@ -197,7 +199,7 @@ export function placeOf(snapshot: Snapshot): string {
           lateCall,
           outcome,
         ],
-    isSettling && (heir ? [heir.sameAddress, heir.pod.ready] : [heir === null]),
+    isSettling && (heir ? [heir.sameAddress, heir.isDrained, heir.pod.ready] : [heir === null]),
   ])
 }
 

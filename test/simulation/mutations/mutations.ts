@@ -90,8 +90,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/pod-ports.ts',
-        find: 'if (!options.isOwned(uid)) return { kind',
-        replace: "if (uid === '') return { kind",
+        find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
+        replace: "if (uid === '') return NOT_HELD\n    // Its guard",
       },
       {
         file: FACTS,
@@ -300,7 +300,9 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'place-kept-while-checked',
     breaks: 'a pod that is being checked keeps its place in the window, whatever goes down meanwhile',
-    changes: [{ file: ROLLOUT, find: "if (member.state === 'checking') member.actor.send({ type: 'wait' })", replace: '' }],
+    changes: [
+      { file: ROLLOUT, find: "if (isBeforeDrain(member.actor.getSnapshot())) member.actor.send({ type: 'wait' })", replace: '' },
+    ],
   },
   {
     name: 'planted-timer',

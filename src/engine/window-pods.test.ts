@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import type { PodView } from '../pods/glossary.ts'
+import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { PodStore } from './pod-store.ts'
+import type { WindowMember } from './window-pods.ts'
+import { windowPods } from './window-pods.ts'
+
+function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
+  return testPod({ name, uid: name, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
+}
+
+/** Which of them count as out: the first is being upgraded, and was found at `foundAt`. */
+function out(pods: readonly PodView[], foundAt: string): string[] {
+  const moving = pods[0]!
+  const member: WindowMember = {
+    uid: moving.uid,
+    name: moving.name,
+    state: 'settling',
+    result: undefined,
+    pod: moving,
+    gone: false,
+    address: foundAt,
+    mustWait: false,
+  }
+  const found = windowPods({
+    store: { get: (uid: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
+    included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
+    members: [member],
+    vacancies: { look: () => [], stop() {} },
+    expectsHeir: () => true,
+    isOperatorOut: () => false,
+  })
+  return found.filter(({ operatorOut }) => operatorOut).map(({ name }) => name)
+}
+
+test('a pod that has come to an address that is still drained for another is out with it', () => {
+  const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1'), podAt('web-2', '10.0.0.2')]
+  expect(out(pods, '10.0.0.1')).toEqual(['web-1'])
+  expect(out(pods, '10.0.0.9')).toEqual([])
+})
+
+test('pods on the host’s network share an address, and each has a target of its own', () => {
+  const pods = [podAt('web-0', '192.168.0.1'), podAt('web-1', '192.168.0.1')]
+  const shared = pods.map((pod) => ({ ...pod, hostNetwork: true }))
+  expect(out(shared, '192.168.0.1')).toEqual([])
+})
