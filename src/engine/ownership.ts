@@ -125,6 +125,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     let ended = false
     let timer: unknown
     let renewing: Promise<void> = Promise.resolve()
+    let looking: Promise<void> | undefined
     schedule(RENEW_EVERY_MS)
 
     function schedule(delayMs: number): void {
@@ -152,16 +153,15 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    /** In time for the next renewal: the end of a run waits for this one. */
+    /** In time for the next renewal, which goes on waiting for the same look: of many pods it may take longer. */
     async function hasLookedAnew(): Promise<boolean> {
       const over = new AbortController()
-      const looked = options.onRegained().then(() => true)
+      looking ??= options.onRegained()
       const late = pause(clock, RENEW_EVERY_MS, over.signal).then(() => false)
-      try {
-        return await Promise.race([looked, late])
-      } finally {
-        over.abort()
-      }
+      const isSeen = await Promise.race([looking.then(() => true), late])
+      over.abort()
+      if (isSeen) looking = undefined
+      return isSeen
     }
 
     function observe(now: LeaseRecord): void {
