@@ -147,6 +147,15 @@ export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boole
   return gone || pod.deleting || pod.finished
 }
 
+/**
+ * It asks for other images than it had before the drain: whoever has patched it, nothing has proven what runs now. By the
+ * record as it is stored: the next one is made of what the pod asks for now.
+ */
+export function isPatchedElsewhere({ stored, pod }: Pick<PodContext, 'stored' | 'pod'>): boolean {
+  const baseline = openJournal(stored)?.baseline ?? []
+  return baseline.some(({ name, image }) => pod.containers.some((one) => one.name === name && one.image !== image))
+}
+
 export function asksForOthers(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): boolean {
   return !asksFor(context.pod, goalOf(context))
 }

@@ -50,6 +50,9 @@ export const reasons = {
   restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
+  patchedElsewhere: (c) =>
+    `somebody has given it other images while it was out (${c.pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): ` +
+    'nothing has proven what runs now, and it is not put back so',
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   inDoubt: (c) =>
     `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c)}`,

@@ -10,6 +10,7 @@ import {
   formerImages,
   isEnding,
   isMoved,
+  isPatchedElsewhere,
   isReady,
   isRecorded,
   isRollbackStored,
@@ -94,6 +95,7 @@ export const podSetup = setup({
     hasPatched: ({ context }) => context.record?.generation !== undefined,
     isRollbackStored: ({ context }) => isRollbackStored(context),
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
+    isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
     // the pod
     isGone: ({ context }) => context.gone,

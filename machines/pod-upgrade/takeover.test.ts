@@ -58,6 +58,19 @@ test('deleted while its restore is in doubt: nothing is put back for it', async 
   expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
 })
 
+test('put back after an interrupt, and somebody has patched it meanwhile: it stays out, and says so', async () => {
+  const drive = createDrive({ stored: recorded('drain', 2), pod: PODS.asked })
+  drive.send({ type: 'interrupt' })
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
+  expect(drive.actor.getSnapshot().context).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringContaining('somebody has given it other images while it was out'),
+  })
+})
+
 test('evicted while it restarts: settled, and not waited for', async () => {
   const drive = createDrive({ stored: recorded('patched', 2), pod: PODS.witness })
   await drive.answer(OUT)

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
+import type { PodState } from './events.ts'
 import type { PodStore } from './pod-store.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
@@ -10,13 +11,13 @@ function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
   return testPod({ name, uid: name, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
 }
 
-/** Which of them count as out: the first is being upgraded, and was found at `foundAt`. */
-function out(pods: readonly PodView[], foundAt: string): string[] {
+/** Which of them count as out: the first is in this state, and was found at `foundAt`. */
+function out(pods: readonly PodView[], foundAt: string, state: PodState = 'settling'): string[] {
   const moving = pods[0]!
   const member: WindowMember = {
     uid: moving.uid,
     name: moving.name,
-    state: 'settling',
+    state,
     result: undefined,
     pod: moving,
     gone: false,
@@ -38,6 +39,12 @@ test('a pod that has come to an address that is still drained for another is out
   const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1'), podAt('web-2', '10.0.0.2')]
   expect(out(pods, '10.0.0.1')).toEqual(['web-1'])
   expect(out(pods, '10.0.0.9')).toEqual([])
+})
+
+test('nothing is drained for a pod that is only being checked', () => {
+  const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1')]
+  expect(out(pods, '10.0.0.1', 'checking')).toEqual([])
+  expect(out(pods, '10.0.0.1', 'draining')).toEqual(['web-1'])
 })
 
 test('pods on the host’s network share an address, and each has a target of its own', () => {

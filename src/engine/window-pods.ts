@@ -40,8 +40,11 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
   const taken = new Set(members.map(({ uid }) => uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.out)
-  // Found by simulation: a pod moved, and another has come to the address that is still drained for it.
-  const drained = new Map(members.flatMap((one) => (one.address && isActive(one) ? [[one.address, one.uid] as const] : [])))
+  // Found by simulation: a pod moved, and another has come to the address that is still drained for it. For one that is only
+  // being checked nothing is drained: else its place would be lost as soon as it has it, and found again as soon as it is lost.
+  const drained = new Map(
+    members.flatMap((one) => (one.address && isActive(one) && one.state !== 'checking' ? [[one.address, one.uid] as const] : [])),
+  )
   const isOut = ({ uid, ip, hostNetwork }: PodView): boolean =>
     // On the host's network several share an address.
     isOperatorOut(uid) || (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)

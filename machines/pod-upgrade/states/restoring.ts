@@ -86,6 +86,12 @@ export const readmitting = podSetup.createStateConfig({
         // Ready may be that of the container before. It comes home on those: nobody stays half done.
         { guard: and(['isPatchStored', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
         { guard: 'isPatchStored', target: '#pod.failed' },
+        // Found by simulation: the record says that it was not patched, and somebody has written it anew, or patched the pod.
+        {
+          guard: 'isPatchedElsewhere',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'patchedElsewhere' } },
+        },
         { guard: 'isPodReady', target: 'writing' },
         {
           guard: 'isExpired',
