@@ -280,6 +280,31 @@ describe('a read-back after a doubt', () => {
     expect(outcomes().slice(-2)).toEqual([`edge ${effect} ambiguous`, `edge ${effect} confirmed`])
   })
 
+  test('of one that cannot be read, an answer that was overtaken by a drain says nothing', async () => {
+    let release: () => void = () => {}
+    let isFirst = true
+    const { traffic, edge } = createBed({
+      allowUnbalanced: true,
+      edge: {
+        capabilities: { inspect: 'none' },
+        delay(moment, { method }) {
+          if (moment !== 'after' || method !== 'resolve' || !isFirst) return undefined
+          isFirst = false
+          return new Promise((resolve) => (release = resolve))
+        },
+      },
+    })
+    const overtaken = traffic.snapshot(web0)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isFirst).toBe(false)
+    await traffic.effect(request('drain', [EDGE]))
+    // What the answer says was so before the drain.
+    edge.set('edge/web-0', { state: 'ready' }, { kind: 'restore', operationId: '' })
+    release()
+    expect(await overtaken).toMatchObject({ targets: [{ loadBalancer: 'edge', untouched: false }, { loadBalancer: 'inner' }] })
+    expect(await traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out' })
+  })
+
   test('a call that repeats what was done may still arrive, whatever is read', async () => {
     let fault: MemoryFault | undefined
     const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
