@@ -105,9 +105,16 @@ export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 're
 function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
   const { run, chunks } = ledger.header
 
-  /** As it stands there: by key, where it is known to. */
-  const written = new Map([[HEADER_KEY, writeHeader(ledger.header)]])
-  for (const entry of ledger.entries.values()) written.set(entry.uid, writeEntry(entry))
+  /** As it stands there: by key, where it is known to. Made at the first write: most ledgers are only read. */
+  let written: Map<string, string> | undefined
+
+  function standing(): Map<string, string> {
+    written ??= new Map([
+      [HEADER_KEY, writeHeader(ledger.header)],
+      ...Array.from(ledger.entries.values(), (entry) => [entry.uid, writeEntry(entry)] as const),
+    ])
+    return written
+  }
 
   /**
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
@@ -115,9 +122,10 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
    */
   async function set(chunk: number, values: Record<string, string>, tries = 0): Promise<void> {
     const at = path(namespace, chunkName(run, chunk))
+    const known = standing()
     const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
       // For a key that is not there the API server compares with null: measured.
-      { op: 'test', path: `/data/${key}`, value: written.get(key) ?? null },
+      { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
       { op: 'add', path: `/data/${key}`, value },
     ])
     try {
@@ -131,18 +139,19 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         return set(chunk, values, tries + 1)
       } else throw error
     }
-    for (const [key, value] of Object.entries(values)) written.set(key, value)
+    for (const [key, value] of Object.entries(values)) known.set(key, value)
   }
 
   /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
   async function isOtherwise(at: string, keys: readonly string[]): Promise<boolean> {
     const { data } = RawConfigMap.parse(await client.get(at))
+    const known = standing()
     let differs = false
     for (const key of keys) {
       const now = data?.[key]
-      differs ||= now !== written.get(key)
-      if (now === undefined) written.delete(key)
-      else written.set(key, now)
+      differs ||= now !== known.get(key)
+      if (now === undefined) known.delete(key)
+      else known.set(key, now)
     }
     return differs
   }
@@ -177,6 +186,8 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       ledger.entries.set(entry.uid, entry)
     },
     async conclude({ finished, told }) {
+      // Before the ledger in memory is ahead of it.
+      standing()
       const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
       ledger.header = {
         ...ledger.header,
