@@ -147,6 +147,11 @@ export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boole
   return gone || pod.deleting || pod.finished
 }
 
+/** What has come in its place is drained by a record of its own, which is what counts. */
+export function isHeirDrained({ heir }: Pick<PodContext, 'heir'>): boolean {
+  return heir?.sameAddress === true && heir.isDrained
+}
+
 /**
  * It asks for other images than it had before the drain: whoever has patched it, nothing has proven what runs now. By the
  * record as it is stored: the next one is made of what the pod asks for now.

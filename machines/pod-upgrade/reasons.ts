@@ -1,6 +1,6 @@
 import type { PodContext } from './context.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
-import { notReadyReason, restartTroubleOf } from './facts.ts'
+import { isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
 
 /* Why a pod ended as it did, in words for a person. */
 
@@ -67,14 +67,13 @@ export const reasons = {
   },
   readmitted: (c) => `back in rotation on its old images${unclosed(c)}`,
   keptPatch: (c) => `back in rotation on the images that an earlier run has given it${unclosed(c)}`,
-  settled: ({ heir, traffic }) =>
-    traffic?.removed
-      ? 'gone, and its entry was removed from the load balancer'
-      : heir?.isDrained === true && heir.sameAddress
-        ? `replaced by ${heir.pod.name}, which is drained by a record of its own`
-        : heir
-          ? `replaced by ${heir.pod.name}, which is back in rotation in its place`
-          : 'gone, and its targets are as they were before',
+  settled: (c) => {
+    if (c.traffic?.removed) return 'gone, and its entry was removed from the load balancer'
+    if (!c.heir) return 'gone, and its targets are as they were before'
+    return isHeirDrained(c)
+      ? `replaced by ${c.heir.pod.name}, which is drained by a record of its own`
+      : `replaced by ${c.heir.pod.name}, which is back in rotation in its place`
+  },
   left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation`,
   heirLate: (c) =>
     `${targetsOf(c)} was drained for ${c.pod.name}, and no ready pod of the same controller has come to its address in time`,

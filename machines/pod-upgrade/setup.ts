@@ -9,6 +9,7 @@ import {
   followed,
   formerImages,
   isEnding,
+  isHeirDrained,
   isMoved,
   isPatchedElsewhere,
   isReady,
@@ -114,7 +115,7 @@ export const podSetup = setup({
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.pod.ready,
-    heirIsDrained: ({ context }) => context.heir?.sameAddress === true && context.heir.isDrained,
+    heirIsDrained: ({ context }) => isHeirDrained(context),
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
     noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,
     // its traffic

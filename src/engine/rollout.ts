@@ -1,21 +1,20 @@
 import type { Actor, SnapshotFrom } from 'xstate'
 import { createActor } from 'xstate'
-import type { Heir, Observation, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { Observation, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
-import { restartProof } from '../pods/witness.ts'
-import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
-import { restartsOf } from './account.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
-import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
 import type { PodStore } from './pod-store.ts'
+import { heirOf } from './heirs.ts'
+import { podResult } from './pod-result.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import type { Exposed } from './reload-guard.ts'
 import { createReloadGuard } from './reload-guard.ts'
@@ -24,7 +23,7 @@ import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
-import { isOpen, openJournal } from '../pods/open-journal.ts'
+import { isOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
@@ -228,23 +227,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function end(member: Member, { context, value }: Snapshot): void {
-    const { outcome, reason, deadline, restart, record } = context
-    const open = store.get(member.uid)?.stored ?? context.stored
-    const proof = restart && restartProof(restart)
-    const out = value !== 'done' && (context.gone || isOpen(open))
-    member.result = {
-      uid: member.uid,
-      pod: member.name,
-      outcome: outcome ?? 'needsOperator',
-      reason,
-      ...(deadline ? { deadline } : {}),
-      out,
-      ...instructionsOf(context, out),
-      phases: member.phases,
-      ...(proof && outcome === 'upgraded' ? { proof } : {}),
-      ...(proof && record ? { restarts: restartsOf(record.baseline, store.get(member.uid)?.pod ?? context.pod) } : {}),
-      ...(record ? { targets: record.targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })) } : {}),
-    }
+    const { uid, phases } = member
+    member.result = podResult(context, { isDone: value === 'done', now: store.get(uid) ?? context, phases })
     tell({ type: 'podFinished', result: member.result })
   }
 
@@ -382,11 +366,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Tells a pod that is being settled what has come in its place. */
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
-    let heir: Heir | null = null
-    for (const { pod, stored } of store.all()) {
-      if (pod.ip === undefined || !isHeir(gone, pod)) continue
-      heir = { pod, sameAddress: pod.ip === gone.ip, isDrained: isDrainedFor(stored, contextOf(member).record) }
-    }
+    const heir = heirOf(gone, contextOf(member).record, store.all())
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
 
@@ -490,32 +470,10 @@ function stateOf({ value }: Snapshot): PodState {
   return name === 'stopped' ? 'failed' : (name as PodState)
 }
 
-function instructionsOf({ outcome, pod, gone, record }: Snapshot['context'], out: boolean): Pick<PodResult, 'instructions'> {
-  const stranded = { pod, gone, targets: record?.targets ?? [], former: formerOf(record) }
-  if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
-  return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
-}
-
 /** Nothing is drained for it by this run. */
 const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
 
 /** It has a place in the window, and no effect: the intent is not stored, and not under way either. */
 function isBeforeDrain(snapshot: Snapshot): boolean {
   return snapshot.matches('checking') || snapshot.matches({ draining: 'pausing' })
-}
-
-/** What was drained for the pod before was in rotation when it was drained for this one: its own record counts. */
-function isDrainedFor(stored: ReadJournal, before: Journal | undefined): boolean {
-  const own = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
-  const touched = before?.targets.filter(({ untouched }) => !untouched) ?? []
-  return touched.every((one) =>
-    own.some(
-      ({ loadBalancer, scope, target }) => loadBalancer === one.loadBalancer && scope === one.scope && target === one.target,
-    ),
-  )
-}
-
-/** A pod that failed on its way back has the images in its baseline that it failed on before. */
-function formerOf(record: Snapshot['context']['record']): { name: string; image: string }[] {
-  return record?.rollback?.map(({ container, image }) => ({ name: container, image })) ?? record?.baseline ?? []
 }

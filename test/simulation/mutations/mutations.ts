@@ -245,7 +245,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'heir-at-any-address',
     breaks: 'what was drained for a pod is put back for its successor, whatever address that has',
-    changes: [{ file: ROLLOUT, find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
+    changes: [{ file: 'src/engine/heirs.ts', find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
   },
   {
     name: 'gone-pods-forgotten',

@@ -1,0 +1,45 @@
+import type { Observation, PodContext } from '../../machines/pod-upgrade/context.ts'
+import { isOpen } from '../pods/open-journal.ts'
+import { restartProof } from '../pods/witness.ts'
+import { restartsOf } from './account.ts'
+import type { PodResult } from './events.ts'
+import { failedInstructions, needsOperatorInstructions } from './instructions.ts'
+
+export interface Ended {
+  /** It has nothing open any more. */
+  isDone: boolean
+  /** The pod as it is known now: newer than what its machine saw last, or the same. */
+  now: Observation
+  phases: PodResult['phases']
+}
+
+/** What came of a pod whose machine has come to its end. */
+export function podResult(context: PodContext, { isDone, now, phases }: Ended): PodResult {
+  const { pod, gone, outcome, reason, deadline, restart, record } = context
+  const proof = restart && restartProof(restart)
+  const out = !isDone && (gone || isOpen(now.stored))
+  return {
+    uid: pod.uid,
+    pod: pod.name,
+    outcome: outcome ?? 'needsOperator',
+    reason,
+    ...(deadline ? { deadline } : {}),
+    out,
+    ...instructionsOf(context, out),
+    phases,
+    ...(proof && outcome === 'upgraded' ? { proof } : {}),
+    ...(proof && record ? { restarts: restartsOf(record.baseline, now.pod) } : {}),
+    ...(record ? { targets: record.targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })) } : {}),
+  }
+}
+
+function instructionsOf({ outcome, pod, gone, record }: PodContext, out: boolean): Pick<PodResult, 'instructions'> {
+  const stranded = { pod, gone, targets: record?.targets ?? [], former: formerOf(record) }
+  if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
+  return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
+}
+
+/** A pod that failed on its way back has the images in its baseline that it failed on before. */
+function formerOf(record: PodContext['record']): { name: string; image: string }[] {
+  return record?.rollback?.map(({ container, image }) => ({ name: container, image })) ?? record?.baseline ?? []
+}
