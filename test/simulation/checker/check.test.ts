@@ -605,6 +605,60 @@ describe('what nobody can know', () => {
       { ...LAG, pods: 2 },
     )
 
+  test('a short stop long after a reload excuses nothing', () => {
+    const stopped = broken((story) => {
+      story.upgrade(0, {
+        before: {
+          stop() {
+            story.change(0, 'reload', FORGOTTEN)
+            story.pass(5_000)
+            story.tell({ type: 'process', process: 'sluice-0', what: 'paused' })
+            story.tell({ type: 'process', process: 'sluice-0', what: 'continued' })
+          },
+        },
+      })
+    }, LAG)
+    expect(stopped).toContain('exposure')
+  })
+
+  test.each([
+    { agoMs: 100, excused: true },
+    { agoMs: 2_000, excused: false },
+  ])('an operator has changed it $agoMs ms before its record was stored', ({ agoMs, excused }) => {
+    const found = broken((story) => {
+      story.change(0, 'operator', { weight: 9 })
+      story.pass(agoMs)
+      story.step(0, 'drainIntent')
+      story.journal(0, 'restore')
+      story.effect(0, 'restore')
+    }, LAG)
+    expect(found.includes('I1')).toBe(!excused)
+  })
+
+  test.each([
+    { place: 'while the next is drained', isDrained: true },
+    { place: 'when the next has been restored', isDrained: false },
+  ])("an attempt's restore comes once more $place, which is drained again", ({ isDrained }) => {
+    const attempt = { attempt: 2 }
+    const found = broken((story) => {
+      let leftAt = 0
+      story.upgrade(0, {
+        before: { restore: () => void (leftAt = story.history.at(-1)!.at + 90) },
+        without: ['patch', 'notReady', 'stop', 'start', 'serve', 'ready'],
+      })
+      story.journal(0, 'drain', attempt)
+      story.effect(0, 'drain', { operation: 'second' })
+      if (!isDrained) {
+        story.journal(0, 'restore', attempt)
+        story.effect(0, 'restore', { operation: 'second back' })
+      }
+      story.effect(0, 'restore', { leftAt })
+      story.journal(0, 'drain', attempt)
+      story.effect(0, 'drain', { operation: 'third' })
+    })
+    expect(found.includes('I1')).toBe(!isDrained)
+  })
+
   test('the pod in its place has gone again, a moment ago or long since', () => {
     const settled = (agoMs: number): Invariant[] =>
       broken((story) => {

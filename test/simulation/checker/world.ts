@@ -10,10 +10,8 @@ export interface Process {
   name: string
   isRunning: boolean
   startedAt: number
-  /** Since when it can see anything: it was started, or continued. */
-  awakeSince: number | undefined
-  /** Since when it decides nothing: it was stopped, or has ended. */
-  asleepSince: number | undefined
+  /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
+  sleeps: { from: number; to: number }[]
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
   wanted: Record<string, string> | undefined
@@ -144,19 +142,14 @@ export function createWorld(given: Scenario): World {
             name,
             isRunning: true,
             startedAt: entry.at,
-            awakeSince: entry.at,
-            asleepSince: undefined,
+            sleeps: [],
             exit: undefined,
             wanted,
           }
           processes.set(name, process)
-          if (what === 'continued') {
-            process.awakeSince = entry.at
-            process.asleepSince = undefined
-          } else if (what !== 'started') {
-            process.awakeSince = undefined
-            process.asleepSince ??= entry.at
-          }
+          const last = process.sleeps.at(-1)
+          if (what === 'continued' && last !== undefined) last.to = entry.at
+          else if (what !== 'started' && last?.to !== Infinity) process.sleeps.push({ from: entry.at, to: Infinity })
           if (what === 'crashed' || what === 'exited') process.isRunning = false
           if (what === 'exited') process.exit = { ...entry, entry: index }
           return NOTHING
@@ -243,6 +236,19 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
 /** Who held any Lease at that moment. */
 export function holdersAt({ leases }: World, at: number): string[] {
   return [...leases.values()].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
+}
+
+/** Milliseconds in which it could see what happened. */
+export function awakeMs({ startedAt, sleeps }: Process, since: number, at: number): number {
+  const from = Math.max(since, startedAt)
+  const asleep = sleeps.map((sleep) => Math.max(0, Math.min(at, sleep.to) - Math.max(from, sleep.from)))
+  return at - from - asleep.reduce((sum, ms) => sum + ms, 0)
+}
+
+/** Since when it decides nothing. */
+export function asleepSince({ sleeps }: Process): number | undefined {
+  const last = sleeps.at(-1)
+  return last?.to === Infinity ? last.from : undefined
 }
 
 /** A process adds to its name what makes it the only one. */

@@ -22,8 +22,10 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
   } else judgeOrder(world, entry, target, claim, progress, report)
   note(entry, target, progress)
-  // The call that this one came before is still on its way, and what is under way for another attempt is to be mended.
-  if (isBeyond) for (const one of target.progress.values()) one.isDisturbed = true
+  // The call that this one came before is still on its way.
+  if (isBeyond) progress.isDisturbed = true
+  // What another attempt has done is undone by it, and is to be done again.
+  if (isBeyond && changes(entry.before, entry.after)) for (const one of target.progress.values()) one.isDisturbed = true
 }
 
 /** I5: who sends has written down before that it will, and holds the Lease. */

@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { holdersAt, isProcess } from '../world.ts'
+import { awakeMs, holdersAt, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
@@ -34,13 +34,13 @@ export function isExcused(world: World, target: Target, at: number): boolean {
   const { scenario, processes } = world
   if (target.late !== undefined) return true
   if (!isTouched(target)) return false
-  // Nobody was there to see it: whoever acts now took over a moment ago.
-  const since = at - scenario.lagMs
-  const owners = holdersAt(world, since)
-  const isThere = ({ isRunning, awakeSince = Infinity, name }: Process): boolean =>
-    isRunning && awakeSince <= since && owners.some((owner) => isProcess(owner, name))
-  if (![...processes.values()].some((process) => isThere(process))) return true
-  if (target.level === 'G0') return true
-  const answersSince = Math.min(at, world.silentUntil.get(target.balancer) ?? 0)
-  return at - Math.max(target.changedAt, answersSince) <= scenario.lagMs
+  // Where it answers nobody, it changes as soon as it does again.
+  const changedAt = Math.max(target.changedAt, Math.min(at, world.silentUntil.get(target.balancer) ?? 0))
+  // Nobody was there to see it, or nobody for long enough: whoever acts now took over, or goes on, a moment ago.
+  const owners = holdersAt(world, at - scenario.lagMs)
+  const hasSeen = (process: Process): boolean =>
+    process.isRunning &&
+    owners.some((owner) => isProcess(owner, process.name)) &&
+    awakeMs(process, changedAt, at) > scenario.lagMs
+  return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
 }

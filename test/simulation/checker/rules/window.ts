@@ -3,6 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHeldOut, isTakenOut } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
+import { asleepSince } from '../world.ts'
 
 /** I7: a target has just been taken out. */
 export function judgeWindow(world: World, report: Report): void {
@@ -29,7 +30,9 @@ export function judgeStart(world: World, pod: Pod, at: number, by: string, repor
   // Out already, by an earlier owner: it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
   // What a process has sent may arrive long after it was stopped, or has ended.
-  const { startedAt: plannedAt, asleepSince: decidedAt = at } = world.processes.get(by)!
+  const process = world.processes.get(by)!
+  const { startedAt: plannedAt } = process
+  const decidedAt = asleepSince(process) ?? at
   const others = world.pods
     .alive()
     .filter(
