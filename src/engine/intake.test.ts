@@ -49,6 +49,26 @@ function journalTargets(target: string): Journal['targets'] {
   return [{ loadBalancer: 'edge', target, scope: 'web', prior: 'ready', untouched: false }]
 }
 
+const BAD_IMAGE: RawPodOptions['containers'] = [
+  {
+    name: 'app',
+    image: 'app:v2',
+    status: { image: 'app:v1', running: false, waiting: { reason: 'InvalidImageName', message: 'no such name' } },
+  },
+]
+
+/** A load balancer that forgets by a reload what it was told; what it is told is noted. */
+function forgetful(told: string[], state: () => 'in' | 'out' = () => 'in'): Partial<Traffic> {
+  return {
+    isVolatile: () => true,
+    inspect: async () => ({ state: state(), inFlight: 0, detail: state() }),
+    async effect({ pod, effect }) {
+      told.push(`${effect} ${pod}`)
+      return { kind: 'applied' }
+    },
+  }
+}
+
 /** A run whose calls are answered by the test. */
 function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
   let isCurrent = true
@@ -246,18 +266,9 @@ test('what stays out is looked at once more when all is done, and drained again 
   let state: 'out' | 'in' = 'out'
   const bed = createBed({
     ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
-    traffic: {
-      isVolatile: () => true,
-      inspect: async () => ({ state, inFlight: 0, detail: state }),
-      async effect({ pod, effect }) {
-        drained.push(`${effect} ${pod}`)
-        return { kind: 'applied' }
-      },
-    },
+    traffic: forgetful(drained, () => state),
   })
-  const waiting = { reason: 'InvalidImageName', message: 'no such name' }
-  const containers = [{ name: 'app', image: 'app:v2', status: { image: 'app:v1', running: false, waiting } }]
-  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers }), journalOf('web-1', 'patched'))
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
   bed.rollout.start([])
   expect((await bed.rollout.finished).map(({ outcome }) => outcome)).toEqual(['failed'])
   await bed.rollout.secure()
@@ -271,20 +282,11 @@ test('a pod that failed is guarded against a reload of its load balancer for as 
   const drained: string[] = []
   const bed = createBed({
     ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
-    traffic: {
-      isVolatile: () => true,
-      inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
-      async effect({ pod, effect }) {
-        drained.push(`${effect} ${pod}`)
-        return { kind: 'applied' }
-      },
-    },
+    traffic: forgetful(drained),
   })
-  const waiting = { reason: 'InvalidImageName', message: 'no such name' }
-  const containers = [{ name: 'app', image: 'app:v2', status: { image: 'app:v1', running: false, waiting } }]
   // Another one goes on for as long as the test does.
   await bed.see(podAt('web-2', { generation: 2, observedGeneration: 1 }), journalOf('web-2', 'patched'))
-  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers }), journalOf('web-1', 'patched'))
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
   bed.rollout.start([])
   await bed.clock.advance(0)
   expect(bed.states.get('web-1')).toBe('failed')
@@ -303,14 +305,7 @@ test('a pod whose images patch is under way is guarded against a reload too', as
       effect: async () => ({ kind: 'applied' }),
       inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
     },
-    traffic: {
-      isVolatile: () => true,
-      inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
-      async effect({ pod, effect }) {
-        drained.push(`${effect} ${pod}`)
-        return { kind: 'applied' }
-      },
-    },
+    traffic: forgetful(drained),
   })
   await bed.see(podAt('web-1'))
   bed.rollout.start([])
@@ -331,11 +326,9 @@ test('held, a run takes in no new pod, and what an earlier owner has left open a
 
 test('a pod that has failed before holds the run as soon as it is taken in, and the others are named all the same', async () => {
   const bed = createBed({ ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) } })
-  const waiting = { reason: 'InvalidImageName', message: 'no such name' }
-  const containers = [{ name: 'app', image: 'app:v2', status: { image: 'app:v1', running: false, waiting } }]
   const rollback = { ...journalOf('web-1', 'patched') }
   const journal = { ...(rollback as { journal: Journal }).journal, rollback: [{ container: 'app', image: 'app:v1' }] }
-  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1, containers }), { kind: 'read', journal })
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1, containers: BAD_IMAGE }), { kind: 'read', journal })
   await bed.see(podAt('web-2'))
   bed.rollout.start([])
   await bed.clock.advance(0)
