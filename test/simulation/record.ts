@@ -30,7 +30,7 @@ export function openRecord(file: string, run: RunIdentity): RunRecord {
   const whole = text.subarray(0, text.lastIndexOf(0x0a) + 1)
   const [recorded, ...lines] = whole.toString().split('\n').slice(0, -1)
   if (recorded !== heading)
-    throw new Error(`${file} is of another run, ${recorded ?? 'which says nothing'}; this is ${heading}: name another file`)
+    throw new Error(`it is of another run, ${recorded ?? 'which says nothing'}; this is ${heading}: name another file`)
   truncateSync(file, whole.length)
   return { done: lines.map((line) => JSON.parse(line) as Portion), add }
 }
