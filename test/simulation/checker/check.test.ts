@@ -593,6 +593,50 @@ describe('what nobody can know', () => {
     expect(deleted).not.toContain('exposure')
   })
 
+  test('a pod comes to the address of another when it is patched already', () => {
+    const moved = (name: 'patch' | 'stop'): Invariant[] =>
+      broken((story) => {
+        const comeTo = (address: string): void => story.pod(0, ({ status }) => void (status.podIP = address), 'kubelet')
+        comeTo('10.0.0.9')
+        story.upgrade(0, { without: ['drain'], before: { [name]: () => comeTo('10.0.0.1') } })
+      })
+    expect(moved('stop')).not.toContain('exposure')
+    expect(moved('patch')).toContain('exposure')
+  })
+
+  test.each([
+    { name: 'of a process that has ended', ends: true, arrives: 'later', excused: true },
+    { name: 'of one that goes on', ends: false, arrives: 'later', excused: false },
+    { name: 'before the last one has begun', ends: true, arrives: 'before', excused: false },
+  ])('a ledger is made after calm: $name', ({ ends, arrives, excused }) => {
+    const found = broken((story) => {
+      const make = (): void => story.ledger(0, 'open', { by: 'sluice-0' })
+      if (ends) story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+      story.tell({ type: 'calm' })
+      if (arrives === 'before') make()
+      story.process('sluice-1')
+      if (arrives === 'later') make()
+      story.end({ 0: { outcome: 'skipped', reason: '' } })
+    })
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
+  test.each(['before', 'after'] as const)('an operator has another out: it has come there %s the run was planned', (when) => {
+    const found = broken(
+      (story) => {
+        const move = (): void => story.pod(1, ({ status }) => void (status.podIP = '10.0.0.2'), 'kubelet')
+        story.pod(1, ({ status }) => void (status.podIP = '10.0.0.9'), 'kubelet')
+        story.change(1, 'operator', { admin: 'maint', routable: false })
+        if (when === 'before') move()
+        story.process('sluice-1')
+        if (when === 'after') move()
+        story.step(0, 'drainIntent')
+      },
+      { pods: 2 },
+    )
+    expect(found.includes('I7')).toBe(when === 'before')
+  })
+
   /** The drain intent of one is stored 5 s after the other has gone down. */
   const intended = (meanwhile: (story: Story) => void): Invariant[] =>
     broken(

@@ -18,12 +18,13 @@ export interface Pod {
   name: string
   namespace: string
   address: string | undefined
+  /** When it came to this address, and where in the history that is. */
+  arrived: { at: number; entry: number }
   owner: string | undefined
   isDeleting: boolean
   isGone: boolean
   goneAt: number | undefined
   ready: boolean
-  createdAt: number
   /** Since when it is as `ready` says. */
   readySince: number
   /** Container name → image, as asked for. */
@@ -90,12 +91,12 @@ export function createPods(): Pods {
         name: uid,
         namespace: '',
         address: undefined,
+        arrived: { at, entry: 0 },
         owner: undefined,
         isDeleting: false,
         isGone: false,
         goneAt: undefined,
         ready: false,
-        createdAt: at,
         readySince: at,
         images: {},
         probed: new Set(),
@@ -135,6 +136,7 @@ export function createPods(): Pods {
       pod.name = metadata.name
       pod.namespace = metadata.namespace ?? ''
       pod.isDeleting = metadata.deletionTimestamp !== undefined
+      if (pod.address !== status?.podIP) pod.arrived = { at, entry: index }
       pod.address = status?.podIP
       const controller = metadata.ownerReferences?.find((owner) => owner.controller)
       pod.owner = controller && `${controller.kind}/${controller.name}`

@@ -32,6 +32,16 @@ export interface LedgerEntry {
   targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
 }
 
+interface Ledger {
+  /** So is its run. */
+  finished: boolean
+  /** Where in the history it was made. */
+  madeAt: number
+  sinceMs: number
+  /** Whoever has made it had ended by then. */
+  isOrphan: boolean
+}
+
 export interface World {
   scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs' | 'staleMs'>> & Scenario
   pods: Pods
@@ -39,8 +49,8 @@ export interface World {
   processes: Map<string, Process>
   /** By namespace and name: who held it since when. */
   leases: Map<string, LeaseRecord[]>
-  /** ConfigMap → whether its run is finished, and where in the history it was made. */
-  ledgers: Map<string, { finished: boolean; madeAt: number }>
+  /** By the name of its ConfigMap. */
+  ledgers: Map<string, Ledger>
   calmAt: number | undefined
   /** By load balancer: until when it answered nobody. */
   silentUntil: Map<string, number>
@@ -170,7 +180,10 @@ export function createWorld(given: Scenario): World {
             const { key, finished } = readLedger(after ?? before)
             if (key !== undefined && after === undefined) ledgers.delete(key)
             if (key === undefined || after === undefined) return NOTHING
-            if (finished !== undefined) ledgers.set(key, { finished, madeAt: ledgers.get(key)?.madeAt ?? index })
+            if (finished !== undefined) {
+              const made = { madeAt: index, sinceMs: at, isOrphan: processes.get(entry.by)?.isRunning === false }
+              ledgers.set(key, { ...(ledgers.get(key) ?? made), finished })
+            }
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }
           }

@@ -19,6 +19,8 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     container.startedAt > pod.patch.entry
   )
     return
+  // It was patched where it was before, and drained there: it has come in place of another, and a person is asked.
+  if (pod.arrived.entry > pod.patch.entry) return
   // Where the pod was deleted without waiting for it, the address is that of another by now.
   if (world.pods.at(container.address) !== pod) return
   for (const target of world.targets.at(container.address)) {

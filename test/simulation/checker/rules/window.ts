@@ -48,13 +48,14 @@ export function judgeStart(world: World, pod: Pod, at: number, by: string, repor
 /** In the world as a process can have observed it; what sluice itself does it must know at once. */
 function isUnavailable(world: World, pod: Pod, at: number, plannedAt: number): boolean {
   const { targets, scenario } = world
-  const { address, journal, ready, readySince, isDeleting } = pod
+  const { address, arrived, journal, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
   if (journal?.step === 'drain' || journal?.step === 'patched') return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
-  // What an operator has out is seen when the run is planned, of the pods that there are then and that are to be upgraded.
-  if (pod.createdAt > plannedAt || isUpgraded(world, pod)) return false
+  // What an operator has out is seen when the run is planned, of the pods that are where they are now by then, and that are to be
+  // upgraded.
+  if (arrived.at > plannedAt || isUpgraded(world, pod)) return false
   return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
 }
 

@@ -47,7 +47,7 @@ export interface Story {
   remove(place: number, how?: { force: boolean }): void
   /** A pod of the same controller comes to the address of this one, ready. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
-  ledger(place: number, state: string, over?: { finished?: boolean; owner?: string }): void
+  ledger(place: number, state: string, over?: { finished?: boolean; owner?: string; by?: string }): void
   lease(transitions: number, holder?: string): void
   tell(happening: Happening): void
   pass(ms: number): void
@@ -251,7 +251,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       create(place + pods, over)
       return place + pods
     },
-    ledger(place, state, { finished = false, owner = 'web' } = {}) {
+    ledger(place, state, { finished = false, owner = 'web', by = actor } = {}) {
       const entry = {
         pod: nameOf(place),
         owner: { kind: 'StatefulSet', name: owner },
@@ -260,7 +260,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       }
       const header = JSON.stringify({ run: 'r1', ...(finished ? { finishedAt: 'now' } : {}) })
       const after = { metadata: { name: 'sluice-run-r1' }, data: { header, [raws[place]!.metadata.uid]: JSON.stringify(entry) } }
-      tell({ type: 'stored', by: actor, resource: 'configmaps', verb: 'update', before: undefined, after })
+      tell({ type: 'stored', by, resource: 'configmaps', verb: 'update', before: undefined, after })
     },
     tell,
     pass: (ms) => void (at += ms),
