@@ -59,6 +59,8 @@ export interface PodContext extends PodUpgradeInput {
   heir: Heir | null | undefined
   /** False where nothing will take the place of a gone pod (scaled down, or no controller). */
   heirExpected: boolean
+  /** The window has given this run a place for it. What an earlier owner has taken out needs none. */
+  admitted: boolean
   interrupted: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean

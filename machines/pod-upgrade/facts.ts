@@ -88,11 +88,28 @@ export function followed(record: Journal, targets: JournalTarget[] | undefined):
   return targets === undefined ? record : { ...record, targets }
 }
 
+/** The one that a drain begins, or goes on with. */
+function attemptAfter({ stored }: Pick<PodContext, 'stored'>): number {
+  if (stored.kind !== 'read') return 1
+  return stored.journal.attempt + (stored.journal.step === 'closed' ? 1 : 0)
+}
+
+/** An attempt came to its end after the record was drawn up: what it says of the prior state may be from the middle of that. */
+export function isOutdated({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
+  return record !== undefined && record.attempt !== attemptAfter({ stored })
+}
+
 /** The record that the next write stores. */
 export function nextRecord(context: Known, step: Journal['step'], targets?: JournalTarget[]): Journal {
-  const { pod, stored, run, epoch, wanted } = context
-  const attempt = stored.kind === 'read' ? stored.journal.attempt + (stored.journal.step === 'closed' ? 1 : 0) : 1
-  const record: Journal = context.record ?? { run, epoch, attempt, step, baseline: [], targets: targets ?? [] }
+  const { pod, run, epoch, wanted } = context
+  const record: Journal = context.record ?? {
+    run,
+    epoch,
+    attempt: attemptAfter(context),
+    step,
+    baseline: [],
+    targets: targets ?? [],
+  }
   if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
   if (step === 'patched') return { ...record, step, baseline: baselineOf(pod, wanted), generation: generationAfter(pod, wanted) }

@@ -125,7 +125,10 @@ test.each([{ lateCall: true as const }, {}])(
       clock.increment(ms)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    for (let turn = 0; turn < 20; turn++) await settle(0)
+    for (let turn = 0; turn < 20; turn++) {
+      await settle(0)
+      if (actor.getSnapshot().matches({ draining: 'admitting' })) actor.send({ type: 'start' })
+    }
     expect(calls).toEqual(late.lateCall ? ['drain'] : ['drain', 'restore'])
     await settle(19_999)
     expect(calls).toHaveLength(late.lateCall ? 1 : 2)

@@ -11,6 +11,7 @@ import {
   isEnding,
   isHeirDrained,
   isMoved,
+  isOutdated,
   isPatchedElsewhere,
   isReady,
   isRecorded,
@@ -90,6 +91,9 @@ export const podSetup = setup({
     hasNoRecord: ({ context }) => context.record === undefined,
     hasNothingOpen: ({ context }) => !isOpen(context.stored),
     hasDrainRecord: ({ context }) => context.record?.step === 'drain',
+    isOutdated: ({ context }) => isOutdated(context),
+    // Its intent is an earlier owner's.
+    lacksPlace: ({ context }) => context.record?.step === 'drain' && !context.admitted,
     hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
     hasNoTouchedTargets: ({ context }) => context.record?.targets.every(({ untouched }) => untouched) ?? true,
     keepsPatch: ({ context }) => context.keepsPatch,
@@ -124,6 +128,7 @@ export const podSetup = setup({
     isRemoved: ({ context }) => context.traffic?.removed ?? false,
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
     isHidden: ({ context }) => context.traffic?.hidden ?? false,
+    mayBeOld: ({ context }) => context.traffic?.old ?? false,
     isReclaimed: ({ context }) => context.traffic?.reclaimed !== undefined,
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
@@ -166,6 +171,7 @@ export const podSetup = setup({
     markInterrupted: assign({ interrupted: true }),
 
     begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
+    takePlace: assign({ admitted: true }),
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
     forgetLateCall: assign({ lateCall: false }),

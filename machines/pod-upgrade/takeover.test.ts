@@ -1,13 +1,16 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { SettleInput, StoreInput } from './ports.ts'
-import { createDrive, DELAYS } from './testing/drive.ts'
+import type { Drive } from './testing/drive.ts'
+import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
 /* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
 
 const OUT = { state: 'out', inFlight: 0, detail: 'out' }
+const IN = { state: 'in', inFlight: 1, detail: 'in' }
+const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
 
 function recorded(step: Journal['step'], epoch = 1, run = 'run-1'): ReadJournal {
   const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
@@ -69,6 +72,69 @@ test('put back after an interrupt, and somebody has patched it meanwhile: it sta
     outcome: 'failed',
     reason: expect.stringContaining('somebody has given it other images while it was out'),
   })
+})
+
+test('interrupted while an earlier drain may still arrive: put back when that is over', async () => {
+  const drive = createDrive({ stored: recorded('drain', 2) })
+  await drive.answer(IN)
+  drive.send({ type: 'start' })
+  await drive.answer(IN)
+  await drive.answer({ kind: 'applied', lateCall: true })
+  drive.send({ type: 'interrupt' })
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['readmitting.waitingOut', undefined])
+  await drive.pass(DELAYS.lateArrival)
+  expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['readmitting.writing', 'restore'])
+})
+
+test('deleted while an earlier drain may still arrive: settled', async () => {
+  const drive = createDrive({ stored: recorded('drain', 2) })
+  await drive.answer(IN)
+  drive.send({ type: 'start' })
+  await drive.answer(IN)
+  await drive.answer({ kind: 'applied', lateCall: true })
+  drive.send({ type: 'interrupt' })
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  drive.send({ type: 'gone' })
+  expect(drive.state()).toBe('settling.reading')
+})
+
+test('put back in the place of a gone pod, and an earlier restore may still arrive: closed when that is over', async () => {
+  const drive = createDrive({ gone: true, targets: [TARGET] })
+  await drive.answer(OUT)
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
+  expect((drive.input() as SettleInput).settlement).toBe('restore')
+  await drive.answer({ kind: 'stored' })
+  await drive.answer({ kind: 'applied', lateCall: true })
+  await drive.answer({ kind: 'equal' })
+  expect([drive.state(), drive.calling()]).toEqual(['settling.restoring.waitingOut', undefined])
+  await drive.pass(DELAYS.lateArrival)
+  await drive.answer({ kind: 'equal' })
+  expect((drive.input() as SettleInput).settlement).toBe('closed')
+})
+
+test('gone, and what reads as in rotation may be from before its drain: read again', async () => {
+  const drive = createDrive({ gone: true, targets: [TARGET] })
+  await drive.answer({ ...IN, old: true })
+  expect(drive.state()).toBe('settling.waiting')
+  await drive.pass(DELAYS.retry)
+  await drive.answer(IN)
+  expect((drive.input() as SettleInput).settlement).toBe('closed')
+})
+
+test('an earlier owner has closed an attempt that was not known of: looked at anew, and another attempt', async () => {
+  const drive = createDrive()
+  drive.send({ type: 'start' })
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  await drive.answer({ kind: 'rejected', message: 'test failed' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('closed') } })
+  expect([drive.state(), drive.calling()]).toEqual(['checking.inspecting', 'snapshot'])
+  await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+  await drive.answer({ kind: 'stored' })
+  expect((drive.input() as StoreInput).record).toMatchObject({ step: 'drain', attempt: 2 })
 })
 
 test('evicted while it restarts: settled, and not waited for', async () => {
@@ -185,6 +251,49 @@ test('its place is gone while the drain intent is to be tried again: it waits, a
   expect(drive.state()).toBe('queued')
   drive.send({ type: 'start' })
   expect(drive.state()).toBe('checking.inspecting')
+})
+
+describe('an earlier owner has written down that it would be drained, and it is in rotation', () => {
+  async function adopted(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('drain', 2) })
+    await drive.answer(IN)
+    expect([drive.state(), drive.calling()]).toEqual(['draining.admitting', undefined])
+    return drive
+  }
+
+  test('it is drained once the window has a place for it', async () => {
+    const drive = await adopted()
+    drive.send({ type: 'start' })
+    await drive.answer(IN)
+    expect([drive.state(), drive.calling()]).toEqual(['draining.calling', 'effect'])
+  })
+
+  test('its deadline begins with its place', async () => {
+    const drive = await adopted()
+    await drive.pass(DEADLINES.drainDeadline)
+    await drive.answer(IN)
+    expect(drive.state()).toBe('draining.admitting')
+    drive.send({ type: 'start' })
+    await drive.answer(UNREAD)
+    expect(drive.state()).toBe('draining.waiting')
+    await drive.pass(DEADLINES.drainDeadline)
+    await drive.answer(UNREAD)
+    expect(drive.state()).toBe('readmitting.writing')
+  })
+
+  test('the drain was on its way, and arrives: that needs no place', async () => {
+    const drive = await adopted()
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect(drive.state()).toMatch(/^emptying/)
+  })
+
+  test('interrupted, it is put back', async () => {
+    const drive = await adopted()
+    drive.send({ type: 'interrupt' })
+    await drive.answer(IN)
+    expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['readmitting.writing', 'restore'])
+  })
 })
 
 test('somebody else patches the same images while it waits for its place: nothing to do', () => {

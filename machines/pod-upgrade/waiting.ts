@@ -26,7 +26,8 @@ export function waitingFor(state: string, context: PodContext): string {
         notReadyReason(context) ?? (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : 'ready, for readyFor')
       )
     case 'readmitting':
-      return pod.ready ? held : 'not ready to be put back'
+      if (!pod.ready) return 'not ready to be put back'
+      return context.lateCall ? LATE_CALL : held
     case 'closing':
       return context.lateCall ? LATE_CALL : held
     case 'settling':

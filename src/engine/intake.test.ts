@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
@@ -54,6 +54,14 @@ const BAD_IMAGE: RawPodOptions['containers'] = [
     name: 'app',
     image: 'app:v2',
     status: { image: 'app:v1', running: false, waiting: { reason: 'InvalidImageName', message: 'no such name' } },
+  },
+]
+
+const UPGRADED: RawPodOptions['containers'] = [
+  {
+    name: 'app',
+    image: 'app:v2',
+    status: { id: 'c-2', image: 'app:v2', imageId: 'sha256:v2', running: true, ready: true },
   },
 ]
 
@@ -315,13 +323,115 @@ test('a pod whose images patch is under way is guarded against a reload too', as
   expect(new Set(drained)).toEqual(new Set(['drain web-1']))
 })
 
+test('a pod that is put back while a look for a reload is under way is not drained again', async () => {
+  const drained: string[] = []
+  let looked: (reading: { state: 'in'; inFlight: number; detail: string }) => void = () => {}
+  let answered: (answer: { kind: 'rejected'; message: string }) => void = () => {}
+  const bed = createBed({
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      store: ({ record }) => (record.step === 'patched' ? new Promise((resolve) => (answered = resolve)) : never()),
+      read: async () => ({ kind: 'read', seen: { pod: podAt('web-1'), stored: journalOf('web-1') } }),
+    },
+    traffic: { ...forgetful(drained), inspect: () => new Promise((resolve) => (looked = resolve)) },
+  })
+  await bed.see(podAt('web-1'), journalOf('web-1'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('patching')
+  await bed.clock.advance(500)
+  bed.rollout.hold('interrupted')
+  answered({ kind: 'rejected', message: 'not now' })
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('readmitting')
+  bed.rollout.checkpoint()
+  looked({ state: 'in', inFlight: 0, detail: 'in' })
+  await bed.clock.advance(2_000)
+  expect(drained).toEqual([])
+})
+
+test.each([
+  { name: 'its pod is there', goes: false, expected: ['drain web-1'] },
+  { name: 'its pod has gone: the ledger settles it', goes: true, expected: [] },
+])('a run that ends looks once more at what is out: $name', async ({ goes, expected }) => {
+  const drained: string[] = []
+  const bed = createBed({
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    traffic: forgetful(drained),
+  })
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 1 }), journalOf('web-1', 'patched'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  if (goes) await bed.lose('web-1')
+  bed.rollout.checkpoint()
+  await bed.rollout.finished
+  await bed.rollout.secure()
+  expect(drained).toEqual(expected)
+})
+
+test('what comes up when all is done is left to another run', async () => {
+  const bed = createBed()
+  await bed.see(podAt('web-1', { containers: UPGRADED }))
+  bed.rollout.start([])
+  expect((await bed.rollout.finished).map(({ outcome }) => outcome)).toEqual(['skipped'])
+  await bed.see(podAt('web-2'))
+  expect(bed.states.has('web-2')).toBe(false)
+})
+
+describe('an earlier owner meant to drain a pod, and has not', () => {
+  async function adopted(others: RawPodOptions) {
+    const calls: string[] = []
+    const bed = createBed({
+      ports: {
+        inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }),
+        effect({ effect, uid }) {
+          calls.push(`${effect} ${uid}`)
+          return never()
+        },
+        store({ record, uid }) {
+          calls.push(`store ${record.step} ${uid}`)
+          return never()
+        },
+      },
+    })
+    await bed.see(podAt('web-1'), journalOf('web-1'))
+    await bed.see(podAt('web-2', others))
+    bed.rollout.start([])
+    await bed.clock.advance(0)
+    return { ...bed, calls }
+  }
+
+  test('where the window has a place, it is drained', async () => {
+    const { calls } = await adopted({})
+    expect(calls).toEqual(['drain web-1'])
+  })
+
+  test('where another has gone down since, it waits, and says so', async () => {
+    const { calls, clock, details, see, states } = await adopted({ ready: false })
+    await clock.advance(60_000)
+    expect(calls).toEqual([])
+    expect([states.get('web-1'), details.get('web-1')]).toEqual(['draining', 'the window of 1 is full: web-2 is not ready'])
+    await see(podAt('web-2'))
+    expect(calls).toEqual(['drain web-1'])
+  })
+
+  test('where nothing more is started, it is put back', async () => {
+    const { calls, clock, rollout } = await adopted({ ready: false })
+    rollout.hold('a pod failed')
+    await clock.advance(0)
+    expect(calls).toEqual(['store restore web-1'])
+  })
+})
+
 test('held, a run takes in no new pod, and what an earlier owner has left open all the same', async () => {
   const bed = createBed()
+  await bed.see(podAt('web-3'), journalOf('web-3'))
   bed.rollout.start([])
+  await bed.clock.advance(0)
   bed.rollout.hold('a pod failed')
   await bed.see(podAt('web-1'))
   await bed.see(podAt('web-2'), journalOf('web-2'))
-  expect([...bed.states.keys()]).toEqual(['web-2'])
+  expect([...bed.states.keys()]).toEqual(['web-3', 'web-2'])
 })
 
 test('a pod that has failed before holds the run as soon as it is taken in, and the others are named all the same', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
@@ -9,7 +10,11 @@ import { createTraffic } from './traffic.ts'
 function createBed(inspect: 'strong' | 'eventual') {
   const clock = createVirtualClock()
   const balancer = createMemoryBalancer([{ name: 'web-0', address: '10.0.0.1', port: 80 }], 'edge')
-  const adapter = createMemoryAdapter(balancer, { capabilities: { inspect, settleMs: 1_000 } })
+  let fault: MemoryFault | undefined
+  const adapter = createMemoryAdapter(balancer, {
+    capabilities: { inspect, settleMs: 1_000 },
+    fault: ({ operationIds }) => (operationIds ? fault : undefined),
+  })
   const traffic = createTraffic({
     clock,
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
@@ -23,7 +28,10 @@ function createBed(inspect: 'strong' | 'eventual') {
   return {
     clock,
     server: balancer.servers.get('edge/web-0')!,
+    call: (effect: 'drain' | 'restore') => traffic.effect({ pod: 'web-0', uid: 'uid-0', effect, record }),
     restore: () => traffic.effect({ pod: 'web-0', uid: 'uid-0', effect: 'restore', record }),
+    inspect: () => traffic.inspect('uid-0', [target]),
+    lose: () => void (fault = 'reply-lost'),
     compare: async () => (await traffic.compare([target])).kind,
   }
 }
@@ -50,8 +58,29 @@ test('a process that has not restored it itself waits as long', async () => {
   expect(await compare()).toBe('equal')
 })
 
+test.each(['drain', 'restore'] as const)('a reading says that it may be from before the %s', async (effect) => {
+  const { call, clock, inspect } = createBed('eventual')
+  await call(effect)
+  expect(await inspect()).toMatchObject({ old: true })
+  await clock.advance(1_000)
+  expect(await inspect()).not.toHaveProperty('old')
+  await call(effect)
+  expect(await inspect()).toMatchObject({ old: true })
+})
+
+test('a call that was not answered may have changed it all the same', async () => {
+  const { call, clock, compare, lose } = createBed('eventual')
+  await compare()
+  await clock.advance(1_000)
+  expect(await compare()).toBe('equal')
+  lose()
+  await call('restore')
+  expect(await compare()).toBe('unknown')
+})
+
 test('one that says what is so now is believed at once', async () => {
-  const { restore, compare } = createBed('strong')
+  const { restore, compare, inspect } = createBed('strong')
   await restore()
   expect(await compare()).toBe('equal')
+  expect(await inspect()).not.toHaveProperty('old')
 })

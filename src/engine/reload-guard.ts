@@ -15,47 +15,45 @@ export interface Exposed {
 
 /** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
 export interface ReloadGuard {
-  /** Looks at those of them that can be forgotten once, after a while; nothing else is taken while it does. */
-  watch(exposed: readonly Exposed[]): void
+  /** Looks once at those that are exposed then, after a while; nothing where none of those that are now can be forgotten. */
+  watch(): void
   stop(): void
   /** Looks at once. */
-  look(exposed: readonly Exposed[]): Promise<void>
+  look(): Promise<void>
 }
 
 export function createReloadGuard(options: {
   clock: Clock
   traffic: Pick<Traffic, 'inspect' | 'isVolatile'>
+  exposed(): readonly Exposed[]
   /** Time to say again who is exposed. */
   onLooked(): void
 }): ReloadGuard {
   const { clock, traffic } = options
   let timer: unknown
 
-  async function look(exposed: readonly Exposed[]): Promise<void> {
+  const forgettable = (): Exposed[] => options.exposed().filter(({ record }) => traffic.isVolatile(record.targets))
+
+  async function look(): Promise<void> {
     await Promise.all(
-      exposed.map(async ({ uid, record, reloaded }) => {
+      forgettable().map(async ({ uid, record, reloaded }) => {
         const { state } = await traffic.inspect(uid, record.targets, { wasOut: record.step === 'patched' })
         if (state === 'in' || state === 'mixed') await reloaded()
       }),
     )
   }
 
-  async function lookAndTell(exposed: readonly Exposed[]): Promise<void> {
-    await look(exposed)
+  async function lookAndTell(): Promise<void> {
+    await look()
     timer = undefined
     options.onLooked()
   }
 
-  const forgettable = (exposed: readonly Exposed[]): Exposed[] =>
-    exposed.filter(({ record }) => traffic.isVolatile(record.targets))
-
   return {
-    watch(exposed) {
-      if (timer !== undefined) return
-      const watched = forgettable(exposed)
-      if (watched.length > 0) timer = clock.setTimeout(() => void lookAndTell(watched), LOOK_EVERY_MS)
+    watch() {
+      if (timer === undefined && forgettable().length > 0) timer = clock.setTimeout(() => void lookAndTell(), LOOK_EVERY_MS)
     },
     stop: () => clock.clearTimeout(timer),
-    look: (exposed) => look(forgettable(exposed)),
+    look,
   }
 }

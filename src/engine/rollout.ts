@@ -6,7 +6,7 @@ import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { Journal, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -134,7 +134,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
-  const reloadGuard = createReloadGuard({ clock, traffic, onLooked: plan })
+  const reloadGuard = createReloadGuard({ clock, traffic, exposed: exposedPods, onLooked: plan })
   /** In the state that the pod is in. */
   const waitedMs = ({ context }: { context: PodContext }): number =>
     clock.now() - (members.get(context.uid)?.since ?? clock.now())
@@ -202,8 +202,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       return
     }
     detail(member, waitingFor(state, snapshot.context))
-    // Its intent is not stored, and it will be tried again: by then the window may have no place for it.
-    if (snapshot.matches({ draining: 'pausing' })) plan()
+    // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
+    if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) plan()
   }
 
   /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
@@ -221,9 +221,9 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   function detail(member: Member, text: string): void {
-    if (text === member.detail || member.state === null) return
+    if (text === '' || text === member.detail || member.state === null) return
     member.detail = text
-    if (text !== '') tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, detail: text })
+    tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, detail: text })
   }
 
   function end(member: Member, { context, value }: Snapshot): void {
@@ -263,25 +263,27 @@ export function createRollout(options: RolloutOptions): Rollout {
     for (const uid of starting) {
       const member = members.get(uid)
       // One that is being checked has only kept its place.
-      if (member?.state === 'queued') member.actor.send({ type: 'start' })
+      if (member && isWaiting(member)) member.actor.send({ type: 'start' })
     }
     for (const member of members.values()) {
       if (member.result !== undefined || starting.has(member.uid)) continue
       if (isBeforeDrain(member.actor.getSnapshot())) member.actor.send({ type: 'wait' })
-      if (member.state !== 'queued') continue
+      if (!isWaiting(member)) continue
       const before = beforeIt(member)
       const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
       detail(member, paused ?? blind ?? reason ?? '')
     }
-    reloadGuard.watch(exposedPods())
+    reloadGuard.watch()
     const all = [...members.values()]
     const rest = all.filter(({ result }) => result === undefined)
     // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
-    const resting = rest.length > 0 && rest.every(({ state }) => state === 'queued')
+    const resting = rest.length > 0 && rest.every((member) => isWaiting(member))
     if (resting && intake !== 'all') for (const { actor } of rest) actor.send({ type: 'interrupt' })
     else if (resting && paused !== undefined) options.onRest()
     waitForWindow(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
     if (rest.length === 0) {
+      // What comes up from now on is another run's: this one has its account to write, and that may take long.
+      intake = 'none'
       reloadGuard.stop()
       clock.clearTimeout(graceTimer)
       clock.clearTimeout(stalling)
@@ -327,7 +329,8 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function standingOf(member: Member): WindowMember {
     const { uid, name, actor, result } = member
-    const state = isBeforeDrain(actor.getSnapshot()) ? 'checking' : member.state
+    const snapshot = actor.getSnapshot()
+    const state = isBeforeDrain(snapshot) || isAdmitting(snapshot) ? 'checking' : member.state
     const { pod, gone, address } = contextOf(member)
     return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined }
   }
@@ -355,6 +358,11 @@ export function createRollout(options: RolloutOptions): Rollout {
     return { ...pod, ...(address === undefined ? {} : { ip: address }) }
   }
 
+  /** For a place in the window. */
+  function isWaiting(member: Member): boolean {
+    return member.state === 'queued' || isAdmitting(member.actor.getSnapshot())
+  }
+
   function contextOf({ actor }: Member): Snapshot['context'] {
     return actor.getSnapshot().context
   }
@@ -372,18 +380,30 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function exposedPods(): Exposed[] {
     return [...members.values()].flatMap((member): Exposed[] => {
-      const { uid, name, state, actor } = member
-      if (!EXPOSED.has(state!)) return []
-      const { record } = contextOf(member)
+      const { uid, name, actor } = member
+      const record = exposedRecord(member)
+      if (record === undefined) return []
       // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
       // write that is under way is waited out.
       const reloaded = async (): Promise<void> => {
+        // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
+        const now = exposedRecord(member)
+        if (now === undefined) return
+        const isMeant = (): boolean => exposedRecord(member) !== undefined
         const hears = member.result === undefined && member.state !== 'patching'
         if (hears) actor.send({ type: 'reloaded' })
-        else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: record! })
+        else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, isMeant })
       }
-      return record?.step === 'patched' ? [{ uid, record, reloaded }] : []
+      return [{ uid, record, reloaded }]
     })
+  }
+
+  /** The record of a pod that is out, and in no state to serve. */
+  function exposedRecord(member: Member): Journal | undefined {
+    const context = contextOf(member)
+    // What is left of one that is gone is settled by the ledger, whatever its record says.
+    const isThere = !isVanished(context) && store.get(member.uid) !== undefined
+    return isThere && EXPOSED.has(member.state!) && context.record?.step === 'patched' ? context.record : undefined
   }
 
   function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {
@@ -454,7 +474,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       intake = 'none'
       send({ type: 'lost', reason })
     },
-    secure: () => reloadGuard.look(exposedPods()),
+    secure: reloadGuard.look,
   }
 }
 
@@ -476,4 +496,9 @@ const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
 /** It has a place in the window, and no effect: the intent is not stored, and not under way either. */
 function isBeforeDrain(snapshot: Snapshot): boolean {
   return snapshot.matches('checking') || snapshot.matches({ draining: 'pausing' })
+}
+
+/** What an earlier owner meant to drain, and has not. */
+function isAdmitting(snapshot: Snapshot): boolean {
+  return snapshot.matches({ draining: 'admitting' })
 }

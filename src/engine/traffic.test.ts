@@ -245,6 +245,23 @@ describe('effect', () => {
     expect(edge.calls).toEqual([])
   })
 
+  test('what is meant no more when its turn comes is not sent', async () => {
+    let release: () => void = () => {}
+    let isMeant = true
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const { traffic, edge } = createBed({
+      edge: { delay: (moment, { method }) => (moment === 'after' && method === 'inspect' ? held : undefined) },
+    })
+    const reading = traffic.inspect('uid-0', [EDGE])
+    const drained = traffic.effect({ ...request('drain', [EDGE]), isMeant: () => isMeant })
+    await new Promise((resolve) => setImmediate(resolve))
+    isMeant = false
+    release()
+    expect((await drained).kind).toBe('retryable')
+    await reading
+    expect(edge.calls.map(({ method }) => method)).toEqual(['inspect'])
+  })
+
   test('a load balancer that the config does not have is refused, and asked for nothing', async () => {
     const { traffic } = createBed()
     const targets = [{ ...EDGE, loadBalancer: 'gone' }]

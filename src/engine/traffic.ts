@@ -35,7 +35,14 @@ export interface Traffic {
    */
   inspect(uid: string, targets: readonly JournalTarget[], how?: { wasOut: boolean; all?: true }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
-  effect(request: { pod: string; uid: string; effect: 'drain' | 'restore'; record: Journal }): Promise<EffectAnswer>
+  /** `isMeant`: asked right before the call leaves; where it is meant no more, nothing is sent. */
+  effect(request: {
+    pod: string
+    uid: string
+    effect: 'drain' | 'restore'
+    record: Journal
+    isMeant?: () => boolean
+  }): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
@@ -65,7 +72,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
   const lastAnswers = createLastAnswers()
-  /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the restore. */
+  /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the last effect. */
   const caughtUpAt = new Map<string, number>()
   const doubts = createDoubts(clock)
   /** Effects that were begun, and by target which of them was its last. */
@@ -184,6 +191,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         ...(isHidden ? { hidden: true } : {}),
         ...reclaimed,
         ...(doubts.isPending(uid) ? { pending: true } : {}),
+        ...(targets.filter((target) => !hasCaughtUp(target)).length > 0 ? { old: true } : {}),
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -213,7 +221,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     const { inspect: reads, settleMs } = adapterOf(target.loadBalancer).capabilities
     if (reads !== 'eventual') return true
     const key = keyOf(target)
-    // An earlier process may have restored it a moment ago.
+    // An earlier process may have changed it a moment ago.
     const at = caughtUpAt.get(key) ?? clock.now() + settleMs
     caughtUpAt.set(key, at)
     return clock.now() >= at
@@ -243,7 +251,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  async function effect({ pod, uid, effect: kind, record }: Parameters<Traffic['effect']>[0]): Promise<EffectAnswer> {
+  async function effect(request: Parameters<Traffic['effect']>[0]): Promise<EffectAnswer> {
+    const { pod, uid, effect: kind, record, isMeant = () => true } = request
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
@@ -272,6 +281,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
               fence: record.epoch,
               assertLive() {
                 if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
+                if (!isMeant()) throw new AdapterError('engine', 'retryable', 'it is not meant any more')
                 assertOwned(uid)
               },
             }),
@@ -282,7 +292,6 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           doubts.settle(uid, target)
           if (result.outcome === 'applied') {
             lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
-            caughtUpAt.delete(keyOf(target))
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)
@@ -300,6 +309,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
             if (isDone && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
           }
           return { ...answer, ...late }
+        } finally {
+          caughtUpAt.delete(keyOf(target))
         }
       }),
     )

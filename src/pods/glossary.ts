@@ -152,6 +152,8 @@ export interface TrafficReading {
   removed?: boolean
   /** A call of this run that nobody answered may still change it. */
   pending?: true
+  /** One of its load balancers may still say what was before the last call to it. */
+  old?: true
   /** One that an operator had out of rotation, and that sluice therefore has not drained, takes requests now: in words. */
   reclaimed?: string
   /** Requests under way over all targets; null where one of them cannot know. */

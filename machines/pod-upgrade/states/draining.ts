@@ -13,6 +13,8 @@ const MEANWHILE = [
   { guard: 'isRecorded', target: 'calling' },
   // An earlier owner's record comes to light: prior state and attempt are those, never the ones of a look at a drained pod.
   { guard: not('hasNothingOpen'), target: '#pod.deriving', actions: ['forgetRecord', 'reopen'] },
+  // Found by simulation: its watch lagged, and the earlier owner's attempt was opened again after it was closed.
+  { guard: 'isOutdated', target: '#pod.checking', actions: 'forgetRecord' },
 ] as const
 
 const draft = writing('recordDrain', 'calling', 'ready')
@@ -61,6 +63,13 @@ export const draining = podSetup.createStateConfig({
       ],
     },
     ...resolving('drain', { applied: '#pod.emptying', refused: 'refused' }),
+    // An earlier owner has written down that it would be drained, and it is not. Found by simulation: others had gone down since.
+    admitting: {
+      always: { guard: 'isInterrupted', target: 'reading' },
+      on: { start: { target: '#pod.deriving', actions: 'takePlace' } },
+      // That owner's call may still arrive.
+      after: { retry: 'reading' },
+    },
     refused: {
       always: { target: '#pod.readmitting', actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } } },
     },
@@ -79,6 +88,7 @@ export const draining = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
+        { guard: 'lacksPlace', target: 'admitting' },
         {
           guard: 'isExpired',
           target: '#pod.readmitting',

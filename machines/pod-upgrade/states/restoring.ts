@@ -92,6 +92,7 @@ export const readmitting = podSetup.createStateConfig({
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'patchedElsewhere' } },
         },
+        { guard: and(['isPodReady', 'hasLateCall']), target: 'waitingOut' },
         { guard: 'isPodReady', target: 'writing' },
         {
           guard: 'isExpired',
@@ -99,6 +100,11 @@ export const readmitting = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'baselineNotReady', deadline: 'restore' } },
         },
       ],
+    },
+    // As in `warming`: while the pod is out a late drain changes nothing.
+    waitingOut: {
+      always: { guard: 'isVanished', target: '#pod.settling' },
+      after: { lateArrival: { target: 'waitingReady', actions: 'forgetLateCall' } },
     },
     // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
     // arrive, and what asks for nothing new changes nothing.

@@ -43,6 +43,8 @@ const restoring = podSetup.createStateConfig({
     },
     compared: {
       always: [
+        // Found by simulation: it put back the next pod there, in the middle of its upgrade.
+        { guard: and(['isEqual', 'hasLateCall']), target: 'waitingOut' },
         { guard: 'isEqual', target: '#pod.settling.closing' },
         {
           guard: 'isTooDifferent',
@@ -57,6 +59,7 @@ const restoring = podSetup.createStateConfig({
         { target: 'pausing' },
       ],
     },
+    waitingOut: { after: { lateArrival: { target: 'comparing', actions: 'forgetLateCall' } } },
     // Unknown stays unknown and is read again; what was seen to differ is restored again.
     pausing: { after: { retry: [{ guard: 'isUnknown', target: 'comparing' }, { target: 'calling' }] } },
   },
@@ -127,6 +130,8 @@ export const settling = podSetup.createStateConfig({
         { guard: 'isRemoved', target: 'closing' },
         // Found by simulation: a drain that nobody had answered came after the settlement, and nobody was there to see it.
         { guard: and(['isIn', 'mayStillChange']), target: 'waitingOut' },
+        // Found by simulation: it was drained a moment before.
+        { guard: and(['isIn', 'mayBeOld']), target: 'waiting' },
         // Never drained, or put back before the pod went.
         { guard: 'isIn', target: 'closing' },
         { target: 'awaiting' },

@@ -191,7 +191,7 @@ export function placeOf(snapshot: Snapshot): string {
     isOpen(stored),
     (!isSettling || path.startsWith('settling.restoring')) && expired !== undefined,
     isLeaving
-      ? [record?.step]
+      ? [record?.step, path.startsWith('settling.restoring') && lateCall]
       : [
           record && [record.step, record.generation !== undefined, record.rollback !== undefined],
           gone || [nameOf(pod), isMoved(snapshot.context)],

@@ -76,7 +76,8 @@ export function startOwner(world: World, { first = [], guards = {}, ...input }: 
   for (const event of first) send(event)
   // The window has a place whenever it is asked.
   const look = (): void => {
-    if (actor.getSnapshot().value === 'queued') schedule.at(1, () => send({ type: 'start' }))
+    const snapshot = actor.getSnapshot()
+    if (snapshot.matches('queued') || snapshot.matches({ draining: 'admitting' })) schedule.at(1, () => send({ type: 'start' }))
   }
   actor.subscribe(look)
   look()
