@@ -72,11 +72,11 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
       faults.stopApiServer(Math.min(forMs, 10_000))
       return true
     case 'balancer-reload':
-      balancer.reload()
+      world.reload(balancer.name)
       return true
     case 'balancer-restart':
       faults.stopBalancer(balancer.name, Math.min(forMs, 10_000))
-      scheduler.after(Math.min(forMs, 10_000), () => balancer.reload())
+      scheduler.after(Math.min(forMs, 10_000), () => world.reload(balancer.name))
       return true
     case 'balancer-throttles':
       world.throttle(balancer.name, forMs)

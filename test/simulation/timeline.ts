@@ -43,6 +43,8 @@ function describe(entry: HistoryEntry): string {
       return `${pad('fault')} ${entry.fault} ${entry.detail}`
     case 'silent':
       return `${pad('')} ${entry.balancer} answers nobody for ${entry.forMs} ms`
+    case 'forgot':
+      return `${pad('')} ${entry.balancer} has forgotten what it has done`
     default:
       return `${pad('')} ${entry.type}`
   }

@@ -32,6 +32,7 @@ export interface World {
   admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
   /** The load balancer refuses calls for so long. */
   throttle(balancer: string, forMs: number): void
+  reload(balancer: string): void
   /** The pods of the request, as the API server has them now. */
   pods(): KubeObject[]
   /** Sets up the load balancers for the pods as they are: they must have addresses. */
@@ -109,6 +110,11 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     throttle(balancer, forMs) {
       throttledUntil.set(balancer, scheduler.now() + forMs)
       if (forMs > 0) tell({ type: 'silent', balancer, forMs })
+    },
+    reload(name) {
+      const balancer = balancers.get(name)!
+      balancer.reload()
+      if (balancer.options.volatile === true) tell({ type: 'forgot', balancer: name })
     },
     pods,
     balance() {

@@ -637,6 +637,36 @@ describe('what nobody can know', () => {
     expect(found.includes('I7')).toBe(when === 'before')
   })
 
+  test.each([{ effects: false }, { effects: true }])(
+    'an earlier owner has written an intent: it takes a place once it is carried out (%o)',
+    ({ effects }) => {
+      const found = broken(
+        (story) => {
+          story.step(0, 'drainIntent')
+          if (effects) story.step(0, 'drain')
+          story.process('sluice-1')
+          story.step(1, 'drainIntent')
+        },
+        { pods: 2 },
+      )
+      expect(found.includes('I7')).toBe(effects)
+    },
+  )
+
+  test.each(['edge', 'inner'])('G2: a call comes once more after a reload of %s has forgotten the first', (balancer) => {
+    const found = broken(
+      (story) => {
+        const again = (): void => {
+          story.tell({ type: 'forgot', balancer })
+          story.effect(0, 'drain')
+        }
+        story.upgrade(0, { before: { close: again } })
+      },
+      { level: 'G2' },
+    )
+    expect(found.includes('I1')).toBe(balancer === 'inner')
+  })
+
   /** The drain intent of one is stored 5 s after the other has gone down. */
   const intended = (meanwhile: (story: Story) => void): Invariant[] =>
     broken(

@@ -49,7 +49,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'
-    pod.attempts.add(journal.attempt)
+    if (!pod.attempts.has(journal.attempt)) pod.attempts.set(journal.attempt, entry.by)
     if (journal.step === 'drain' && isOpened && !isFound) judgeStart(world, pod, entry.at, entry.by, report)
     // A successor writes it again as its own before it looks: no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt

@@ -55,6 +55,8 @@ export type Happening =
     }
   /** From here on the load balancer answers nobody, nor does as it is told. */
   | { type: 'silent'; balancer: string; forMs: number }
+  /** The load balancer has been reloaded, and does not remember any more which operations it has done. */
+  | { type: 'forgot'; balancer: string }
   /** A fault of the seed took effect. */
   | { type: 'fault'; fault: string; detail: string }
   /** From here on nothing goes wrong any more, and the processes are started again until they end. */

@@ -32,8 +32,8 @@ export interface Pod {
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
   journal: (JournalText & { entry: number; by: string }) | undefined
-  /** Attempts that were begun. */
-  attempts: Set<number>
+  /** Attempts that were begun, and by whom. */
+  attempts: Map<number, string>
   /** Somebody else has changed the journal: what it says is not sluice's word any more. */
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
@@ -101,7 +101,7 @@ export function createPods(): Pods {
         images: {},
         probed: new Set(),
         journal: undefined,
-        attempts: new Set(),
+        attempts: new Map(),
         tampered: 0,
         patch: undefined,
         containers: new Map(),

@@ -41,7 +41,7 @@ export interface Target {
   progress: Map<string, Progress>
   /** A call came later than its level can stand: what is promised since is less. */
   late: 'mended' | 'unseen' | undefined
-  /** Operation → when it was done, as a G2 remembers it. */
+  /** Operation → when it was done, as a G2 remembers it; -Infinity where that is forgotten. */
   done: Map<string, number>
   /** Calls that have arrived. */
   arrived: Set<string>
@@ -52,6 +52,8 @@ export interface Targets {
   of(balancer: string, name: string): Target
   at(address: string): Target[]
   claim(balancer: string, name: string, claim: Claim): void
+  /** The load balancer takes any operation for a new one. */
+  forget(balancer: string): void
   apply(entry: Effect | Change, at: number, index: number): void
 }
 
@@ -88,6 +90,10 @@ export function createTargets(scenario: Scenario): Targets {
     of,
     at: (address) => [...all.values()].filter(({ state }) => state?.address === address),
     claim: (balancer, name, claim) => void of(balancer, name).claims.push(claim),
+    forget(balancer) {
+      for (const target of all.values())
+        if (target.balancer === balancer) for (const operation of target.done.keys()) target.done.set(operation, -Infinity)
+    },
     apply(entry, at, index) {
       const target = of(entry.balancer, entry.target)
       const { before, after } = entry

@@ -142,6 +142,9 @@ export function createWorld(given: Scenario): World {
         case 'silent':
           world.silentUntil.set(entry.balancer, entry.at + entry.forMs)
           return NOTHING
+        case 'forgot':
+          targets.forget(entry.balancer)
+          return NOTHING
         case 'calm':
           world.calmAt = entry.at
           return NOTHING

@@ -77,7 +77,7 @@ function isBeyondPromise({ scenario }: World, { at, leftAt, operation, effect }:
   if (at - leftAt > scenario.callLifeMs) return true
   if (target.level !== 'G2' && target.arrived.has(`${effect} ${operation} ${leftAt}`)) return true
   const doneAt = target.done.get(`${effect} ${operation}`)
-  return target.level === 'G2' && doneAt !== undefined && at - doneAt > scenario.memoryMs
+  return target.level === 'G2' && doneAt !== undefined && (doneAt === -Infinity || at - doneAt > scenario.memoryMs)
 }
 
 /**
