@@ -1,8 +1,12 @@
 import type { KubeClient } from '../kube/client.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import type { JournalTarget } from '../pods/glossary.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { listLedgers } from './ledger-store.ts'
 import type { World } from './world.ts'
+
+type Observed = Pick<World, 'workloads' | 'store'>
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
 
@@ -17,20 +21,36 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   for (const { pod, stored } of world.store.all()) {
     if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
   }
-  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
-    world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
-  for (const found of await listLedgers(client, namespace)) {
-    if (found.kind !== 'read') continue
-    const { header, entries } = found.ledger
-    if (header.finishedAt !== undefined || !header.workloads.some(isOurs)) continue
-    for (const { uid, pod, state, targets } of entries.values()) {
-      if (state === 'closed' || world.store.get(uid) !== undefined || targets.every(({ untouched }) => untouched)) continue
-      const reading = await world.traffic.inspect(uid, targets)
-      if (reading.state === 'in' || reading.removed) continue
-      tell(header.run, pod, `drained, and that pod is gone: ${reading.detail}`)
-    }
+  for (const { run, uid, pod, targets } of await unsettled(client, namespace, world)) {
+    if (targets.every(({ untouched }) => untouched)) continue
+    const reading = await world.traffic.inspect(uid, targets)
+    if (reading.state === 'in' || reading.removed) continue
+    tell(run, pod, `drained, and that pod is gone: ${reading.detail}`)
   }
   return left
+}
+
+/** What the next run will put back, as it was before an earlier run took it out. */
+export async function leftOut(client: KubeClient, namespace: string, world: Observed): Promise<JournalTarget[]> {
+  const entries = await unsettled(client, namespace, world)
+  return entries.flatMap(({ targets }) => targets.filter(({ untouched }) => !untouched))
+}
+
+/** Entries of earlier runs of these workloads whose pods are gone, and whose targets are not settled. */
+async function unsettled(
+  client: KubeClient,
+  namespace: string,
+  { workloads, store }: Observed,
+): Promise<(LedgerEntry & { run: string })[]> {
+  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
+    workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
+  return (await listLedgers(client, namespace)).flatMap((found) => {
+    if (found.kind !== 'read') return []
+    const { header, entries } = found.ledger
+    if (header.finishedAt !== undefined || !header.workloads.some(isOurs)) return []
+    const left = [...entries.values()].filter(({ state, uid }) => state !== 'closed' && store.get(uid) === undefined)
+    return left.map((entry) => ({ ...entry, run: header.run }))
+  })
 }
 
 /** The same where a workload that is asked for is not there, so that nothing can be looked at: from the ledgers alone. */

@@ -9,6 +9,7 @@ import { AT_LEAST_ONCE, guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
+import { leftOut } from './left-open.ts'
 import { listLedgers } from './ledger-store.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -81,7 +82,14 @@ export function createPlanning(options: PlanningOptions): Planning {
       namespace: request.namespace,
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
-      pods: await planPods({ pods, imagesFor, traffic, loadBalancers, targets: found }),
+      pods: await planPods({
+        pods,
+        imagesFor,
+        traffic,
+        loadBalancers,
+        targets: found,
+        leftOut: () => leftOut(client, request.namespace, { workloads, store }),
+      }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
       guarantees: loadBalancers.map(({ name, adapterName, inDoubt, adapter: { capabilities } }) => ({
         loadBalancer: name,
@@ -118,6 +126,7 @@ interface PlanPodsOptions {
   loadBalancers: RunPorts['loadBalancers']
   /** Filled with what was found. */
   targets: Map<string, JournalTarget[]>
+  leftOut(): Promise<JournalTarget[]>
 }
 
 /** What a workload goes back to; where it has no template of its own to go by, what its pods do. */
@@ -134,6 +143,7 @@ async function planPods({
   traffic,
   loadBalancers,
   targets: known,
+  leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<PlanPod[]> {
   const asked = pods.filter(
     ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
@@ -146,6 +156,9 @@ async function planPods({
     throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
   }
   const standing = await snapshots([...found.values()], loadBalancers)
+  // What sluice itself has out for a pod that is gone is no operator's, and comes back. Found by simulation: the run that
+  // would have put it back was refused for it.
+  const left = [...standing.values()].some(({ inRotation }) => !inRotation) ? await findLeftOut() : []
   return pods.map(({ pod, stored }): PlanPod => {
     const base = { pod, stored, images: wanted(pod) }
     const open = openJournal(stored)
@@ -160,6 +173,8 @@ async function planPods({
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
     if (!one.found) return { ...base, targets: one }
     const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
+      const own = left.find((before) => before.loadBalancer === loadBalancer && before.scope === scope && before.target === id)
+      if (own) return own
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })

@@ -180,3 +180,11 @@ test('each image is named once, and a share counts the pods that run', () => {
   expect(images).toEqual(WANTED)
   expect(window).toBe(2)
 })
+
+test('a share does not count pods that are being deleted beside those in their place', () => {
+  const { window } = planOf(
+    [podOf('web-0'), podOf('web-1'), podOf('old-0', {}, { deleting: true }), podOf('old-1', {}, { deleting: true })],
+    { maxUnavailable: { percent: 50 } },
+  )
+  expect(window).toBe(1)
+})

@@ -47,7 +47,9 @@ export function buildPlan(input: PlanInput): Plan {
     if (plan.action === 'refuse' && input.refusals.length === 0) refusals.push(refusalOf(plan, one))
     return plan
   })
-  const window = windowSize(input.maxUnavailable, considered.length)
+  // Of those that stay: one that goes is not there to be had, and what comes in its place counts as soon as it is there.
+  const staying = considered.filter(({ pod }) => !pod.deleting && !pod.finished)
+  const window = windowSize(input.maxUnavailable, staying.length)
   const full = fullWindow(plans, window)
   if (full) refusals.push(full)
   const images = [...new Map(considered.flatMap((one) => one.images).map((image) => [JSON.stringify(image), image])).values()]

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import { createFakeApi } from '../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import type { Workload } from '../workloads/workload.ts'
+import { createPlanning } from './planning.ts'
+import type { PodStore } from './pod-store.ts'
+import type { RunRequest } from './request.ts'
+import { createTraffic } from './traffic.ts'
+
+const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
+const IMAGES = [{ container: 'app', image: 'app:v2' }]
+const CORE = `/api/v1/namespaces/${NAMESPACE}`
+
+/** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
+async function planned(entry: Partial<LedgerEntry>, finishedAt?: string) {
+  const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
+  const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
+  balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
+  const api = createFakeApi()
+  const prior = { state: 'ready', weight: 7 }
+  const left: LedgerEntry = {
+    uid: 'gone',
+    pod: 'web-gone',
+    state: 'open',
+    targets: [{ loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior, untouched: false }],
+    ...entry,
+  }
+  const header = { run: 'r1', workloads: [WEB], images: IMAGES, startedAt: '2026-01-01', chunks: 1 }
+  const [data] = ledgerChunks({
+    header: { ...header, ...(finishedAt === undefined ? {} : { finishedAt }) },
+    entries: new Map([[left.uid, left]]),
+  })
+  api.put(`${CORE}/configmaps/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const pods = ['1', '2'].map((at): Observation => ({
+    pod: testPod({ name: `web-${at}`, uid: `uid-${at}`, ip: `10.0.0.${at}`, containers: [{ name: 'app', image: 'app:v1' }] }),
+    stored: { kind: 'none' },
+  }))
+  const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(balancer), port: 80 }]
+  const planning = createPlanning({
+    request: {
+      namespace: NAMESPACE,
+      select: { refs: [WEB] },
+      images: IMAGES,
+      settings: { maxUnavailable: { count: 1 } },
+    } as unknown as RunRequest,
+    client: api.client,
+    workloads: [
+      { ref: WEB, owns: () => true, assess: () => ({ images: IMAGES, refusals: [], warnings: [] }) } as unknown as Workload,
+    ],
+    store: { all: () => pods, get: (uid: string) => pods.find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
+    traffic: createTraffic({
+      clock: createVirtualClock(),
+      loadBalancers,
+      allowUnbalanced: false,
+      assertOwned: () => {},
+      tell: () => {},
+    }),
+    loadBalancers,
+    includes: () => true,
+  })
+  await planning.replan()
+  return {
+    refusals: planning.plan().refusals.map(({ code }) => code),
+    isOut: planning.isOperatorOut('uid-1'),
+    targets: planning.targetsOf('uid-1'),
+  }
+}
+
+test('what sluice itself has out for a pod that is gone is no operator’s, and was as the ledger says', async () => {
+  const { refusals, isOut, targets } = await planned({})
+  expect([refusals, isOut]).toEqual([[], false])
+  expect(targets).toMatchObject([{ target: 'edge/a', prior: { state: 'ready', weight: 7 }, untouched: false }])
+})
+
+test.each<{ name: string; entry: Partial<LedgerEntry>; finishedAt?: string }>([
+  { name: 'settled since', entry: { state: 'closed' } },
+  { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
+  { name: 'an operator’s already then', entry: { targets: [] } },
+  { name: 'of a run that is finished', entry: {}, finishedAt: '2026-01-02' },
+])('control: $name, it is an operator’s', async ({ entry, finishedAt }) => {
+  const { refusals, isOut, targets } = await planned(entry, finishedAt)
+  expect([refusals, isOut]).toEqual([['window-full'], true])
+  expect(targets).toMatchObject([{ prior: { state: 'drain' }, untouched: true }])
+})
