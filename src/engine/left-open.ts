@@ -1,12 +1,9 @@
 import type { KubeClient } from '../kube/client.ts'
-import type { LedgerEntry } from '../journal/ledger.ts'
-import type { JournalTarget } from '../pods/glossary.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { listLedgers } from './ledger-store.ts'
+import { unsettled } from './unsettled.ts'
 import type { World } from './world.ts'
-
-type Observed = Pick<World, 'workloads' | 'store'>
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
 
@@ -21,36 +18,16 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   for (const { pod, stored } of world.store.all()) {
     if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
   }
-  for (const { run, uid, pod, targets } of await unsettled(client, namespace, world)) {
+  for (const { run, uid, pod, targets } of await unsettled(client, namespace, {
+    refs: world.workloads.map(({ workload: { ref } }) => ref),
+    store: world.store,
+  })) {
     if (targets.every(({ untouched }) => untouched)) continue
     const reading = await world.traffic.inspect(uid, targets)
     if (reading.state === 'in' || reading.removed) continue
     tell(run, pod, `drained, and that pod is gone: ${reading.detail}`)
   }
   return left
-}
-
-/** What the next run will put back, as it was before an earlier run took it out. */
-export async function leftOut(client: KubeClient, namespace: string, world: Observed): Promise<JournalTarget[]> {
-  const entries = await unsettled(client, namespace, world)
-  return entries.flatMap(({ targets }) => targets.filter(({ untouched }) => !untouched))
-}
-
-/** Entries of earlier runs of these workloads whose pods are gone, and whose targets are not settled. */
-async function unsettled(
-  client: KubeClient,
-  namespace: string,
-  { workloads, store }: Observed,
-): Promise<(LedgerEntry & { run: string })[]> {
-  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
-    workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
-  return (await listLedgers(client, namespace)).flatMap((found) => {
-    if (found.kind !== 'read') return []
-    const { header, entries } = found.ledger
-    if (header.finishedAt !== undefined || !header.workloads.some(isOurs)) return []
-    const left = [...entries.values()].filter(({ state, uid }) => state !== 'closed' && store.get(uid) === undefined)
-    return left.map((entry) => ({ ...entry, run: header.run }))
-  })
 }
 
 /** The same where a workload that is asked for is not there, so that nothing can be looked at: from the ledgers alone. */

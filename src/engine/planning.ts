@@ -9,13 +9,13 @@ import { AT_LEAST_ONCE, guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
-import { leftOut } from './left-open.ts'
 import { listLedgers } from './ledger-store.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Found, Traffic } from './traffic.ts'
 import type { Undoing } from './undoing.ts'
 import { assertWholeWorkload, undoing } from './undoing.ts'
+import { leftOut } from './unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** One workload of a run, with what is to be done to it. */
@@ -88,7 +88,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         traffic,
         loadBalancers,
         targets: found,
-        leftOut: () => leftOut(client, request.namespace, { workloads, store }),
+        leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
       }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
       guarantees: loadBalancers.map(({ name, adapterName, inDoubt, adapter: { capabilities } }) => ({
