@@ -164,6 +164,11 @@ export function isEnding({ gone, pod }: Pick<PodContext, 'gone' | 'pod'>): boole
   return gone || pod.deleting || pod.finished
 }
 
+/** In no load balancer, or an operator has it out of all of them. */
+export function hasNoTouchedTargets({ record }: Pick<PodContext, 'record'>): boolean {
+  return record?.targets.every(({ untouched }) => untouched) ?? true
+}
+
 /** What has come in its place is drained by a record of its own, which is what counts. */
 export function isHeirDrained({ heir }: Pick<PodContext, 'heir'>): boolean {
   return heir?.sameAddress === true && heir.isDrained

@@ -1,6 +1,6 @@
 import type { PodContext } from './context.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
-import { isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
+import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
 
 /* Why a pod ended as it did, in words for a person. */
 
@@ -69,7 +69,7 @@ export const reasons = {
   keptPatch: (c) => `back in rotation on the images that an earlier run has given it${unclosed(c)}`,
   settled: (c) => {
     if (c.traffic?.removed) return 'gone, and its entry was removed from the load balancer'
-    if (!c.heir) return 'gone, and its targets are as they were before'
+    if (!c.heir || hasNoTouchedTargets(c)) return 'gone, and its targets are as they were before'
     return isHeirDrained(c)
       ? `replaced by ${c.heir.pod.name}, which is drained by a record of its own`
       : `replaced by ${c.heir.pod.name}, which is back in rotation in its place`

@@ -8,6 +8,7 @@ import {
   beginRestartOf,
   followed,
   formerImages,
+  hasNoTouchedTargets,
   isEnding,
   isHeirDrained,
   isMoved,
@@ -95,7 +96,7 @@ export const podSetup = setup({
     // Its intent is an earlier owner's.
     lacksPlace: ({ context }) => context.record?.step === 'drain' && !context.admitted,
     hasRestoreRecord: ({ context }) => context.record?.step === 'restore',
-    hasNoTouchedTargets: ({ context }) => context.record?.targets.every(({ untouched }) => untouched) ?? true,
+    hasNoTouchedTargets: ({ context }) => hasNoTouchedTargets(context),
     keepsPatch: ({ context }) => context.keepsPatch,
     hasPatched: ({ context }) => context.record?.generation !== undefined,
     isRollbackStored: ({ context }) => isRollbackStored(context),

@@ -146,6 +146,7 @@ test('evicted while it restarts: settled, and not waited for', async () => {
 
 test('gone, and sluice has drained nothing for it: closed, and no pod in its place is waited for', async () => {
   const drive = createDrive({ gone: true, targets: [{ ...TARGET, untouched: true }] })
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
   await drive.answer(OUT)
   expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
   await drive.answer({ kind: 'stored' })
