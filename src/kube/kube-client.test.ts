@@ -177,6 +177,19 @@ test('the deadline is one for all attempts, and the last attempt decides what is
   expect(await failed).toMatchObject({ kind: 'ambiguous' })
 })
 
+test('a process that was stopped while it waited does not write what nobody waits for any more', async () => {
+  const clock = createVirtualClock()
+  let stoppedMs = 0
+  const transport = createScriptedTransport(clock)
+  const client = createKubeClient({ transport, clock: { ...clock, now: () => clock.now() + stoppedMs }, random })
+  const failed = outcome(client.patch(POD, [], { deadlineMs: 10_000 }))
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '1' })
+  await clock.settle()
+  stoppedMs = 40_000
+  await clock.advance(2_000)
+  expect(await failed).toMatchObject({ kind: 'throttled' })
+})
+
 test('giving up while throttled is not ambiguous', async () => {
   const { client, transport, clock } = setUp()
   const caller = new AbortController()

@@ -45,6 +45,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       // Throttled is a better answer than the timeout that would follow.
       if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
       if (!(await pause(clock, waitMs, signal))) throw error
+      // Found by simulation: the process was stopped meanwhile, and wrote what its caller had given up.
+      if (clock.now() >= endsAt) throw error
     }
   }
 
