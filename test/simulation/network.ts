@@ -1,25 +1,25 @@
 import { type Transport, TransportError, type TransportRequest, type TransportResponse } from '../../src/kube/transport.ts'
-import type { ApiServer } from '../../sim/api-server/server.ts'
 import type { Faults } from './faults.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { World } from './world.ts'
 
 export interface NetworkOptions {
   scheduler: Scheduler
   random: SeededRandom
   host: Host
-  server: ApiServer
+  world: Pick<World, 'server' | 'arrive'>
   faults: Faults
 }
 
 /** The way between a process and the API server, with what can go wrong on it. What has left arrives, also from a dead process. */
-export function createNetwork({ scheduler, random, host, server, faults }: NetworkOptions): Transport {
+export function createNetwork({ scheduler, random, host, world, faults }: NetworkOptions): Transport {
+  const { server } = world
   const tripMs = (): number => random.between(0.3, 3)
 
-  function arrive(request: TransportRequest): TransportResponse {
-    const { method, path, headers, body } = request
-    return server.handle({ method, path, headers, ...(body === undefined ? {} : { body }) }, host.name)
+  function arrive({ method, path, headers, body }: TransportRequest, leftAt: number): TransportResponse {
+    return world.arrive({ method, path, headers, ...(body === undefined ? {} : { body }) }, host.name, leftAt)
   }
 
   function send(request: TransportRequest): Promise<TransportResponse> {
@@ -34,12 +34,13 @@ export function createNetwork({ scheduler, random, host, server, faults }: Netwo
 
       if (fault.kind === 'refused') return lose(tripMs(), false)
       left = true
+      const leftAt = scheduler.now()
       if (fault.kind === 'request-lost') return fault.silent ? undefined : lose(tripMs(), true)
       if (fault.kind === 'status') return answer(fault.answer)
       scheduler.after(tripMs() + fault.delayMs, () => {
         if (!faults.apiServerIsUp()) return lose(tripMs(), true)
-        const response = arrive(request)
-        if (fault.kind === 'duplicated') scheduler.after(tripMs() + fault.againAfterMs, () => arrive(request))
+        const response = arrive(request, leftAt)
+        if (fault.kind === 'duplicated') scheduler.after(tripMs() + fault.againAfterMs, () => arrive(request, leftAt))
         if (fault.kind === 'reply-lost') return fault.silent ? undefined : lose(tripMs(), true)
         answer(fault.kind === 'failed-after' ? fault.answer : response)
       })

@@ -113,7 +113,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
           port: PORT,
         }
       })
-      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, server: world.server, faults })
+      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
       return startProcess({
         host,
         transport,

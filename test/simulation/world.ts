@@ -1,5 +1,5 @@
 import { createApiServer } from '../../sim/api-server/api-server.ts'
-import type { ApiServer, KubeObject } from '../../sim/api-server/server.ts'
+import type { ApiAnswer, ApiRequest, ApiServer, KubeObject } from '../../sim/api-server/server.ts'
 import type { SimulatedCluster } from '../../sim/cluster.ts'
 import { createCluster } from '../../sim/cluster.ts'
 import type { NodeFact } from '../../sim/facts.ts'
@@ -30,6 +30,8 @@ export interface World {
   balancers: Map<string, LoadBalancer>
   /** What a webhook does until then. */
   admission: { refuseUntil(at: number): void; rewriteUntil(at: number): void }
+  /** A request of a process. */
+  arrive(request: ApiRequest, by: string, leftAt: number): ApiAnswer
   /** The load balancer refuses calls for so long. */
   throttle(balancer: string, forMs: number): void
   reload(balancer: string): void
@@ -50,7 +52,10 @@ export interface WorldOptions {
 export function createWorld({ scene, scheduler, random, tell, hit }: WorldOptions): World {
   const clock = worldClock(scheduler)
   const server = createApiServer({ clock, random: random.fork('api-server') })
-  server.store.subscribe((resource, { verb, before, after, by }) => tell({ type: 'stored', by, resource, verb, before, after }))
+  let sent: { leftAt?: number } = {}
+  server.store.subscribe((resource, { verb, before, after, by }) =>
+    tell({ type: 'stored', by, resource, verb, before, after, ...sent }),
+  )
   const good = { readyAfterMs: scene.readyAfterMs }
   const cluster = createCluster({
     clock,
@@ -107,6 +112,14 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     cluster,
     balancers,
     admission: { refuseUntil: (at) => void (refuseUntil = at), rewriteUntil: (at) => void (rewriteUntil = at) },
+    arrive(request, by, leftAt) {
+      sent = { leftAt }
+      try {
+        return server.handle(request, by)
+      } finally {
+        sent = {}
+      }
+    },
     throttle(balancer, forMs) {
       throttledUntil.set(balancer, scheduler.now() + forMs)
       if (forMs > 0) tell({ type: 'silent', balancer, forMs })

@@ -653,6 +653,23 @@ describe('what nobody can know', () => {
     },
   )
 
+  test.each([
+    { ageMs: 9_000, counts: true },
+    { ageMs: 11_000, counts: false },
+  ])('an intent that arrives $ageMs ms after it was sent takes a place: $counts', ({ ageMs, counts }) => {
+    const found = broken(
+      (story) => {
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+        const intent = story.history.at(-1)!
+        Object.assign(intent, { leftAt: intent.at - ageMs })
+        story.step(1, 'drainIntent')
+      },
+      { pods: 2 },
+    )
+    expect(found.includes('I7')).toBe(counts)
+  })
+
   test.each(['edge', 'inner'])('G2: a call comes once more after a reload of %s has forgotten the first', (balancer) => {
     const found = broken(
       (story) => {

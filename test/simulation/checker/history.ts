@@ -7,7 +7,16 @@ export type HistoryEntry = { at: number } & Happening
 
 export type Happening =
   /** A write of an object, as the API server stored it; raw Kubernetes JSON. */
-  | { type: 'stored'; by: string; resource: string; verb: 'create' | 'update' | 'delete'; before: unknown; after: unknown }
+  | {
+      type: 'stored'
+      by: string
+      resource: string
+      verb: 'create' | 'update' | 'delete'
+      before: unknown
+      after: unknown
+      /** When its bytes left the process, where it was one of sluice. */
+      leftAt?: number
+    }
   /** A drain or restore that arrived at a load balancer. `target` is the entry's name there, whatever address it has. */
   | {
       type: 'effect'

@@ -31,7 +31,7 @@ export interface Pod {
   images: Record<string, string>
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
-  journal: (JournalText & { entry: number; by: string }) | undefined
+  journal: (JournalText & { entry: number; by: string; leftAt: number; at: number }) | undefined
   /** Attempts that were begun, and by whom. */
   attempts: Map<number, string>
   /** Somebody else has changed the journal: what it says is not sluice's word any more. */

@@ -74,14 +74,18 @@ export function createWorld(given: Scenario): World {
   const ledgers: World['ledgers'] = new Map()
 
   /** The journal of the pod now says whose its targets are. */
-  function journaled({ pod, journal }: PodWrite, { at, by }: HistoryEntry & { by: string }, entry: number): void {
+  function journaled(
+    { pod, journal }: PodWrite,
+    { at, by, leftAt = at }: Extract<HistoryEntry, { type: 'stored' }>,
+    entry: number,
+  ): void {
     if (journal === undefined) return
     if (!processes.has(by) || journal === 'unreadable' || journal === 'removed') {
       pod.tampered = entry
       pod.journal = undefined
       return
     }
-    pod.journal = { ...journal, entry, by }
+    pod.journal = { ...journal, entry, by, leftAt, at }
     if (journal.step === 'closed') {
       pod.patch = undefined
       // It has no list of its targets any more.

@@ -51,8 +51,11 @@ function isUnavailable(world: World, pod: Pod, { at, by, plannedAt }: { at: numb
   const { address, arrived, attempts, journal, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
-  // What an earlier owner only meant to drain is in rotation, and asks for a place as others do.
-  if (journal?.step === 'patched' || (journal?.step === 'drain' && attempts.get(journal.attempt) === by)) return true
+  // What an earlier owner only meant to drain is in rotation, and asks for a place as others do. Nor is anything drained
+  // for an intent that arrives when nobody waits for it any more: its writer keeps it out with another record.
+  const isGivenUp = journal !== undefined && journal.at - journal.leftAt > scenario.callLifeMs
+  if (journal?.step === 'patched') return true
+  if (journal?.step === 'drain' && attempts.get(journal.attempt) === by && !isGivenUp) return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of the pods that are where they are now by then, and that are to be
   // upgraded.
