@@ -96,7 +96,7 @@ function attemptAfter({ stored }: Pick<PodContext, 'stored'>): number {
 
 /** An attempt came to its end after the record was drawn up: what it says of the prior state may be from the middle of that. */
 export function isOutdated({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
-  return record !== undefined && record.attempt !== attemptAfter({ stored })
+  return record !== undefined && record.attempt < attemptAfter({ stored })
 }
 
 /** The record that the next write stores. */
