@@ -77,6 +77,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
         onOrder: () => obedience?.look(),
       })
       if (owners.waited) {
+        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled.
+        await unlessInterrupted(world.store.refresh())
         await world.replan()
         refuse()
       }
@@ -91,6 +93,15 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     }
     tell({ type: 'finished', result })
     return result
+  }
+
+  function unlessInterrupted(waiting: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const interrupted = (): void => reject(new Error('interrupted'))
+      if (signal.aborted) interrupted()
+      signal.addEventListener('abort', interrupted, { once: true })
+      void waiting.then(resolve, reject)
+    })
   }
 
   function refuse(): void {
