@@ -271,15 +271,29 @@ describe('an earlier owner has written down that it would be drained, and it is 
 
   test('its deadline begins with its place', async () => {
     const drive = await adopted()
-    await drive.pass(DEADLINES.drainDeadline)
+    await drive.pass(DEADLINES.drainDeadline - 1_000)
     await drive.answer(IN)
     expect(drive.state()).toBe('draining.admitting')
+    await drive.pass(2_000)
+    await drive.answer(UNREAD)
+    expect(drive.state()).toBe('draining.waiting')
+    await drive.pass(DELAYS.retry)
+    await drive.answer(IN)
     drive.send({ type: 'start' })
     await drive.answer(UNREAD)
     expect(drive.state()).toBe('draining.waiting')
     await drive.pass(DEADLINES.drainDeadline)
     await drive.answer(UNREAD)
     expect(drive.state()).toBe('readmitting.writing')
+  })
+
+  test.each([
+    { reads: { state: 'mixed', inFlight: 1, detail: 'mixed' }, leadsTo: 'draining.calling' },
+    { reads: UNREAD, leadsTo: 'draining.waiting' },
+  ])('what is out in part, or may be, has its place: $reads.state', async ({ reads, leadsTo }) => {
+    const drive = createDrive({ stored: recorded('drain', 2) })
+    await drive.answer(reads)
+    expect(drive.state()).toBe(leadsTo)
   })
 
   test('the drain was on its way, and arrives: that needs no place', async () => {

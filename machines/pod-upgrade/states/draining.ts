@@ -1,4 +1,4 @@
-import { not } from 'xstate'
+import { and, not } from 'xstate'
 import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -63,12 +63,13 @@ export const draining = podSetup.createStateConfig({
       ],
     },
     ...resolving('drain', { applied: '#pod.emptying', refused: 'refused' }),
-    // An earlier owner has written down that it would be drained, and it is not. Found by simulation: others had gone down since.
+    // An earlier owner has written down that it would be drained, and it is not, in any load balancer. Found by simulation:
+    // others had gone down since. However long it waits, its deadline begins with its place.
     admitting: {
-      always: { guard: 'isInterrupted', target: 'reading' },
+      always: { guard: 'isInterrupted', target: '#pod.deriving' },
       on: { start: { target: '#pod.deriving', actions: 'takePlace' } },
       // That owner's call may still arrive.
-      after: { retry: 'reading' },
+      after: { retry: '#pod.deriving' },
     },
     refused: {
       always: { target: '#pod.readmitting', actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } } },
@@ -88,7 +89,7 @@ export const draining = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
-        { guard: 'lacksPlace', target: 'admitting' },
+        { guard: and(['lacksPlace', 'isIn']), target: 'admitting' },
         {
           guard: 'isExpired',
           target: '#pod.readmitting',
