@@ -593,15 +593,32 @@ describe('what nobody can know', () => {
     expect(deleted).not.toContain('exposure')
   })
 
-  test('a pod comes to the address of another when it is patched already', () => {
-    const moved = (name: 'patch' | 'stop'): Invariant[] =>
-      broken((story) => {
+  test.each([
+    { before: 'stop', to: '10.0.0.2', excused: true },
+    { before: 'patch', to: '10.0.0.2', excused: false },
+    { before: 'stop', to: '10.0.0.1', excused: false },
+  ] as const)('a pod comes to $to before the $before of its container', ({ before, to, excused }) => {
+    const found = broken(
+      (story) => {
         const comeTo = (address: string): void => story.pod(0, ({ status }) => void (status.podIP = address), 'kubelet')
+        const container = (what: 'started' | 'serving' | 'exited'): void =>
+          story.tell({ type: 'container', what, uid: 'uid-0', container: 'app', id: 'moved', image: 'app:v1', address: to })
         comeTo('10.0.0.9')
-        story.upgrade(0, { without: ['drain'], before: { [name]: () => comeTo('10.0.0.1') } })
-      })
-    expect(moved('stop')).not.toContain('exposure')
-    expect(moved('patch')).toContain('exposure')
+        story.remove(1)
+        const patch = (): void => {
+          container('started')
+          container('serving')
+          if (before === 'patch') comeTo(to)
+        }
+        const stop = (): void => {
+          if (before === 'stop') comeTo(to)
+          container('exited')
+        }
+        story.upgrade(0, { without: ['drain', 'stop'], before: { patch, stop } })
+      },
+      { pods: 2 },
+    )
+    expect(found.includes('exposure')).toBe(!excused)
   })
 
   test.each([

@@ -35,9 +35,9 @@ export interface LedgerEntry {
 interface Ledger {
   /** So is its run. */
   finished: boolean
-  /** Where in the history it was made. */
-  madeAt: number
-  sinceMs: number
+  /** When it was made, and where in the history that is. */
+  at: number
+  entry: number
   /** Whoever has made it had ended by then. */
   isOrphan: boolean
 }
@@ -188,7 +188,7 @@ export function createWorld(given: Scenario): World {
             if (key !== undefined && after === undefined) ledgers.delete(key)
             if (key === undefined || after === undefined) return NOTHING
             if (finished !== undefined) {
-              const made = { madeAt: index, sinceMs: at, isOrphan: processes.get(entry.by)?.isRunning === false }
+              const made = { at, entry: index, isOrphan: processes.get(entry.by)?.isRunning === false }
               ledgers.set(key, { ...(ledgers.get(key) ?? made), finished })
             }
             const release = settled(before, after, at, index)

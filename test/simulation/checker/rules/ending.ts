@@ -55,9 +55,9 @@ function judgePod(world: World, pod: Pod, report: Report): void {
 function judgeLedgers(world: World, report: Report): void {
   const last = lastExit(world)
   if (last?.exit?.outcome === undefined || !last.exit.outcome.startsWith('done') || last.startedAt < world.calmAt!) return
-  for (const [name, { finished, madeAt, sinceMs, isOrphan }] of world.ledgers) {
+  for (const [name, { finished, at, entry, isOrphan }] of world.ledgers) {
     // A dead process's write may arrive when all is done, or when the one that does it has looked: the next run closes it.
-    const isLate = madeAt > last.exit.entry || (isOrphan && sinceMs > last.startedAt)
+    const isLate = entry > last.exit.entry || (isOrphan && at > last.startedAt)
     if (!finished && !isLate) report('I6', `${name} is left open after ${last.name} was done`, last.exit.entry)
   }
 }

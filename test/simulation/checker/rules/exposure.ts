@@ -19,11 +19,12 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     container.startedAt > pod.patch.entry
   )
     return
-  // It was patched where it was before, and drained there: it has come in place of another, and a person is asked.
-  if (pod.arrived.entry > pod.patch.entry) return
   // Where the pod was deleted without waiting for it, the address is that of another by now.
   if (world.pods.at(container.address) !== pod) return
+  // It was patched where it was before, and drained there: it has come in place of another, and a person is asked.
+  const hasMoved = pod.arrived.entry > pod.patch.entry
   for (const target of world.targets.at(container.address)) {
+    if (hasMoved && !target.claims.some(({ uid }) => uid === pod.uid)) continue
     // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
     if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at))
       report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)
