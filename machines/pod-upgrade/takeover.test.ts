@@ -74,7 +74,8 @@ test('put back after an interrupt, and somebody has patched it meanwhile: it sta
   })
 })
 
-test('interrupted while an earlier drain may still arrive: put back when that is over', async () => {
+/** Adopted, drained anew while the drain of its earlier owner may still arrive, interrupted, and read as out. */
+async function interruptedWithLateDrain(): Promise<Drive> {
   const drive = createDrive({ stored: recorded('drain', 2) })
   await drive.answer(IN)
   drive.send({ type: 'start' })
@@ -83,20 +84,18 @@ test('interrupted while an earlier drain may still arrive: put back when that is
   drive.send({ type: 'interrupt' })
   await drive.pass(DELAYS.settle)
   await drive.answer(OUT)
+  return drive
+}
+
+test('interrupted while an earlier drain may still arrive: put back when that is over', async () => {
+  const drive = await interruptedWithLateDrain()
   expect([drive.state(), drive.calling()]).toEqual(['readmitting.waitingOut', undefined])
   await drive.pass(DELAYS.lateArrival)
   expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['readmitting.writing', 'restore'])
 })
 
 test('deleted while an earlier drain may still arrive: settled', async () => {
-  const drive = createDrive({ stored: recorded('drain', 2) })
-  await drive.answer(IN)
-  drive.send({ type: 'start' })
-  await drive.answer(IN)
-  await drive.answer({ kind: 'applied', lateCall: true })
-  drive.send({ type: 'interrupt' })
-  await drive.pass(DELAYS.settle)
-  await drive.answer(OUT)
+  const drive = await interruptedWithLateDrain()
   drive.send({ type: 'gone' })
   expect(drive.state()).toBe('settling.reading')
 })

@@ -25,6 +25,7 @@ import type { Rollout } from './rollout.ts'
 import { createRollout } from './rollout.ts'
 import { token } from './token.ts'
 import { CALL_LIFE_MS } from './traffic.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import type { World } from './world.ts'
 
 export interface Execution {
@@ -78,7 +79,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       })
       if (owners.waited) {
         // Found by simulation: its watch was broken, and it settled once more what the owner before had settled.
-        await unlessInterrupted(world.store.refresh())
+        await unlessAborted(world.store.refresh(), signal)
         await world.replan()
         refuse()
       }
@@ -93,15 +94,6 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     }
     tell({ type: 'finished', result })
     return result
-  }
-
-  function unlessInterrupted(waiting: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const interrupted = (): void => reject(new Error('interrupted'))
-      if (signal.aborted) interrupted()
-      signal.addEventListener('abort', interrupted, { once: true })
-      void waiting.then(resolve, reject)
-    })
   }
 
   function refuse(): void {
