@@ -4,6 +4,7 @@ import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import type { JournalTarget, ReadJournal } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
@@ -17,18 +18,28 @@ const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
 const IMAGES = [{ container: 'app', image: 'app:v2' }]
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 
+interface Given {
+  /** Who has the target of the first pod out. */
+  entry: Partial<LedgerEntry>
+  finishedAt?: string
+  /** The journal of the second pod. */
+  stored?: ReadJournal
+}
+
+const PRIOR = { state: 'ready', weight: 7 }
+const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIOR, untouched: false }
+
 /** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
-async function planned(entry: Partial<LedgerEntry>, finishedAt?: string) {
+async function planned({ entry, finishedAt, stored = { kind: 'none' } }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
   balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
   const api = createFakeApi()
-  const prior = { state: 'ready', weight: 7 }
   const left: LedgerEntry = {
     uid: 'gone',
     pod: 'web-gone',
     state: 'open',
-    targets: [{ loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior, untouched: false }],
+    targets: [OUT],
     ...entry,
   }
   const header = { run: 'r1', workloads: [WEB], images: IMAGES, startedAt: '2026-01-01', chunks: 1 }
@@ -39,7 +50,7 @@ async function planned(entry: Partial<LedgerEntry>, finishedAt?: string) {
   api.put(`${CORE}/configmaps/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
   const pods = ['1', '2'].map((at): Observation => ({
     pod: testPod({ name: `web-${at}`, uid: `uid-${at}`, ip: `10.0.0.${at}`, containers: [{ name: 'app', image: 'app:v1' }] }),
-    stored: { kind: 'none' },
+    stored: at === '2' ? stored : { kind: 'none' },
   }))
   const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(balancer), port: 80 }]
   const planning = createPlanning({
@@ -73,18 +84,38 @@ async function planned(entry: Partial<LedgerEntry>, finishedAt?: string) {
 }
 
 test('what sluice itself has out for a pod that is gone is no operator’s, and was as the ledger says', async () => {
-  const { refusals, isOut, targets } = await planned({})
+  const { refusals, isOut, targets } = await planned({ entry: {} })
   expect([refusals, isOut]).toEqual([[], false])
-  expect(targets).toMatchObject([{ target: 'edge/a', prior: { state: 'ready', weight: 7 }, untouched: false }])
+  expect(targets).toMatchObject([{ target: 'edge/a', prior: PRIOR, untouched: false }])
 })
 
-test.each<{ name: string; entry: Partial<LedgerEntry>; finishedAt?: string }>([
+function drained(target: Partial<JournalTarget> = {}): ReadJournal {
+  const targets = [{ ...OUT, ...target }]
+  return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets } }
+}
+
+test('what sluice itself has out for a pod that has moved since is no operator’s either', async () => {
+  const { refusals, isOut, targets } = await planned({ entry: { state: 'closed' }, stored: drained() })
+  expect([refusals, isOut]).toEqual([[], false])
+  expect(targets).toMatchObject([{ target: 'edge/a', prior: PRIOR, untouched: false }])
+})
+
+test.each<{ name: string } & Given>([
   { name: 'settled since', entry: { state: 'closed' } },
   { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
   { name: 'an operator’s already then', entry: { targets: [] } },
   { name: 'of a run that is finished', entry: {}, finishedAt: '2026-01-02' },
-])('control: $name, it is an operator’s', async ({ entry, finishedAt }) => {
-  const { refusals, isOut, targets } = await planned(entry, finishedAt)
+])('control: $name, it is an operator’s', async (given) => {
+  const { refusals, isOut, targets } = await planned(given)
   expect([refusals, isOut]).toEqual([['window-full'], true])
+  expect(targets).toMatchObject([{ prior: { state: 'drain' }, untouched: true }])
+})
+
+test.each([
+  { name: 'left alone for it', stored: drained({ untouched: true }) },
+  { name: 'another than its own', stored: drained({ target: 'edge/c' }) },
+])('control: a pod has moved, and this target is $name', async ({ stored }) => {
+  const { isOut, targets } = await planned({ entry: { state: 'closed' }, stored })
+  expect(isOut).toBe(true)
   expect(targets).toMatchObject([{ prior: { state: 'drain' }, untouched: true }])
 })

@@ -156,9 +156,10 @@ async function planPods({
     throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
   }
   const standing = await snapshots([...found.values()], loadBalancers)
-  // What sluice itself has out for a pod that is gone is no operator's, and comes back. Found by simulation: the run that
-  // would have put it back was refused for it.
-  const left = [...standing.values()].some(({ inRotation }) => !inRotation) ? await findLeftOut() : []
+  // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
+  // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
+  const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
+  const left = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...(await findLeftOut())] : []
   return pods.map(({ pod, stored }): PlanPod => {
     const base = { pod, stored, images: wanted(pod) }
     const open = openJournal(stored)
@@ -173,7 +174,9 @@ async function planPods({
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
     if (!one.found) return { ...base, targets: one }
     const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
-      const own = left.find((before) => before.loadBalancer === loadBalancer && before.scope === scope && before.target === id)
+      const own = left.find(
+        (before) => !before.untouched && before.loadBalancer === loadBalancer && before.scope === scope && before.target === id,
+      )
       if (own) return own
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }

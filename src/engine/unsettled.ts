@@ -27,8 +27,8 @@ export async function unsettled(
   })
 }
 
-/** What the next run will put back, as it was before an earlier run took it out. */
+/** What the next run settles, as it was before an earlier run took it out. */
 export async function leftOut(client: KubeClient, namespace: string, observed: Observed): Promise<JournalTarget[]> {
   const entries = await unsettled(client, namespace, observed)
-  return entries.flatMap(({ targets }) => targets.filter(({ untouched }) => !untouched))
+  return entries.flatMap(({ targets }) => targets)
 }

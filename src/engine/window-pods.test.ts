@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { WindowPod } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
@@ -11,27 +12,28 @@ function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
   return testPod({ name, uid: name, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
 }
 
-/** Which of them count as out: the first is in this state, and was found at `foundAt`. */
-function out(pods: readonly PodView[], foundAt: string, state: PodState = 'settling'): string[] {
-  const moving = pods[0]!
-  const member: WindowMember = {
-    uid: moving.uid,
-    name: moving.name,
-    state,
-    result: undefined,
-    pod: moving,
-    gone: false,
-    address: foundAt,
-    mustWait: false,
-  }
-  const found = windowPods({
-    store: { get: (uid: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
+interface Given {
+  /** As they are observed. */
+  pods: readonly PodView[]
+  member: Partial<WindowMember> & { pod: PodView }
+  expectsHeir?: boolean
+}
+
+function windowOf({ pods, member, expectsHeir = true }: Given): WindowPod[] {
+  const { uid, name, ip: address } = member.pod
+  return windowPods({
+    store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
-    members: [member],
+    members: [{ uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, ...member }],
     vacancies: { look: () => [], stop() {} },
-    expectsHeir: () => true,
+    expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
   })
+}
+
+/** Which of them count as out: the first is in this state, and was found at `foundAt`. */
+function out(pods: readonly PodView[], foundAt: string, state: PodState = 'settling'): string[] {
+  const found = windowOf({ pods, member: { pod: pods[0]!, state, address: foundAt } })
   return found.filter(({ operatorOut }) => operatorOut).map(({ name }) => name)
 }
 
@@ -51,4 +53,18 @@ test('pods on the host’s network share an address, and each has a target of it
   const pods = [podAt('web-0', '192.168.0.1'), podAt('web-1', '192.168.0.1')]
   const shared = pods.map((pod) => ({ ...pod, hostNetwork: true }))
   expect(out(shared, '192.168.0.1')).toEqual([])
+})
+
+test('a pod that is known to be gone before the watch says so is missed until something has come in its place', () => {
+  const pod = podAt('web-0', '10.0.0.1')
+  const other = podAt('web-1', '10.0.0.2')
+  const missed = (given: Partial<Given>): string[] =>
+    windowOf({ pods: [pod, other], member: { pod, gone: true }, ...given })
+      .filter(({ ready }) => !ready)
+      .map(({ name }) => name)
+  expect(missed({})).toEqual(['web-0'])
+  expect(missed({ expectsHeir: false })).toEqual([])
+  // From then on it is among the vacancies; one that was evicted is so already.
+  expect(missed({ pods: [other] })).toEqual([])
+  expect(missed({ pods: [{ ...pod, finished: true }, other] })).toEqual([])
 })

@@ -59,11 +59,17 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
   for (const member of members) {
     const { uid, name, state, result, mustWait } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
-    const pod = store.get(uid)?.pod ?? member.pod
-    const gone = member.gone || (result !== undefined && store.get(uid) === undefined)
+    const observed = store.get(uid)?.pod
+    const pod = observed ?? member.pod
+    const gone = member.gone || (result !== undefined && observed === undefined)
     const active = isActive(member)
     const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active ? 'active' : 'idle'
-    if (gone && !active) continue
+    if (gone && !active) {
+      // Found by simulation: the answer to a write said so, and the watch not yet, by which those that are missed are known.
+      const isMissed = observed !== undefined && (observed.deleting || !observed.finished) && expectsHeir(observed)
+      if (isMissed) pods.push({ uid, name, standing: 'idle', ready: false, operatorOut: false })
+      continue
+    }
     pods.push({
       uid,
       name,

@@ -205,8 +205,9 @@ const HELD_UP_BY: ReadonlySet<IncidentKind> = new Set([
 function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number; staleMs: number } {
   const staleMs = Math.max(...balancers.map((balancer) => balancer.staleMs))
   const isSmooth = (faults.length === 0 || rate === 0) && !incidents.some(({ kind }) => HELD_UP_BY.has(kind))
-  // A watch may lag by 4 s, on top of which its lines are cut off and listed again.
-  return { lagMs: isSmooth ? 1_500 + staleMs : 10_000, staleMs }
+  // A watch may lag by 4 s, whatever the rate of the other faults is, by which its lines are cut off and listed again.
+  const watchMs = faults.includes('watch-lag') ? 4_000 : 0
+  return { lagMs: isSmooth ? 1_500 + staleMs + watchMs : 10_000, staleMs }
 }
 
 function windowOf({ settings: { maxUnavailable }, pods }: Scene): number {

@@ -21,6 +21,13 @@ function broken(tell: (story: Story) => void, options: StoryOptions = {}): Invar
   return [...new Set(check(story.history, story.scenario).map(({ invariant }) => invariant))]
 }
 
+/** The new container of the first pod ends by itself, and is started once more. */
+function endAnew(story: Story): void {
+  const container = { uid: 'uid-0', container: 'app', id: 'c2', image: 'app:v2', address: '10.0.0.1' }
+  story.tell({ type: 'container', what: 'exited', ...container })
+  story.step(0, 'start')
+}
+
 describe('what is right', () => {
   test.each(LEVELS)('%s: three pods, one after another', (level) => {
     const story = createStory({ level, pods: 3 })
@@ -144,6 +151,13 @@ describe('what is right', () => {
       name: 'the kubelet says that a container is ready which does not answer yet',
       tell(story) {
         story.upgrade(0, { without: ['serve'] })
+        story.end()
+      },
+    },
+    {
+      name: 'the kubelet says so of one that ends right then, and is started once more',
+      tell(story) {
+        story.upgrade(0, { without: ['serve'], before: { restoreIntent: () => endAnew(story) } })
         story.end()
       },
     },
@@ -537,6 +551,10 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'put back before it answers',
       tell: (story) => story.upgrade(0, { without: ['serve', 'ready'] }),
+    },
+    {
+      name: 'put back before it answers: it has ended, and was started once more',
+      tell: (story) => story.upgrade(0, { without: ['serve', 'ready'], before: { restoreIntent: () => endAnew(story) } }),
     },
     {
       name: 'drained again only after its container has ended',

@@ -165,7 +165,9 @@ export function createPods(): Pods {
       }
       if (now === undefined || now.id !== id) return
       if (what === 'serving') now.down = undefined
-      else if (now.down === undefined) now.down = pod.images[container] === image ? 'itself' : 'sluice'
+      else if (pod.images[container] !== image) now.down ??= 'sluice'
+      // Said to be ready before it answered, it had come back as far as anybody can know.
+      else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
   }
 }
