@@ -1,5 +1,8 @@
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -52,6 +55,36 @@ test('the command line needs nothing but its own files', () => {
   expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('upgrade [options]'), stderr: '' })
   // As far as it goes without a cluster: all lazy parts are loaded.
   expect(run('status')).toMatchObject({ status: 3, stderr: expect.stringContaining('error: no cluster is configured') })
+})
+
+test('it finds a cluster and speaks to it with the parts of other packages that the bundle has', async () => {
+  const asked = Promise.withResolvers<string[]>()
+  const server = createServer(({ headers, httpVersion }, response) => {
+    asked.resolve([httpVersion, headers.authorization ?? ''])
+    response.writeHead(403).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const kubeconfig = join(folder, 'kubeconfig')
+  // client-node reads it by the parser of sluice.yaml: anchors and merges as before.
+  writeFileSync(
+    kubeconfig,
+    `contexts: [{name: here, context: {cluster: here, user: me}}]
+current-context: here
+clusters: [{name: here, cluster: {server: 'http://127.0.0.1:${(server.address() as AddressInfo).port}'}}]
+users:
+  - {name: other, user: &secret {token: SECRET}}
+  - {name: me, user: {<<: *secret}}
+`,
+  )
+  try {
+    const args = [join(folder, 'dist/cli/sluice.js'), 'status', '--kubeconfig', kubeconfig]
+    const child = spawn(process.execPath, args, { cwd: folder, env: { HOME: folder }, stdio: 'ignore' })
+    const ended = once(child, 'exit')
+    expect(await asked.promise).toEqual(['1.1', 'Bearer SECRET'])
+    expect((await ended)[0]).not.toBe(0)
+  } finally {
+    server.close()
+  }
 })
 
 test('it can be executed, and stays in parts that are loaded when they are needed', () => {

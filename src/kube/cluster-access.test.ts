@@ -116,7 +116,7 @@ test('files that cannot be read or parsed are named, and their content is not', 
   expect(failure(() => resolve({}, { KUBECONFIG: missing })).message).toContain(`KUBECONFIG names ${missing}`)
   const broken = folder.write('broken', 'users:\n- name: x\n  token: SECRET\n   bad: [\n')
   const error = failure(() => resolve({ kubeconfig: broken }))
-  expect(error.message).toContain(`kubeconfig ${broken} cannot be parsed in line 4`)
+  expect(error.message).toContain(`kubeconfig ${broken} cannot be parsed in line 3: block as implicit key`)
   expect(`${error.message} ${String(error.cause)}`).not.toContain('SECRET')
   const scalar = folder.write('scalar', 'just text')
   expect(failure(() => resolve({ kubeconfig: scalar })).message).toContain('it is no mapping')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
-import { parse as parseYaml } from 'yaml'
+import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { describeCause } from './describe-cause.ts'
 import { field, stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
@@ -91,19 +91,26 @@ function readText(file: string): string {
 
 function parse(text: string, file: string): { document: unknown; config: KubeConfig } {
   try {
+    // Not by client-node's own parser alone: in the bundle it is this one, and a mistake reads the same.
+    const document: unknown = parseYaml(text, { merge: true })
     const config = new KubeConfig()
     // An entry that is not whole only matters where it is used, and is missing there.
     config.loadFromString(text, { onInvalidEntry: 'filter' })
-    const document: unknown = parseYaml(text)
     if (typeof document !== 'object' || document === null) throw new TypeError('it is no mapping')
     return { document, config }
   } catch (error) {
-    // The message and the cause of a YAML error quote the lines around it, which may hold a token.
-    const why = stringField(error, 'reason') ?? (error instanceof TypeError ? error.message : 'it is no kubeconfig')
-    const line = field(field(error, 'mark'), 'line')
-    const where = typeof line === 'number' ? ` in line ${line + 1}` : ''
-    throw new KubeConfigError(`kubeconfig ${file} cannot be parsed${where}: ${why}`, { files: [file] })
+    throw new KubeConfigError(`kubeconfig ${file} cannot be parsed${mistake(error)}`, { files: [file] })
   }
+}
+
+/** The message and the cause of a YAML error quote the lines around it, which may hold a token; its code does not. */
+function mistake(error: unknown): string {
+  if (error instanceof YAMLParseError) {
+    const line = error.linePos?.[0].line
+    const where = line === undefined ? '' : ` in line ${line}`
+    return `${where}: ${error.code.toLowerCase().replaceAll('_', ' ')}`
+  }
+  return `: ${error instanceof TypeError ? error.message : 'it is no kubeconfig'}`
 }
 
 function rawEntries(document: unknown, list: string, kind: string): Map<string, unknown> {
