@@ -4,13 +4,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { constants, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+const FIRST = ['unit', 'demo', 'large']
 /** One after another: tests on a real cluster share it, and some of them need it to themselves. */
-const IN_TURN = ['unit', 'demo', 'large', 'cluster', 'cluster-alone']
+const ON_A_CLUSTER = ['cluster', 'cluster-alone']
 /**
- * Nothing in the simulation waits, and in the projects after the first hardly anything else is done: it gets what they leave
- * of the processors, and no more. Measured on two of them: 26 minutes of work took 33 when it had its own turn.
+ * Nothing in the simulation waits, and on a cluster hardly anything else is done: it gets what they leave of the processors,
+ * and no more. Measured on two of them: 26 minutes of work took 33 when it had its own turn.
  */
-const BESIDE_ALL_BUT_THE_FIRST = 'simulation'
+const BESIDE_THEM = 'simulation'
 
 interface Report {
   numPassedTests: number
@@ -26,8 +27,8 @@ const totals = { passed: 0, failed: 0, skipped: 0 }
 let broken = false
 
 try {
-  await runInTurn(IN_TURN.slice(0, 1))
-  await Promise.all([runProject(BESIDE_ALL_BUT_THE_FIRST, { isBeside: true }), runInTurn(IN_TURN.slice(1))])
+  await runInTurn(FIRST)
+  await Promise.all([runProject(BESIDE_THEM, { isBeside: true }), runInTurn(ON_A_CLUSTER)])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
