@@ -705,6 +705,24 @@ describe('what nobody can know', () => {
     expect(found.includes('I7')).toBe(counts)
   })
 
+  test.each([
+    { sent: 'before the pod was not ready any more', beforeMs: 20_000, excused: true },
+    { sent: 'when it had long been so', beforeMs: 5_000, excused: false },
+  ])('a restore intent that was long on its way: sent $sent', ({ beforeMs, excused }) => {
+    const found = broken((story) => {
+      const end = (): void => {
+        story.pod(0, ({ status }) => void (status.conditions[0]!.status = 'False'), 'kubelet')
+        story.pass(15_000)
+      }
+      const restore = (): void => {
+        const intent = story.history.at(-1)!
+        Object.assign(intent, { leftAt: intent.at - beforeMs })
+      }
+      story.upgrade(0, { before: { restoreIntent: end, restore } })
+    }, LAG)
+    expect(found.includes('I3')).toBe(!excused)
+  })
+
   test.each(['edge', 'inner'])('G2: a call comes once more after a reload of %s has forgotten the first', (balancer) => {
     const found = broken(
       (story) => {

@@ -53,7 +53,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (journal.step === 'drain' && isOpened && !isFound) judgeStart(world, pod, entry.at, entry.by, report)
     // A successor writes it again as its own before it looks: no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt
-    if (journal.step === 'restore' && !isClaimed) judgeRestore(world, pod, entry.at, report)
+    if (journal.step === 'restore' && !isClaimed) judgeRestore(world, pod, journal.leftAt, report)
   }
 
   function journalBefore(entry: HistoryEntry) {

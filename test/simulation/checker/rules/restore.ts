@@ -2,10 +2,10 @@ import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { LedgerEntry, World } from '../world.ts'
 
-/** I3: the restore intent of this pod has just been stored. */
-export function judgeRestore(world: World, pod: Pod, at: number, report: Report): void {
+/** I3: the restore intent of this pod has just been stored. It was decided when it left, and may have been long on its way. */
+export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Report): void {
   if (pod.isDeleting || pod.isGone) report('I3', `${pod.name} is to be put back, and is being deleted`)
-  judgeReady(world, pod, at, report)
+  judgeReady(world, pod, leftAt, report)
   for (const name of pod.patch?.containers ?? []) {
     const container = pod.containers.get(name)
     if (container === undefined || container.startedAt < pod.patch!.entry)
