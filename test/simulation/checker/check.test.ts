@@ -723,6 +723,23 @@ describe('what nobody can know', () => {
     expect(found.includes('I3')).toBe(!excused)
   })
 
+  test.each([
+    { agoMs: 500, excused: true },
+    { agoMs: 5_000, excused: false },
+  ])('what has come in the place of a pod has moved on $agoMs ms before it is put back for it', ({ agoMs, excused }) => {
+    const found = broken((story) => {
+      story.ledger(0, 'open')
+      story.step(0, 'drainIntent')
+      story.step(0, 'drain')
+      story.remove(0)
+      const heir = story.replace(0)
+      story.pod(heir, ({ status }) => void (status.podIP = '10.0.0.9'), 'kubelet')
+      story.pass(agoMs)
+      story.ledger(0, 'restore')
+    }, LAG)
+    expect(found.includes('I3')).toBe(!excused)
+  })
+
   test.each(['edge', 'inner'])('G2: a call comes once more after a reload of %s has forgotten the first', (balancer) => {
     const found = broken(
       (story) => {

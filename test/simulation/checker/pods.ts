@@ -20,6 +20,8 @@ export interface Pod {
   address: string | undefined
   /** When it came to this address, and where in the history that is. */
   arrived: { at: number; entry: number }
+  /** Addresses at which it was before, and until when. */
+  left: Map<string, number>
   owner: string | undefined
   isDeleting: boolean
   isGone: boolean
@@ -92,6 +94,7 @@ export function createPods(): Pods {
         namespace: '',
         address: undefined,
         arrived: { at, entry: 0 },
+        left: new Map(),
         owner: undefined,
         isDeleting: false,
         isGone: false,
@@ -122,7 +125,9 @@ export function createPods(): Pods {
       return there.find(({ isDeleting }) => !isDeleting) ?? there[0]
     },
     lately: (address, since) =>
-      [...byUid.values()].filter((pod) => pod.address === address && (pod.goneAt === undefined || pod.goneAt >= since)),
+      [...byUid.values()].filter(
+        (pod) => (pod.address === address ? (pod.goneAt ?? Infinity) : (pod.left.get(address) ?? 0)) >= since,
+      ),
     store({ verb, before, after }, at, index, isSluice) {
       const raw = (after ?? before) as RawPod | undefined
       if (raw === undefined) return undefined
@@ -136,7 +141,10 @@ export function createPods(): Pods {
       pod.name = metadata.name
       pod.namespace = metadata.namespace ?? ''
       pod.isDeleting = metadata.deletionTimestamp !== undefined
-      if (pod.address !== status?.podIP) pod.arrived = { at, entry: index }
+      if (pod.address !== status?.podIP) {
+        if (pod.address !== undefined) pod.left.set(pod.address, at)
+        pod.arrived = { at, entry: index }
+      }
       pod.address = status?.podIP
       const controller = metadata.ownerReferences?.find((owner) => owner.controller)
       pod.owner = controller && `${controller.kind}/${controller.name}`
