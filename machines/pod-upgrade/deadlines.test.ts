@@ -518,7 +518,7 @@ describe('where a failed pod is rolled back', () => {
   test('a rollback that is refused again and again fails', async () => {
     const drive = await rollingBack()
     const read = { kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } }
-    await keepAnswering(drive, { store: { kind: 'rejected', message: 'test failed' }, read }, 5_000)
+    await keepAnswering(drive, { store: { kind: 'rejected', message: 'test failed' }, read, inspect: OUT }, 5_000)
     expect(end(drive)).toMatchObject({
       value: 'failed',
       outcome: 'failed',

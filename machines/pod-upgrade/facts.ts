@@ -112,7 +112,8 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   }
   if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
-  if (step === 'patched') return { ...record, step, baseline: baselineOf(pod, wanted), generation: generationAfter(pod, wanted) }
+  if (step === 'patched')
+    return { ...record, step, baseline: baselineOf(pod, goalOf(context)), generation: generationAfter(pod, goalOf(context)) }
   return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record.targets) } : {}) }
 }
 
@@ -232,4 +233,16 @@ export function restartTroubleOf({
   pod,
 }: Pick<PodContext, 'restart' | 'pod'>): { reason: string; hopeless: boolean } | undefined {
   return restart && restartTrouble(restart, pod)
+}
+
+/** The restore intent was written for it, perhaps long ago: may it still be put back? */
+export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record'>): boolean {
+  const { pod, record } = context
+  if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context)
+  return (
+    unready(
+      pod,
+      record.baseline.map(({ name }) => name),
+    ) === undefined
+  )
 }

@@ -9,6 +9,7 @@ import {
   followed,
   formerImages,
   hasNoTouchedTargets,
+  isFit,
   isEnding,
   isHeirDrained,
   isMoved,
@@ -83,6 +84,7 @@ export const podSetup = setup({
     restartDeadline: 0,
     readyDeadline: 0,
     restoreDeadline: 0,
+    settleDeadline: 0,
   },
   guards: {
     // the record
@@ -115,6 +117,7 @@ export const podSetup = setup({
     isReady: ({ context }) => isReady(context),
     isNotReady: ({ context }) => !isReady(context),
     isPodReady: ({ context }) => context.pod.ready,
+    isFit: ({ context }) => isFit(context),
     hasMovedContainers: ({ context, event }) =>
       event.type === 'observed' &&
       context.restart !== undefined &&

@@ -41,7 +41,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       stop: async () => {},
     },
     endpoints: { readiness: () => null, stop: async () => {} },
-    traffic: { isVolatile: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
+    traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
     ports: missingPorts,
     includes: () => true,
     inputFor: ({ uid }) => ({

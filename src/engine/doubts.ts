@@ -16,6 +16,8 @@ export interface Doubts {
   overtake(uid: string, target: Key): boolean
   /** A call of this pod that was not overtaken may still arrive. */
   isPending(uid: string): boolean
+  /** One that was overtaken may. */
+  hasOvertaken(uid: string): boolean
   /** Milliseconds until no call of this pod may arrive any more. */
   lateMs(uid: string): number
   /** No call may arrive any more. */
@@ -42,6 +44,7 @@ export function createDoubts(clock: Clock): Doubts {
       return true
     },
     isPending: (uid) => pendingUntil(uid) > clock.now(),
+    hasOvertaken: (uid) => (lateUntil.get(uid) ?? 0) > clock.now(),
     lateMs: (uid) => Math.max(0, Math.max(lateUntil.get(uid) ?? 0, pendingUntil(uid)) - clock.now()),
     areOver: () =>
       [...lateUntil.values(), ...Array.from(doubts.values(), ({ until }) => until)].every((until) => until <= clock.now()),

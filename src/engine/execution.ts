@@ -49,6 +49,8 @@ interface Ending {
   reason: string
 }
 
+const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
+
 /** Carries a plan out: ownership, dry runs, ledger, templates, pods; and gives everything back in the end. */
 export function createExecution({ request, ports, world, tell, account, atMs }: ExecutionOptions): Execution {
   const { client, clock } = ports
@@ -124,7 +126,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
-    isDone = ({ runs }) => ledgers.current.ledger.header.finishedAt !== undefined || !runs.includes(id)
+    const openRuns = (): string[] =>
+      [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
+    isDone = ({ runs }) => !openRuns().some((run) => runs.includes(run))
     if (ordered()?.order !== 'abort') await prepareWorkloads({ world, client, namespace, signal, tell })
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.
@@ -178,7 +182,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       endpoints,
       traffic,
       includes,
-      ports: createPodPorts({ client, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
+      ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
@@ -238,7 +242,10 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       })
     }
     if (ending) live.lose(ending.reason)
-    if (signal.aborted) live.interrupt(0)
+    if (signal.aborted) {
+      ending ??= INTERRUPTED
+      live.interrupt(0)
+    }
   }
 
   /** An interrupt, or a pause, changes nothing for a run whose pods all came to their end, or one of which needs a person. */
@@ -246,10 +253,17 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const worst = worstOutcome(pods)
     if (ending?.outcome === 'interrupted' || ending?.outcome === 'paused') {
       if (worst.outcome === 'needsOperator') return worst
-      return worst.outcome === 'done' && !pods.some(({ outcome }) => outcome === 'unchanged') ? worst : ending
+      return worst.outcome === 'done' && isComplete(pods) ? worst : ending
     }
     if (ending) return ending
     return isAborted() ? endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined }) : worst
+  }
+
+  /** All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods. */
+  function isComplete(pods: readonly PodResult[]): boolean {
+    const told = new Set(pods.map(({ uid }) => uid))
+    const isLeft = plannedPods().some(({ uid }) => !told.has(uid) && world.store.get(uid) !== undefined)
+    return !isLeft && !pods.some(({ outcome }) => outcome === 'unchanged')
   }
 
   function isAborted(): boolean {
@@ -265,7 +279,23 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     try {
       const end = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...endingFor(pods) }
       const told = { process: account.process(end), pods: account.pods(atMs()) }
-      await closeLedgers({ ledgers, pods, world, client, namespace, clock, told, ...(aborted ? { aborted } : {}) })
+      const isIncomplete = !isComplete(pods)
+      const overlooked = await closeLedgers({
+        ledgers,
+        pods,
+        isIncomplete,
+        world,
+        client,
+        namespace,
+        clock,
+        told,
+        ...(aborted ? { aborted } : {}),
+      })
+      if (overlooked.length > 0)
+        ending ??= {
+          outcome: 'failed',
+          reason: `not settled: ${overlooked.join(', ')} went meanwhile, or is in another request's hands`,
+        }
     } catch (error) {
       tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
     }
@@ -288,7 +318,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     run,
     interrupt(graceMs) {
       if (rollout) {
-        ending ??= { outcome: 'interrupted', reason: 'stopped before every pod was done' }
+        ending ??= INTERRUPTED
         rollout.interrupt(graceMs)
       }
       stopping.abort(new Error('interrupted'))

@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
-import { ghostsOf, type RunLedgers } from './history.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { JOURNAL_KEY } from '../pods/view.ts'
+import { closeLedgers, ghostsOf, type RunLedgers } from './history.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
 import type { World } from './world.ts'
 
@@ -10,6 +12,12 @@ function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerEntry {
   const target = { loadBalancer: 'edge', target: pod, scope: 'web', prior: 'ready', untouched: false }
   return { uid: `uid of ${pod}`, pod, state: 'open', targets: [target], ...change } as LedgerEntry
 }
+
+const notFound = {
+  async get(path: string) {
+    throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
+  },
+} as unknown as KubeClient
 
 /** A run whose ledger has these, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
 async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: string) => unknown = () => undefined) {
@@ -23,7 +31,7 @@ async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: str
     },
   }
   const found = await ghostsOf({
-    ledgers: { current: { ledger }, superseded: [] } as unknown as RunLedgers,
+    ledgers: { current: { ledger }, superseded: [], finished: [] } as unknown as RunLedgers,
     world: { store: { get: (uid: string) => seen.includes(uid) }, workloads: [] } as unknown as World,
     client: client as unknown as KubeClient,
     namespace: 'default',
@@ -46,4 +54,85 @@ test('one that goes while another is asked for is one too: nothing else would se
 test('one that lives on, where the selector has lost it, is none', async () => {
   const pod = rawPod({ name: 'web-2', uid: 'uid of web-2' })
   expect(await ghosts([entryOf('web-2')], [], () => pod)).toEqual([])
+})
+
+interface Recorded {
+  startedAt: string
+  entry: LedgerEntry
+}
+
+function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = []) {
+  const ended: string[] = []
+  const store = ({ startedAt, entry }: Recorded) => ({
+    ledger: { header: { run: startedAt, startedAt, workloads: [] }, entries: new Map([[entry.uid, entry]]) },
+    async conclude(ending: { finished?: unknown }) {
+      if (ending.finished) ended.push(startedAt)
+    },
+  })
+  const ledgers = { current: store(current), superseded: superseded.map(store), finished: finished.map(store) }
+  return { ledgers: ledgers as unknown as RunLedgers, ended }
+}
+
+describe('a pod that is gone, and that a later run has settled', () => {
+  const open = { startedAt: '1', entry: entryOf('web-2') }
+  const settled = { startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }
+  const names = async ({ ledgers }: ReturnType<typeof ledgersOf>): Promise<string[]> => {
+    const found = await ghostsOf({
+      ledgers,
+      world: { store: { get: () => undefined }, workloads: [] } as unknown as World,
+      client: notFound,
+      namespace: 'default',
+      epochOf: () => 1,
+    })
+    return found.map(({ pod }) => pod.name)
+  }
+
+  test('is none of an earlier one, whatever an operator has done to its entry since', async () => {
+    expect(await names(ledgersOf(settled, [open]))).toEqual([])
+    expect(await names(ledgersOf({ startedAt: '3', entry: entryOf('web-9', { targets: [] }) }, [open], [settled]))).toEqual([])
+  })
+
+  test('control: one that an earlier run has settled, and a later one has open', async () => {
+    expect(await names(ledgersOf({ ...open, startedAt: '3' }, [], [settled]))).toEqual(['web-2'])
+  })
+})
+
+describe('an entry of a pod that nobody has looked after', () => {
+  async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
+    const { ledgers, ended } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') }, later)
+    const overlooked = await closeLedgers({
+      ledgers,
+      pods: [],
+      isIncomplete: false,
+      world: {
+        store: { get: () => undefined },
+        traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
+      } as unknown as World,
+      client: pod ? ({ get: async () => pod } as unknown as KubeClient) : notFound,
+      namespace: 'default',
+      clock: createVirtualClock(),
+      told: {} as Parameters<typeof closeLedgers>[0]['told'],
+    })
+    return { overlooked, ended }
+  }
+  const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
+
+  test('keeps the run open, and is named: it went while it waited', async () => {
+    expect(await close('out')).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
+  test('or it lives on, drained, where the selector has lost it', async () => {
+    const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: journal } })
+    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
+  test('control: a later run has settled it', async () => {
+    const later = [{ startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }]
+    expect(await close('out', undefined, later)).toEqual({ overlooked: [], ended: ['1', '2'] })
+  })
+
+  test('control: it was never drained', async () => {
+    expect(await close('in')).toEqual({ overlooked: [], ended: ['1'] })
+    expect(await close('out', rawPod({ name: 'web-2', uid: 'uid of web-2' }))).toEqual({ overlooked: [], ended: ['1'] })
+  })
 })

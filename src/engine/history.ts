@@ -1,5 +1,6 @@
 import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { formerPod } from '../journal/former-pod.ts'
+import { journalOf } from '../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -153,12 +154,12 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
   const elsewhere = new Set<string>()
   const missing = (): LedgerEntry | undefined =>
     [ledgers.current, ...ledgers.superseded]
-      .flatMap(({ ledger }) => [...ledger.entries.values()])
+      .flatMap((one) => [...one.ledger.entries.values()].filter((entry) => !isSettledSince(entry, one, ledgers)))
       .filter(({ state, targets }) => state !== 'closed' && targets.length > 0)
       .find(({ uid }) => !world.store.get(uid) && !ghosts.has(uid) && !elsewhere.has(uid))
 
   for (let entry = missing(); entry !== undefined; entry = missing()) {
-    if (await isAlive(client, namespace, entry)) elsewhere.add(entry.uid)
+    if (await findAlive(client, namespace, entry)) elsewhere.add(entry.uid)
     else ghosts.set(entry.uid, ghostInput(entry))
   }
   return [...ghosts.values()]
@@ -208,11 +209,21 @@ export async function warnOfLostJournals({
   )
 }
 
-async function isAlive(client: KubeClient, namespace: string, { uid, pod }: LedgerEntry): Promise<boolean> {
+/** A run that came after it has settled the pod: what an operator has done to its entry since is his. */
+function isSettledSince({ uid }: LedgerEntry, { ledger }: LedgerStore, { current, superseded, finished }: RunLedgers): boolean {
+  return [current, ...superseded, ...finished].some(
+    (other) =>
+      (other === current || other.ledger.header.startedAt > ledger.header.startedAt) &&
+      other.ledger.entries.get(uid)?.state === 'closed',
+  )
+}
+
+async function findAlive(client: KubeClient, namespace: string, { uid, pod }: LedgerEntry): Promise<PodView | undefined> {
   try {
-    return podView(await client.get(podsPath(namespace, pod))).uid === uid
+    const found = podView(await client.get(podsPath(namespace, pod)))
+    return found.uid === uid ? found : undefined
   } catch (error) {
-    if (error instanceof KubeError && error.status === 404) return false
+    if (error instanceof KubeError && error.status === 404) return undefined
     throw error
   }
 }
@@ -253,6 +264,8 @@ function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: strin
 interface CloseOptions {
   ledgers: RunLedgers
   pods: readonly PodResult[]
+  /** Pods were not brought to their images. */
+  isIncomplete: boolean
   world: World
   client: KubeClient
   namespace: string
@@ -263,25 +276,43 @@ interface CloseOptions {
   told: Told
 }
 
-/** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
-export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, pods, world, client, namespace, clock, aborted, told } = options
+/**
+ * Marks as finished what has nothing open any more, and removes the oldest of what is finished. Gives the names of pods that
+ * may be left drained and that no machine has looked after: they went while they waited for their turn, or are another
+ * request's business.
+ */
+export async function closeLedgers(options: CloseOptions): Promise<string[]> {
+  const { ledgers, pods, isIncomplete, world, client, namespace, clock, aborted, told } = options
   const results = new Map(pods.map((result) => [result.uid, result]))
-  const isUnsettled = ({ uid, state }: LedgerEntry): boolean => {
-    if (state === 'closed') return false
+  const isUnsettled = async (entry: LedgerEntry, store: LedgerStore): Promise<boolean> => {
+    const { uid, state, targets } = entry
+    if (state === 'closed' || isSettledSince(entry, store, ledgers)) return false
     const result = results.get(uid)
     if (result)
       return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
-    return isOpen(world.store.get(uid)?.stored)
+    const observed = world.store.get(uid)
+    if (observed) return isOpen(observed.stored)
+    // Nobody has looked after it: it went while it waited for its turn, or is another request's business.
+    if (targets.every(({ untouched }) => untouched)) return false
+    const alive = await findAlive(client, namespace, entry)
+    if (alive) return isOpen(journalOf(alive))
+    const { state: traffic, removed } = await world.traffic.inspect(uid, targets)
+    return traffic !== 'in' && removed !== true
   }
-  // Pods that were not brought to their images, of a run that nobody has ended: it is there to be gone on with, or aborted.
-  const goesOn = !aborted && pods.some(({ outcome }) => outcome === 'unchanged')
+  const overlooked = new Set<string>()
+  // Of a run that nobody has ended: it is there to be gone on with, or aborted.
+  const goesOn = !aborted && isIncomplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
-    const isOver = !(isCurrent && goesOn) && ![...store.ledger.entries.values()].some((entry) => isUnsettled(entry))
+    const entries = [...store.ledger.entries.values()]
+    const isOpenStill = await Promise.all(entries.map((entry) => isUnsettled(entry, store)))
+    const left = entries.filter((_, place) => isOpenStill[place])
+    for (const { uid, pod } of left) if (!results.has(uid) && !world.store.get(uid)) overlooked.add(pod)
+    const isOver = !(isCurrent && goesOn) && left.length === 0
     const finished = isOver ? { at: new Date(clock.wallNow()).toISOString(), ...(aborted ? { aborted } : {}) } : undefined
     if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
   }
   const removable = ledgers.finished.slice(KEPT - 1)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
+  return [...overlooked]
 }

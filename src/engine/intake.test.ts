@@ -78,7 +78,7 @@ function forgetful(told: string[], state: () => 'in' | 'out' = () => 'in'): Part
 }
 
 /** A run whose calls are answered by the test. */
-function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
+function createBed({ window = 1, onFailure = 'hold', ports = {}, traffic = {} }: BedOptions = {}) {
   let isCurrent = true
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
@@ -99,7 +99,7 @@ function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
     settings: {
       maxUnavailable: { count: window },
       readyForMs: 0,
-      onFailure: 'hold',
+      onFailure,
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 60_000,
@@ -116,7 +116,13 @@ function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
       stop: async () => {},
     },
     endpoints: { readiness: () => null, stop: async () => {} },
-    traffic: { isVolatile: () => false, lateMs: () => 0, settleMs: () => 0, ...traffic } as unknown as Traffic,
+    traffic: {
+      isVolatile: () => false,
+      hasOvertaken: () => false,
+      lateMs: () => 0,
+      settleMs: () => 0,
+      ...traffic,
+    } as unknown as Traffic,
     ports: { ...missingPorts, snapshot: never, inspect: never, store: never, settle: never, ...ports },
     includes: () => true,
     inputFor,
@@ -156,6 +162,7 @@ function createBed({ window = 1, ports = {}, traffic = {} }: BedOptions = {}) {
 
 interface BedOptions {
   window?: number
+  onFailure?: 'hold' | 'rollback'
   ports?: Partial<PodPorts>
   traffic?: Partial<Traffic>
 }
@@ -321,6 +328,39 @@ test('a pod whose images patch is under way is guarded against a reload too', as
   expect(bed.states.get('web-1')).toBe('patching')
   await bed.clock.advance(2_000)
   expect(new Set(drained)).toEqual(new Set(['drain web-1']))
+})
+
+test('a pod that goes back to its former images is guarded against a reload too', async () => {
+  const drained: string[] = []
+  const bed = createBed({
+    onFailure: 'rollback',
+    ports: { inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }) },
+    traffic: forgetful(drained),
+  })
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: BAD_IMAGE }), journalOf('web-1', 'patched'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('rollingBack')
+  await bed.clock.advance(1_000)
+  expect(drained).toContain('drain web-1')
+})
+
+test.each([true, false])('a drain that was made besides, and may still arrive (%s), is waited out', async (hasOvertaken) => {
+  const stored: string[] = []
+  const bed = createBed({
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      store({ record }) {
+        stored.push(record.step)
+        return never()
+      },
+    },
+    traffic: { hasOvertaken: () => hasOvertaken, lateMs: () => (hasOvertaken ? 15_000 : 0) },
+  })
+  await bed.see(podAt('web-1', { generation: 2, observedGeneration: 2, containers: UPGRADED }), journalOf('web-1', 'patched'))
+  bed.rollout.start([])
+  await bed.clock.advance(5_000)
+  expect(stored).toEqual(hasOvertaken ? [] : ['restore'])
 })
 
 test('a pod that is put back while a look for a reload is under way is not drained again', async () => {

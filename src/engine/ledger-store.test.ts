@@ -118,6 +118,34 @@ describe('a ledger that somebody deletes while its run goes on', () => {
   })
 })
 
+it('is finished only where that is written', async () => {
+  const { client } = server()
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const patch = client.patch
+  client.patch = () => Promise.reject(new KubeError('500', { kind: 'ambiguous', method: 'PATCH', path: '', status: 500 }))
+  await expect(store.conclude({ finished: { at: 'now', aborted: { by: 'me', left: [] } } })).rejects.toThrow('500')
+  expect(store.ledger.header).not.toHaveProperty('finishedAt')
+  client.patch = patch
+  await store.conclude({ finished: { at: 'now' } })
+  expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
+})
+
+it('is not written over by an owner that has lost the Lease', async () => {
+  const { client } = server()
+  const early = await createLedger(ledger(1), { client, namespace: NAMESPACE })
+  const [found] = await listLedgers(client, NAMESPACE)
+  const late = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+  await late.put(entry('u0', 'closed'))
+  const lost = (): never => {
+    throw new Error('the Lease is not held')
+  }
+  await expect(early.put(entry('u0', 'restore'), lost)).rejects.toThrow('the Lease is not held')
+  expect((await stored(client)).entries.get('u0')?.state).toBe('closed')
+  // Control: an edit by a person is written over.
+  await early.put(entry('u0', 'restore'), () => {})
+  expect((await stored(client)).entries.get('u0')?.state).toBe('restore')
+})
+
 describe('what a process tells at its end', () => {
   const process = {
     by: 'ci_1',

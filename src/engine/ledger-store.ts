@@ -42,8 +42,11 @@ export async function listLedgers(client: KubeClient, namespace: string): Promis
 /** The ledger of one run, as it is written by its owner alone. */
 export interface LedgerStore {
   readonly ledger: Ledger
-  /** Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError. */
-  put(entry: LedgerEntry): Promise<void>
+  /**
+   * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
+   * `assertOwned` throws: it is asked before what somebody else has written meanwhile is written over.
+   */
+  put(entry: LedgerEntry, assertOwned?: () => void): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
    * with `aborted` where an order has ended the run. Rejects with a KubeError.
@@ -120,7 +123,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
    * long come to its end, and opened the ledger anew.
    */
-  async function set(chunk: number, values: Record<string, string>, tries = 0): Promise<void> {
+  async function set(chunk: number, values: Record<string, string>, assertOwned = () => {}, tries = 0): Promise<void> {
     const at = path(namespace, chunkName(run, chunk))
     const known = standing()
     const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
@@ -136,7 +139,8 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
         await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
-        return set(chunk, values, tries + 1)
+        assertOwned()
+        return set(chunk, values, assertOwned, tries + 1)
       } else throw error
     }
     for (const [key, value] of Object.entries(values)) known.set(key, value)
@@ -175,13 +179,13 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   return {
     ledger,
-    async put(given) {
+    async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
       // What was told stays with it, whoever writes it anew.
       const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
       if (before && writeEntry(before) === writeEntry(entry)) return
       const chunk = chunkOf.get(entry.uid) ?? chunks - 1
-      await set(chunk, { [entry.uid]: writeEntry(entry) })
+      await set(chunk, { [entry.uid]: writeEntry(entry) }, assertOwned)
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
     },
@@ -189,20 +193,22 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       // Before the ledger in memory is ahead of it.
       standing()
       const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
-      ledger.header = {
+      const ended: LedgerHeader = {
         ...ledger.header,
         ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
         ...(accounts ? { accounts } : {}),
       }
       const changed = told ? withAccounts(ledger, told.pods) : []
       for (let chunk = chunks - 1; chunk >= 0; chunk--) {
-        const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
+        const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
         const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
         const kept = fitting(own, { ...dataOf(chunk), ...header })
         for (const entry of kept) ledger.entries.set(entry.uid, entry)
         const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
         if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values)
       }
+      // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
+      ledger.header = ended
     },
   }
 }

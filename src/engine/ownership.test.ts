@@ -300,6 +300,54 @@ describe('holding', () => {
   })
 })
 
+describe('time that this process did not see', () => {
+  /** Holds the Lease, with clocks that are moved on under it. */
+  async function stopped(onRegained: () => Promise<void> = async () => {}) {
+    const bed = createBed()
+    let ownership: Ownership | undefined
+    const missed = { monotonic: 0, wall: 0 }
+    const clock: OwnershipOptions['clock'] = {
+      ...bed.clock,
+      now: () => bed.clock.now() + missed.monotonic,
+      wallNow: () => bed.clock.wallNow() + missed.wall,
+    }
+    void bed.take({ clock, onRegained }).then((taken) => (ownership = taken))
+    await bed.clock.runUntil(() => ownership !== undefined)
+    return { ...bed, missed, ownership: ownership! }
+  }
+
+  test('the machine slept, and its monotonic clock stood still: not held before the next renewal and look', async () => {
+    const { clock, missed, ownership } = await stopped()
+    missed.wall = 600_000
+    expect(ownership.isHeld()).toBe(false)
+    await clock.advance(4_000)
+    expect(ownership.isHeld()).toBe(true)
+  })
+
+  test('its wall clock is set back: held as before', async () => {
+    const { missed, ownership } = await stopped()
+    missed.wall = -600_000
+    expect(ownership.isHeld()).toBe(true)
+  })
+
+  test('a look that was over before it was stopped once more counts for nothing', async () => {
+    const looks: (() => void)[] = []
+    const { clock, missed, ownership } = await stopped(() => new Promise((resolve) => looks.push(resolve)))
+    missed.monotonic += LEASE_DURATION_MS
+    // A renewal, which waits for its look, and is given up.
+    await clock.advance(8_100)
+    expect([looks.length, ownership.isHeld()]).toEqual([1, false])
+    looks[0]!()
+    await clock.settle()
+    missed.monotonic += 60_000
+    await clock.advance(1_000)
+    expect([looks.length, ownership.isHeld()]).toEqual([2, false])
+    looks[1]!()
+    await clock.advance(1_000)
+    expect(ownership.isHeld()).toBe(true)
+  })
+})
+
 describe('confirming', () => {
   test('asks nobody while it is held', async () => {
     const { held, server } = createBed()

@@ -90,9 +90,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         continue
       }
     }
-    const sentAt = clock.now()
+    const until = leaseEnd(clock)
     const taken = await take(found)
-    if (taken) return hold(taken, sentAt)
+    if (taken) return hold(taken, until)
     // Somebody was faster; look again, from the start.
     watched = undefined
   }
@@ -117,15 +117,17 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
   }
 
-  function hold(first: LeaseRecord, firstSentAt: number): Ownership {
+  function hold(first: LeaseRecord, firstUntil: LeaseEnd): Ownership {
     let record = first
-    let heldUntil = firstSentAt + LEASE_DURATION_MS
+    let until = firstUntil
     let lost = false
     let taker = ''
     let ended = false
     let timer: unknown
     let renewing: Promise<void> = Promise.resolve()
     let looking: Promise<void> | undefined
+    /** The end of a Lease that would have been written when a renewal was tried last. */
+    let tried = firstUntil
     schedule(RENEW_EVERY_MS)
 
     function schedule(delayMs: number): void {
@@ -136,11 +138,15 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
 
     async function renew(): Promise<void> {
-      const sentAt = clock.now()
+      const wasHeld = !isOver(until, clock)
+      // Stopped once more since that look began, for long enough: it says nothing of what happened then.
+      if (isOver(tried, clock)) looking = undefined
+      const renewed = leaseEnd(clock)
+      tried = renewed
       try {
         observe(leaseRecord(await write(holder)))
-        const counts = sentAt < heldUntil || (await hasLookedAnew())
-        if (counts) heldUntil = sentAt + LEASE_DURATION_MS
+        const counts = wasHeld || (await hasLookedAnew())
+        if (counts) until = renewed
         if (!ended) schedule(counts ? RENEW_EVERY_MS : LOOK_EVERY_MS)
       } catch (error) {
         const before = orderText(record)
@@ -211,7 +217,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    const isHeld = (forMs = 0): boolean => !lost && !ended && clock.now() + forMs < heldUntil
+    const isHeld = (forMs = 0): boolean => !lost && !ended && !isOver(until, clock, forMs)
 
     return {
       lease,
@@ -243,6 +249,24 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       },
     }
   }
+}
+
+/** When a Lease that is written now runs out, on both clocks. */
+interface LeaseEnd {
+  at: number
+  wallAt: number
+}
+
+function leaseEnd(clock: Clock): LeaseEnd {
+  return { at: clock.now() + LEASE_DURATION_MS, wallAt: clock.wallNow() + LEASE_DURATION_MS }
+}
+
+/**
+ * The monotonic clock stands still while a machine sleeps (Linux), and others take the Lease meanwhile. A wall clock that is
+ * set forward ends it too soon: one renewal, and one look.
+ */
+function isOver({ at, wallAt }: LeaseEnd, clock: Clock, forMs = 0): boolean {
+  return clock.now() + forMs >= at || clock.wallNow() + forMs >= wallAt
 }
 
 function orderText({ annotations }: LeaseRecord): string | undefined {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import type { StoreAnswer } from '../../machines/pod-upgrade/ports.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { Journal } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
-import { createPodPorts } from './pod-ports.ts'
+import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
 
 const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
@@ -53,4 +55,53 @@ test('nothing is written to the ledger without the Lease', async () => {
 test('nothing is sent without the Lease', async () => {
   const { answer, sent } = await close(journal, false)
   expect([answer.kind, sent]).toEqual(['unknown', []])
+})
+
+test.each([
+  {
+    name: 'another pod has its name',
+    status: 422,
+    message: 'Invalid: the server rejected our request due to an error in our request',
+  },
+  { name: 'it is gone', status: 404, message: 'NotFound: pods "web-0" not found' },
+  { name: 'it was written at the same moment', status: 409, message: 'Conflict: the object has been modified' },
+])('a dry run that says nothing of the images refuses nothing: $name', async ({ status, message }) => {
+  expect((await rehearsed(status, message)).kind).toBe('unknown')
+})
+
+test('control: a policy refuses them, with the same status', async () => {
+  const denied = await rehearsed(422, 'Invalid: ValidatingAdmissionPolicy "images" denied request: not from our registry')
+  expect(denied).toMatchObject({ kind: 'refused', message: expect.stringContaining('not from our registry') })
+})
+
+function rehearsed(status: number, message: string): ReturnType<typeof rehearse> {
+  const error = new KubeError(message, { kind: status === 409 ? 'conflict' : 'definite', method: 'PATCH', path: '', status })
+  const client = { patch: () => Promise.reject(error) } as unknown as KubeClient
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  return rehearse(client, 'shop', pod, [{ container: 'app', image: 'app:v2' }], [])
+}
+
+test('a write that is throttled is sent once, and is in doubt only when that time is over', async () => {
+  const clock = createVirtualClock()
+  const sent: unknown[] = []
+  const throttled = new KubeError('429', { kind: 'throttled', method: 'PATCH', path: '', status: 429, retryAfterMs: 3_000 })
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const ports = createPodPorts({
+    client: {
+      patch: async (_path: string, _operations: unknown, options: unknown) => {
+        sent.push(options)
+        throw throttled
+      },
+    } as unknown as KubeClient,
+    clock,
+    namespace: 'shop',
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  let answer: StoreAnswer | undefined
+  const stored = { kind: 'none' as const }
+  void ports.store({ uid: pod.uid, pod, stored, record: journal, wanted: [] }).then((one) => (answer = one))
+  await clock.advance(2_900)
+  expect([answer, sent]).toEqual([undefined, [expect.objectContaining({ once: true })]])
+  await clock.advance(200)
+  expect([answer?.kind, sent.length]).toEqual(['unknown', 1])
 })

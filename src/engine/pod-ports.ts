@@ -5,9 +5,11 @@ import { formerPod } from '../journal/former-pod.ts'
 import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
+import { pause } from '../kube/pause.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
+import type { Clock } from '../ports/clock.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf } from './errors.ts'
 import type { LedgerStore } from './ledger-store.ts'
@@ -18,10 +20,14 @@ import type { Traffic } from './traffic.ts'
 /** Milliseconds for one call to the API server. */
 const API_DEADLINE_MS = 10_000
 
+/** For a 429 that does not say how long. */
+const THROTTLED_MS = 1_000
+
 const NOT_HELD = { kind: 'unknown', message: 'the Lease is not held at this moment' } as const
 
 export interface PodPortOptions {
   client: KubeClient
+  clock: Clock
   namespace: string
   store: PodStore
   traffic: Traffic
@@ -35,7 +41,7 @@ export interface PodPortOptions {
 
 /** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
-  const { client, namespace, store, traffic, ledger } = options
+  const { client, clock, namespace, store, traffic, ledger } = options
 
   async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
     if (!options.isOwned(uid)) return NOT_HELD
@@ -44,9 +50,13 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     try {
       const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
-      const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS })
+      const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
       return { kind: 'stored', seen: store.observe(raw) }
     } catch (error) {
+      // Found by simulation: a load balancer was reloaded while the client waited, and the pod patched with requests under
+      // way on it. So its machine looks again before it is sent once more.
+      if (error instanceof KubeError && error.kind === 'throttled')
+        await pause(clock, Math.min(error.retryAfterMs ?? THROTTLED_MS, API_DEADLINE_MS))
       return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
     }
   }
@@ -69,7 +79,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     try {
       const before = ledger.ledger.entries.get(uid)?.before ?? former
       const entry = { ...ledgerEntry(options.podOf(uid), targets), ...(before ? { before } : {}), state }
-      await ledger.put(state === 'open' ? entry : { ...entry, ...enrolledAddress(uid) })
+      await ledger.put(state === 'open' ? entry : { ...entry, ...enrolledAddress(uid) }, () => {
+        if (!options.isOwned(uid)) throw new Error(NOT_HELD.message)
+      })
       return { kind: 'stored' }
     } catch (error) {
       return { kind: 'unknown', message: messageOf(error) }
@@ -146,6 +158,15 @@ function patchFor(
 }
 
 /**
+ * The pod is gone, or another has its name (a `test` fails, measured: with these words, and not a policy's), or it was
+ * written at the same moment. The watch will say.
+ */
+function saysNothingOfImages({ status, message }: KubeError): boolean {
+  const isTestFailed = status === 422 && message.includes('the server rejected our request due to an error in our request')
+  return status === 404 || status === 409 || isTestFailed
+}
+
+/**
  * The images patch as a dry run: admission (an image policy, a quota) refuses, or rewrites, before anything is drained.
  */
 export async function rehearse(
@@ -172,8 +193,7 @@ export async function rehearse(
     const got = answer.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
     return { kind: 'refused', message: `the dry run came back with other images (${got}): an admission webhook rewrites them` }
   } catch (error) {
-    // 404: the pod is gone, which the watch will say.
-    if (error instanceof KubeError && (error.kind === 'ambiguous' || error.kind === 'throttled' || error.status === 404)) {
+    if (error instanceof KubeError && (error.kind === 'ambiguous' || error.kind === 'throttled' || saysNothingOfImages(error))) {
       return { kind: 'unknown', message: error.message }
     }
     return { kind: 'refused', message: messageOf(error) }

@@ -78,7 +78,7 @@ async function createBed(pod = podAt(BEFORE)) {
       stop: async () => {},
     },
     endpoints: { readiness: () => null, stop: async () => {} },
-    traffic: { isVolatile: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
+    traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
     ports: { ...missingPorts, inspect: async () => OUT, store: () => new Promise(() => {}) },
     includes: () => true,
     inputFor: input,

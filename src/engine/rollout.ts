@@ -88,8 +88,10 @@ export interface RolloutOptions {
   tell(event: RunEventBody): void
 }
 
-/** Out, and in no state to serve; also where the images patch is still on its way, which may take long. */
-const EXPOSED = new Set<PodState>(['patching', 'restarting', 'warming', 'failed'])
+/** Out, and in no state to serve; also where an images patch is still on its way, which may take long. */
+const EXPOSED = new Set<PodState>(['patching', 'restarting', 'warming', 'rollingBack', 'failed'])
+/** A write is under way there, and is waited out. */
+const WRITING = new Set<PodState>(['patching', 'rollingBack'])
 /**
  * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
  * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
@@ -145,6 +147,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     guards: {
       mayProceed: () => settings.onDrainDeadline === 'proceed',
       rollsBack: () => settings.onFailure === 'rollback',
+      // Also one that was made besides: where a reload was seen.
+      hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid),
     },
     delays: {
       retry: (from) => retryDelayMs(waitedMs(from)),
@@ -157,6 +161,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
       readyDeadline: settings.readyDeadlineMs,
       restoreDeadline: settings.restoreDeadlineMs,
+      settleDeadline: settings.readyDeadlineMs + settings.restoreDeadlineMs,
     },
   })
 
@@ -390,7 +395,7 @@ export function createRollout(options: RolloutOptions): Rollout {
         const now = exposedRecord(member)
         if (now === undefined) return
         const isMeant = (): boolean => exposedRecord(member) !== undefined
-        const hears = member.result === undefined && member.state !== 'patching'
+        const hears = member.result === undefined && !WRITING.has(member.state!)
         if (hears) actor.send({ type: 'reloaded' })
         else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, isMeant })
       }

@@ -8,10 +8,15 @@ export function isOut({ admin, routable }: TargetObservation): boolean {
   return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
 }
 
+/** Requests under way on all of them. What one has counted is not hidden by another that cannot count: null only where none has any. */
+export function inFlightOf(readings: readonly Pick<TargetObservation, 'inFlight'>[]): number | null {
+  const counted = readings.reduce((sum, { inFlight }) => sum + (inFlight ?? 0), 0)
+  return counted === 0 && readings.some(({ inFlight }) => inFlight === null) ? null : counted
+}
+
 /** All targets of a pod as one. */
 export function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight' | 'removed'> {
-  const counts = readings.map(({ inFlight }) => inFlight)
-  const inFlight = counts.includes(null) ? null : counts.reduce<number>((sum, count) => sum + count!, 0)
+  const inFlight = inFlightOf(readings)
   if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown', inFlight }
   if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', inFlight, removed: true }
   if (readings.every((reading) => isOut(reading))) return { state: 'out', inFlight }

@@ -168,6 +168,11 @@ describe('snapshot', () => {
   })
 })
 
+test('a pod that has no address yet is not known to be in no load balancer', async () => {
+  const { traffic } = createBed()
+  expect(await traffic.snapshot(podAt(undefined))).toEqual({ kind: 'unknown', message: 'web-0 has no address yet' })
+})
+
 describe('effect', () => {
   test('drains and restores all targets, and tells each', async () => {
     const { traffic, edge, inner, outcomes, told } = createBed()
@@ -332,6 +337,27 @@ describe('a read-back after a doubt', () => {
     expect(traffic.lateMs('uid-0')).toBeGreaterThan(0)
   })
 
+  test('a call that repeats what another one of unknown fate was seen to have done may still arrive', async () => {
+    const faults: { edge?: MemoryFault; inner?: MemoryFault } = { edge: 'reply-lost', inner: 'refused' }
+    const faultOf = (name: 'edge' | 'inner'): MemoryAdapterOptions => ({
+      fault: ({ method }) => (method === 'drain' ? faults[name] : undefined),
+    })
+    const { traffic } = createBed({ edge: faultOf('edge'), inner: faultOf('inner') })
+    await traffic.effect(request('drain', [EDGE, INNER]))
+    expect(await traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'mixed' })
+    faults.edge = 'late'
+    delete faults.inner
+    expect(await traffic.effect(request('drain', [EDGE, INNER]))).toMatchObject({ lateCall: true })
+    expect([traffic.hasOvertaken('uid-0'), traffic.hasOvertaken('uid-1')]).toEqual([true, false])
+  })
+
+  test('so may one that repeats what an earlier owner has done', async () => {
+    const { traffic, edge } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? 'late' : undefined) } })
+    edge.servers.get('edge/web-0')!.state = 'drain'
+    await traffic.inspect('uid-0', [EDGE, INNER])
+    expect(await traffic.effect(request('drain', [EDGE, INNER]))).toMatchObject({ lateCall: true })
+  })
+
   test('a reading says where a call may still change it', async () => {
     let fault: MemoryFault | undefined = 'request-lost'
     const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
@@ -409,6 +435,29 @@ describe('inspect and compare', () => {
     const bed = createBed()
     bed.edge.servers.delete('edge/web-0')
     expect(await bed.traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out', inFlight: null })
+  })
+
+  test('requests that one has counted are not hidden by another that cannot count', async () => {
+    const bed = createBed()
+    bed.edge.servers.delete('edge/web-0')
+    bed.inner.servers.get('inner/web-0')!.state = 'drain'
+    bed.inner.servers.get('inner/web-0')!.inFlight = 5
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: 5 })
+    bed.inner.servers.get('inner/web-0')!.inFlight = 0
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: null })
+  })
+
+  test('requests under way on what an operator has out are counted, for who asks for all', async () => {
+    const bed = createBed()
+    const untouched = { ...EDGE, untouched: true }
+    bed.edge.servers.get('edge/web-0')!.state = 'maint'
+    bed.edge.servers.get('edge/web-0')!.inFlight = 4
+    bed.inner.servers.get('inner/web-0')!.state = 'drain'
+    const read = (targets: JournalTarget[], all?: true) =>
+      bed.traffic.inspect('uid-0', targets, { wasOut: false, ...(all ? { all } : {}) })
+    expect(await read([untouched, INNER], true)).toMatchObject({ state: 'out', inFlight: 4 })
+    expect(await read([untouched], true)).toMatchObject({ state: 'out', inFlight: 4 })
+    expect(await read([untouched, INNER])).toMatchObject({ state: 'out', inFlight: 0 })
   })
 
   test('one that cannot be read makes all unknown', async () => {

@@ -12,7 +12,7 @@ import { createLastAnswers } from './last-answers.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
-import { canonical, describeTarget, isOut, together } from './traffic-reading.ts'
+import { canonical, describeTarget, inFlightOf, isOut, together } from './traffic-reading.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
 export const CALL_LIFE_MS = 10_000
@@ -46,6 +46,8 @@ export interface Traffic {
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
+  /** An effect on this pod's targets that nobody answered, and that another has followed, may still arrive. */
+  hasOvertaken(uid: string): boolean
   /** Milliseconds until no effect on this pod's targets that nobody answered is under way any more. */
   lateMs(uid: string): number
   /**
@@ -149,6 +151,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 
   async function snapshot(pod: Listener): Promise<SnapshotAnswer> {
     const before = effects
+    // Its container may be about to come up for the first time.
+    if (pod.ip === undefined) return { kind: 'unknown', message: `${pod.name} has no address yet` }
     try {
       const [found] = await find([pod])
       if (!found!.found) return { kind: 'absent', message: found!.reason }
@@ -156,8 +160,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         found!.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
           const { prior, inRotation } = await queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
           const taken = { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
-          // Found by simulation: a pod that had to wait again was asked for twice, and the first answer came after the drain.
-          if ((lastEffect.get(keyOf(taken)) ?? 0) <= before) lastAnswers.note(taken, inRotation ? 'in' : 'out')
+          note(taken, inRotation ? 'in' : 'out', before)
           return taken
         }),
       )
@@ -170,8 +173,16 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   }
 
   /**
+   * What was asked for when there had been so many effects. Found by simulation: a pod that had to wait again was asked for
+   * twice, and the first answer came after the drain.
+   */
+  function note(target: JournalTarget, state: 'in' | 'out', before: number): void {
+    if ((lastEffect.get(keyOf(target)) ?? 0) <= before) lastAnswers.note(target, state)
+  }
+
+  /**
    * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod.
-   * That he has put it back since is told beside it.
+   * That he has put it back since is told beside it, and requests that are still under way there are counted.
    */
   async function inspect(
     uid: string,
@@ -180,14 +191,23 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   ): Promise<TrafficReading> {
     const targets = recorded.filter(({ untouched }) => !untouched)
     if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
+    const before = effects
     try {
-      const reclaimed = all ? await reclaimedOf(recorded) : {}
-      if (targets.length === 0) return { state: 'out', ...reclaimed, inFlight: 0, detail: 'out of rotation by an operator' }
+      const { leftAlone, ...reclaimed } = all ? await reclaimedOf(recorded) : { leftAlone: [] }
+      if (targets.length === 0)
+        return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
       const readings = await Promise.all(targets.map((target) => observeOrBelieve(target, wasOut)))
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
+      targets.forEach((target, index) => {
+        const reading = readings[index]!
+        // A call that is about to be made may be one that changes nothing, and that no read-back can then be a proof of.
+        if (isReadable(target) && reading.admin !== 'unknown' && hasCaughtUp(target))
+          note(target, isOut(reading) ? 'out' : 'in', before)
+      })
       return {
         ...together(readings),
+        inFlight: inFlightOf([...readings, ...leftAlone]),
         ...(isHidden ? { hidden: true } : {}),
         ...reclaimed,
         ...(doubts.isPending(uid) ? { pending: true } : {}),
@@ -199,12 +219,14 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  /** What an operator had out, and has put back: in words. */
-  async function reclaimedOf(targets: readonly JournalTarget[]): Promise<Pick<TrafficReading, 'reclaimed'>> {
+  /** What an operator had out: as it stands, and, where he has put it back, in words. */
+  async function reclaimedOf(
+    targets: readonly JournalTarget[],
+  ): Promise<Pick<TrafficReading, 'reclaimed'> & { leftAlone: TargetObservation[] }> {
     const untouched = targets.filter((target) => target.untouched && isReadable(target))
-    const readings = await Promise.all(untouched.map((target) => queueOf(target).inspect(plain(target))))
-    const index = readings.findIndex(({ routable }) => routable)
-    return index === -1 ? {} : { reclaimed: describeTarget(untouched[index]!, readings[index]!) }
+    const leftAlone = await Promise.all(untouched.map((target) => queueOf(target).inspect(plain(target))))
+    const index = leftAlone.findIndex(({ routable }) => routable)
+    return { leftAlone, ...(index === -1 ? {} : { reclaimed: describeTarget(untouched[index]!, leftAlone[index]!) }) }
   }
 
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
@@ -361,6 +383,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     effect,
     relocate,
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    hasOvertaken: doubts.hasOvertaken,
     lateMs: doubts.lateMs,
     async quiet() {
       ended = true

@@ -9,6 +9,8 @@ export interface CallOptions {
 }
 
 export interface WriteOptions extends CallOptions {
+  /** Sent once: a 429 is the answer, and not waited out, since what the write rests on may be another by then. */
+  once?: boolean
   /** The server admits and validates, and stores nothing. */
   dryRun?: boolean
 }

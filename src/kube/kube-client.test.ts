@@ -157,6 +157,15 @@ test('429 is waited out on any method, as long as the server asks', async () => 
   expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(3_000)
 })
 
+test('429 of a write that is sent once is its answer', async () => {
+  const { client, transport, clock } = setUp()
+  const failed = outcome(client.patch(POD, [], { once: true }))
+  ;(await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '3' })
+  const refusedAt = clock.now()
+  expect(await failed).toMatchObject({ kind: 'throttled', retryAfterMs: 3_000 })
+  expect([clock.now(), clock.pending()]).toEqual([refusedAt, 0])
+})
+
 test('429 that would outlast the deadline is thrown at once', async () => {
   const { client, transport, clock } = setUp()
   const failed = outcome(client.patch(POD, [], { deadlineMs: 2_000 }))

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { answerError } from './answer-error.ts'
-import type { CallOptions, KubeClient, WriteOptions } from './client.ts'
+import type { KubeClient, WriteOptions } from './client.ts'
 import { KubeError } from './errors.ts'
 import { exchange } from './exchange.ts'
 import { parseJson } from './json.ts'
@@ -34,14 +34,17 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   const fieldManager = options.fieldManager ?? 'sluice'
   const commonHeaders = { accept: 'application/json', 'user-agent': options.userAgent ?? 'sluice' }
 
-  async function call(request: TransportRequest, { deadlineMs = defaultDeadlineMs, signal }: CallOptions): Promise<unknown> {
+  async function call(
+    request: TransportRequest,
+    { deadlineMs = defaultDeadlineMs, signal, once = false }: Omit<WriteOptions, 'dryRun'>,
+  ): Promise<unknown> {
     const endsAt = clock.now() + deadlineMs
     for (;;) {
       const limits = { clock, deadlineMs: endsAt - clock.now(), signal }
       const answer = await exchange(request, limits, (sent) => transport.send(sent))
       if (isSuccess(answer)) return bodyOf(request, answer)
       const error = answerError(request, answer)
-      const waitMs = mayComeAgain(request.method, error)
+      const waitMs = once ? undefined : mayComeAgain(request.method, error)
       // Throttled is a better answer than the timeout that would follow.
       if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
       if (!(await pause(clock, waitMs, signal))) throw error

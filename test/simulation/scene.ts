@@ -165,7 +165,10 @@ export function sceneOf(seed: number): Scene {
     graceSeconds: random.pick([1, 5, 5]),
     fixedAddresses: random.chance(0.7),
     image: random.pick(['v2', 'v2', 'v2', 'v2', 'v1-again', 'bad', 'crash'] as const),
-    balancers: names.map((name) => balancerOf(random.fork(name), name, level, pods)),
+    // Two are often of two kinds: what one of them can tell is no less true for what the other cannot.
+    balancers: names.map((name) =>
+      balancerOf(random.fork(name), name, name === 'inner' ? levelBeside(level, random) : level, pods),
+    ),
     settings: {
       ...PLAIN_SETTINGS,
       maxUnavailable: random.pick([{ count: 1 }, { count: 1 }, { count: 2 }, { percent: 50 }, { percent: 100 }]),
@@ -180,6 +183,11 @@ export function sceneOf(seed: number): Scene {
     incidents: incidentsOf(random.fork('incidents'), calmAtMs),
     calmAtMs,
   }
+}
+
+function levelBeside(level: Level, random: SeededRandom): Level {
+  const own = random.fork('level of inner')
+  return own.chance(0.5) ? own.pick(['G0', 'G1', 'G2', 'G3'] as const) : level
 }
 
 function balancerOf(random: SeededRandom, name: string, level: Level, pods: number): BalancerScene {

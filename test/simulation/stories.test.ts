@@ -84,3 +84,15 @@ test('who has waited for the Lease looks at the pods anew: what the owner before
   const restores = history.flatMap((entry) => (entry.type === 'effect' && entry.effect === 'restore' ? [entry.balancer] : []))
   expect(restores.toSorted()).toEqual(['edge', 'inner'])
 })
+
+test('Ctrl-C at any moment of a run that goes on with another: never taken for done before its pods are', async () => {
+  const crash = at(40, 'crash', 0, 0)
+  const { history } = await play({ pods: 2, incidents: [crash] })
+  const starts = history.flatMap((entry) => (entry.type === 'process' && entry.what === 'started' ? [entry.at] : []))
+  // By then the Lease of the dead one has run out.
+  const takenAtMs = history.find((entry) => entry.at > starts[1]! + 10_000)!.at - starts[0]!
+  for (let moment = takenAtMs - 40; moment < takenAtMs + 80; moment++) {
+    const { told } = await play({ pods: 2, incidents: [crash, at(moment, 'interrupt')] })
+    expect(told[0]).not.toMatch(/^done: 0/)
+  }
+})

@@ -40,6 +40,7 @@ export const checking = podSetup.createStateConfig({
     },
     inspected: {
       always: [
+        NOT_STARTED[1],
         { guard: 'isAbsent', target: '#pod.failed', actions: { type: 'end', params: { outcome: 'failed', reason: 'absent' } } },
         { guard: 'isUnknown', target: 'waiting' },
         { guard: 'isRehearsed', target: 'enrolling' },

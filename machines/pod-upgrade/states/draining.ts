@@ -25,7 +25,7 @@ export const draining = podSetup.createStateConfig({
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    ready: { always: [...MEANWHILE, { target: 'writing' }] },
+    ready: { always: [...MEANWHILE, { guard: 'isMoved', target: '#pod.checking' }, { target: 'writing' }] },
     ...draft,
     // Where another pod goes down meanwhile, this one waits again, as in `checking`; the write may still arrive, see `deciding`.
     pausing: { ...draft.pausing, on: { wait: '#pod.closing' } },

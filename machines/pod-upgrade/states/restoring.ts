@@ -10,25 +10,25 @@ const refused = podSetup.createStateConfig({
   },
 })
 
-const judging = podSetup.createStateConfig({
-  always: [
-    { guard: 'isIn', target: '#pod.verifying' },
-    {
-      guard: 'isHidden',
-      target: '#pod.needsOperator',
-      actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
-    },
-    {
-      guard: 'isExpired',
-      target: '#pod.needsOperator',
-      actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
-    },
-    // Nothing is put back for a pod that is no more: what comes in its place decides.
-    { guard: 'isVanished', target: '#pod.settling' },
-    { guard: 'isUnread', target: 'waiting' },
-    { target: 'calling' },
-  ],
-})
+const JUDGED = [
+  { guard: 'isIn', target: '#pod.verifying' },
+  {
+    guard: 'isHidden',
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
+  },
+  {
+    guard: 'isExpired',
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
+  },
+  // Nothing is put back for a pod that is no more: what comes in its place decides.
+  { guard: 'isVanished', target: '#pod.settling' },
+  { guard: 'isUnread', target: 'waiting' },
+  // The intent may be old: what was ready then has ended since, or is another by now.
+  { guard: not('isFit'), target: 'waiting' },
+  { target: 'calling' },
+] as const
 
 const GIVEN_UP = [
   {
@@ -46,10 +46,17 @@ const GIVEN_UP = [
 /** The restore intent is durable; the calls run or are being resolved. */
 export const restoring = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'writing',
+  initial: 'ready',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
-    ...writing('recordRestore', 'calling'),
+    ready: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isNotReady', target: '#pod.warming' },
+        { target: 'writing' },
+      ],
+    },
+    ...writing('recordRestore', 'calling', 'ready'),
     deciding: {
       always: [
         {
@@ -57,7 +64,8 @@ export const restoring = podSetup.createStateConfig({
           target: '#pod.stopped',
           actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: 'isRecorded', target: 'calling' },
+        { guard: and(['isRecorded', 'isFit', not('isVanished')]), target: 'calling' },
+        { guard: 'isRecorded', target: 'reading' },
         { guard: 'isVanished', target: '#pod.settling' },
         ...GIVEN_UP,
         // The container that was ready is another one by now.
@@ -67,7 +75,16 @@ export const restoring = podSetup.createStateConfig({
     },
     ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),
     refused,
-    judging,
+    judging: {
+      always: [
+        // It has no way home on these images, and others are asked for: it is out already, as where it was only patched.
+        {
+          guard: and([not('isFit'), 'isOut', 'asksForOthers', not('mayStillChange'), not('isInterrupted')]),
+          target: '#pod.emptying',
+        },
+        ...JUDGED,
+      ],
+    },
   },
 })
 
@@ -116,7 +133,8 @@ export const readmitting = podSetup.createStateConfig({
           target: '#pod.stopped',
           actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: 'isRecorded', target: 'calling' },
+        { guard: and(['isRecorded', 'isFit', not('isVanished')]), target: 'calling' },
+        { guard: 'isRecorded', target: 'reading' },
         { guard: 'isVanished', target: '#pod.settling' },
         { guard: 'isPatchStored', target: 'waitingReady' },
         ...GIVEN_UP,
@@ -125,6 +143,6 @@ export const readmitting = podSetup.createStateConfig({
     },
     ...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),
     refused,
-    judging,
+    judging: { always: JUDGED },
   },
 })

@@ -1,3 +1,4 @@
+import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
@@ -8,9 +9,24 @@ import { writing } from '../writing.ts'
 export const rollingBack = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
+  after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     ready: { always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }] },
-    ...writing('recordRollback', 'patched', 'ready'),
+    ...writing('recordRollback', 'patched', 'confirming'),
+    // As in `patching`: a load balancer may have been reloaded since, which drains it again by itself.
+    confirming: inspecting(),
+    judging: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isOut', target: 'ready' },
+        {
+          guard: 'isExpired',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+        },
+        { target: 'pausing' },
+      ],
+    },
     deciding: {
       always: [
         {

@@ -4,6 +4,12 @@ import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
+/** Nothing is settled by what nobody could find out in time. */
+const UNKNOWN_IN_TIME = {
+  target: '#pod.needsOperator',
+  actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt', deadline: 'restore' } },
+} as const
+
 /** The calls run or are being resolved, until the targets read as they were before. */
 const restoring = podSetup.createStateConfig({
   entry: 'begin',
@@ -61,7 +67,15 @@ const restoring = podSetup.createStateConfig({
     },
     waitingOut: { after: { lateArrival: { target: 'comparing', actions: 'forgetLateCall' } } },
     // Unknown stays unknown and is read again; what was seen to differ is restored again.
-    pausing: { after: { retry: [{ guard: 'isUnknown', target: 'comparing' }, { target: 'calling' }] } },
+    pausing: {
+      after: {
+        retry: [
+          { guard: 'isUnknown', target: 'comparing' },
+          { guard: 'heirIsReady', target: 'calling' },
+          { target: '#pod.settling.reading' },
+        ],
+      },
+    },
   },
 })
 
@@ -72,6 +86,8 @@ const restoring = podSetup.createStateConfig({
 export const settling = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
   initial: 'choosing',
+  // As long as it may wait for what comes in its place, and for the restore. Looked at only where nothing else is known.
+  after: { settleDeadline: { actions: 'expireRestore' } },
   states: {
     choosing: {
       always: [{ guard: 'isEnding', target: 'reading' }, { guard: 'isMoved', target: 'relocating' }, { target: '#pod.deriving' }],
@@ -114,7 +130,7 @@ export const settling = podSetup.createStateConfig({
         { target: 'abandoning' },
       ],
     },
-    relocatingAgain: { after: { retry: 'choosing' } },
+    relocatingAgain: { always: { guard: 'isExpired', ...UNKNOWN_IN_TIME }, after: { retry: 'choosing' } },
 
     reading: inspecting(),
     judging: {
@@ -126,6 +142,7 @@ export const settling = podSetup.createStateConfig({
           target: '#pod.needsOperator',
           actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
         },
+        { guard: and(['isUnread', 'isExpired']), ...UNKNOWN_IN_TIME },
         { guard: 'isUnread', target: 'waiting' },
         { guard: 'isRemoved', target: 'closing' },
         // Found by simulation: a drain that nobody had answered came after the settlement, and nobody was there to see it.
@@ -166,6 +183,7 @@ export const settling = podSetup.createStateConfig({
       always: [
         { guard: 'isSame', target: 'reading', actions: 'takeFollowed' },
         { guard: 'isElsewhere', target: 'abandoning', actions: 'noteHeir' },
+        { guard: 'isExpired', target: 'overdue' },
         { target: 'followingAgain' },
       ],
     },
@@ -198,7 +216,7 @@ export const settling = podSetup.createStateConfig({
         {
           guard: and(['isStored', 'keepsJournal']),
           target: '#pod.closing',
-          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'settled' } },
+          actions: [{ type: 'overrule', params: { outcome: 'settled', reason: 'settled' } }, 'forgetLateCall'],
         },
         {
           guard: 'isStored',
@@ -225,7 +243,7 @@ export const settling = podSetup.createStateConfig({
         {
           guard: and(['isStored', 'keepsJournal']),
           target: '#pod.closing',
-          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } },
+          actions: [{ type: 'overrule', params: { outcome: 'settled', reason: 'left' } }, 'forgetLateCall'],
         },
         { guard: 'isStored', target: '#pod.done', actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } } },
         { target: 'leavingAgain' },

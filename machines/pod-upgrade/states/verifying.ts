@@ -32,7 +32,13 @@ export const verifying = podSetup.createStateConfig({
         },
       ],
       // What is not known is read again. Found by simulation: each call puts off the moment from which a read-back counts.
-      after: { retry: [{ guard: 'isDifferent', target: 'restoring' }, { target: 'comparing' }] },
+      after: {
+        retry: [
+          { guard: 'isVanished', target: '#pod.settling' },
+          { guard: 'isDifferent', target: 'restoring' },
+          { target: 'comparing' },
+        ],
+      },
     },
     restoring: {
       invoke: {

@@ -24,7 +24,13 @@ export interface Drive {
   state(): string
 }
 
-export const DEADLINES = { drainDeadline: 60_000, restartDeadline: 300_000, readyDeadline: 600_000, restoreDeadline: 70_000 }
+export const DEADLINES = {
+  drainDeadline: 60_000,
+  restartDeadline: 300_000,
+  readyDeadline: 600_000,
+  restoreDeadline: 70_000,
+  settleDeadline: 670_000,
+}
 export const DELAYS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000, lateArrival: 20_000 }
 const STEP_MS = 50
 

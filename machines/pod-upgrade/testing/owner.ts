@@ -34,6 +34,7 @@ export const DELAYS = {
   restartDeadline: GRACE_MS + 20_000,
   readyDeadline: 20_000,
   restoreDeadline: 5_000,
+  settleDeadline: 25_000,
 }
 
 export function startOwner(world: World, { first = [], guards = {}, ...input }: OwnerOptions = {}): Owner {

@@ -16,8 +16,9 @@ export const takeover: Scenario = {
   open: (cluster, namespace) => openWebBed(cluster, namespace),
   async run(bed, random, index) {
     const state = STATES[index % STATES.length]!
-    // The last pod's verifying may be the run's end.
-    const pod = random.pick(state === 'verifying' ? WEB_PODS.slice(0, -1) : WEB_PODS)
+    // On the last pod's way back the run may come to its end before it is stopped.
+    const isLate = state === 'restoring' || state === 'verifying'
+    const pod = random.pick(isLate ? WEB_PODS.slice(0, -1) : WEB_PODS)
     const delayMs = random.between(0, 50)
     const wakesMeanwhile = index % 2 === 1
     const upgrade = await watchWebUpgrade(bed)

@@ -277,6 +277,15 @@ const bad: Record<Invariant, Bad[]> = {
     },
   ],
   I2: [
+    {
+      name: 'patched while requests are under way where an operator has taken it out',
+      tell(story) {
+        story.change(0, 'operator', { admin: 'maint', routable: false, emptyAt: 500_000 })
+        story.pass(20_000)
+        story.upgrade(0, { without: ['drain', 'restore'] })
+      },
+      options: { scenario: { lagMs: 10_000 } },
+    },
     { name: 'patched before the drain', tell: (story) => story.upgrade(0, { without: ['drain'] }) },
     {
       name: 'patched while an operator’s change of long ago keeps it in',
@@ -551,6 +560,17 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'put back before it answers',
       tell: (story) => story.upgrade(0, { without: ['serve', 'ready'] }),
+    },
+    {
+      name: 'put back when it had long not been ready any more, whatever was so when that was decided',
+      tell(story) {
+        const unready = (): void => {
+          story.pod(0, ({ status }) => void (status.conditions[0]!.status = 'False'), 'kubelet')
+          story.pass(20_000)
+        }
+        story.upgrade(0, { before: { restore: unready } })
+      },
+      options: { scenario: { lagMs: 10_000 } },
     },
     {
       name: 'put back before it answers: it has ended, and was started once more',

@@ -38,6 +38,8 @@ export function judgeReturn(world: World, entry: Extract<HistoryEntry, { type: '
   const target = world.targets.of(balancer, name)
   const pod = world.pods.at(after.address)
   if (pod === undefined || target.late !== undefined) return
+  if (!pod.ready && entry.leftAt - pod.readySince > world.scenario.lagMs)
+    report('exposure', `${target.key} was put back while ${pod.name} had long not been ready`, pod.patch?.entry)
   for (const [container, { down, id }] of pod.containers) {
     // Without a probe Ready says nothing, and after a restart of the kubelet it may be wrong: there is nothing else to go by.
     if (down === 'sluice' && pod.probed.has(container) && !pod.saidReady.has(id))

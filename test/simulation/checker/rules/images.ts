@@ -13,9 +13,9 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     const { state, key, entry } = target
     if (state!.routable && !isExcused(world, target, at))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
-    // What an operator holds out is his; requests that nobody counts are given the settle time, and no more.
+    // Requests that nobody counts are given the settle time, and no more.
     if (
-      isHeldOut(target) ||
+      (isHeldOut(target) && !isLongHeldOut(world, target, at)) ||
       target.level === 'G0' ||
       world.scenario.proceeds ||
       world.scenario.uncounted?.includes(target.balancer)
@@ -24,6 +24,11 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
+}
+
+/** An operator has had it out for as long as it takes to be seen: what is under way there ends by itself. */
+function isLongHeldOut({ scenario }: World, { by, changedAt }: Target, at: number): boolean {
+  return (by === 'operator' || by === 'setup') && at - changedAt > scenario.lagMs
 }
 
 /**

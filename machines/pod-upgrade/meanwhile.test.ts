@@ -1,0 +1,249 @@
+import { describe, expect, test } from 'vitest'
+import type { Journal, PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { StoreInput } from './ports.ts'
+import type { Drive } from './testing/drive.ts'
+import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
+import { PODS } from './testing/explore.ts'
+import { TARGET, V1, V2 } from './testing/world.ts'
+
+/*
+ * What becomes of the pod, or of the one in its place, while something is asked, written or called for it: each was found by
+ * reading the code, and would have been sent all the same.
+ */
+
+const OUT = { state: 'out', inFlight: 0, detail: 'out' }
+const IN = { state: 'in', inFlight: 1, detail: 'in' }
+const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
+const MOVED = { ...PODS.ready, ip: '10.0.0.9' }
+
+function recorded(step: Journal['step'], change: Partial<Journal> = {}): ReadJournal {
+  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
+  const patched = step === 'drain' ? {} : { generation: 2 }
+  return {
+    kind: 'read',
+    journal: { run: 'run-1', epoch: 2, attempt: 1, step, baseline, targets: [TARGET], ...patched, ...change },
+  }
+}
+
+/** The record of a re-admission by an earlier owner: nothing was patched. */
+function readmitted(): ReadJournal {
+  const { generation: _, ...journal } = (recorded('restore', { epoch: 1 }) as Extract<ReadJournal, { kind: 'read' }>).journal
+  return { kind: 'read', journal }
+}
+
+async function writingRestore(): Promise<Drive> {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(DELAYS.readyFor)
+  expect([drive.state(), drive.calling()]).toEqual(['restoring.writing', 'store'])
+  return drive
+}
+
+describe('the restore', () => {
+  test.each([
+    { name: 'not ready any more', pod: PODS.started, state: /^warming/ },
+    { name: 'moved', pod: MOVED, state: /^settling/ },
+  ])('its intent is tried again, and the pod is $name: it is not written', async ({ pod, state }) => {
+    const drive = await writingRestore()
+    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } })
+    drive.send({ type: 'observed', pod, stored: recorded('patched') })
+    await drive.pass(DELAYS.retry)
+    expect(drive.state()).toMatch(state)
+  })
+
+  test.each<{ name: string; pod: PodView }>([
+    { name: 'not ready any more', pod: PODS.started },
+    { name: 'being deleted', pod: { ...PODS.ready, deleting: true } },
+    { name: 'moved', pod: MOVED },
+  ])('its intent is found stored when the pod is $name: nothing is called', async ({ pod }) => {
+    const drive = await writingRestore()
+    await drive.answer({ kind: 'unknown', message: 'reset' })
+    await drive.answer({ kind: 'unknown', message: 'reset' })
+    await drive.pass(DELAYS.retry)
+    await drive.answer({ kind: 'read', seen: { pod, stored: recorded('restore') } })
+    expect(drive.calling()).toBe('inspect')
+  })
+
+  test('its intent was stored by an earlier owner, and the pod is not ready: it is called when that is', async () => {
+    const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.started })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('restore') })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
+  })
+
+  test('the same, and other images are asked for: it gets them, since on these it has no way home', async () => {
+    const wanted = [{ container: 'app', image: 'registry.example/app:v3' }]
+    const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.started, wanted })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('emptying.settling')
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect((drive.input() as StoreInput).record).toMatchObject({ step: 'patched', generation: 3 })
+  })
+
+  test.each([
+    { name: 'not ready', pod: { ...PODS.before, ready: false }, image: V1 },
+    { name: 'given other images by somebody', pod: PODS.asked, image: V2 },
+  ])('a re-admission was begun by an earlier owner, and the pod is $name: nothing is called', async ({ pod, image }) => {
+    const drive = createDrive({ stored: readmitted(), pod, wanted: [{ container: 'app', image }] })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+  })
+
+  test('it came back as something else, and its pod is gone: it is settled, not restored', async () => {
+    const drive = await writingRestore()
+    await drive.stored()
+    await drive.answer({ kind: 'applied' })
+    drive.send({ type: 'gone' })
+    await drive.answer({ kind: 'different', message: 'still drained' })
+    await drive.pass(DELAYS.retry)
+    expect(drive.state()).toMatch(/^settling/)
+  })
+})
+
+describe('the drain', () => {
+  test('the pod moves between the look at its targets and the intent: looked for anew', async () => {
+    const drive = createDrive()
+    drive.send({ type: 'start' })
+    await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+    drive.send({ type: 'observed', pod: PODS.moved, stored: { kind: 'none' } })
+    await drive.answer({ kind: 'stored' })
+    expect([drive.state(), drive.calling()]).toEqual(['checking.inspecting', 'snapshot'])
+  })
+
+  test('the same, before the intent is tried again', async () => {
+    const drive = createDrive()
+    drive.send({ type: 'start' })
+    await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+    await drive.answer({ kind: 'stored' })
+    await drive.answer({ kind: 'unknown', message: 'reset' })
+    await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
+    drive.send({ type: 'observed', pod: PODS.moved, stored: { kind: 'none' } })
+    await drive.pass(DELAYS.retry)
+    expect([drive.state(), drive.calling()]).toEqual(['checking.inspecting', 'snapshot'])
+  })
+
+  test('deleted while it is looked for, and its entry with it: no failure', async () => {
+    const drive = createDrive()
+    drive.send({ type: 'start' })
+    drive.send({ type: 'gone' })
+    await drive.answer({ kind: 'absent', message: 'no entry at 10.0.0.1' })
+    expect(drive.actor.getSnapshot().context.outcome).toBe('settled')
+  })
+})
+
+describe('a rollback that somebody has taken back', () => {
+  const rollback = [{ container: 'app', image: V1 }]
+  const pod = (id: string, image: string, generation: number): PodView => ({
+    ...PODS.ready,
+    generation,
+    observedGeneration: 4,
+    resourceVersion: `${id}-${generation}`,
+    containers: PODS.ready.containers.map((container) => ({
+      ...container,
+      image,
+      containerId: id,
+      statusImage: V2,
+      imageId: `sha256:${V2}`,
+      running: true,
+      ready: true,
+    })),
+  })
+
+  test('is patched in again, and judged by its own generation', async () => {
+    const wanted = [{ container: 'app', image: V2 }]
+    const drive = createDrive({ pod: pod('c2', V2, 4), stored: recorded('patched', { rollback, generation: 3 }), wanted })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    const { record } = drive.input() as StoreInput
+    expect(record.generation).toBe(5)
+    await drive.stored(pod('c2', V1, 5))
+    // The container of the former image ends, and comes up once more: the kubelet has not seen the patch yet.
+    drive.send({ type: 'observed', pod: pod('c3', V1, 5), stored: { kind: 'read', journal: record } })
+    expect(drive.state()).toMatch(/^restarting/)
+  })
+})
+
+describe('what is settled', () => {
+  const heir = { pod: PODS.ready, sameAddress: true, isDrained: false }
+
+  test('the one in its place goes before the restore is sent anew: nothing is sent', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(OUT)
+    drive.send({ type: 'heir', heir, expected: true })
+    await drive.answer({ kind: 'stored' })
+    await drive.answer({ kind: 'retryable', message: 'throttled' })
+    drive.send({ type: 'heir', heir: null, expected: true })
+    await drive.pass(DELAYS.retry)
+    await drive.answer({ kind: 'different', message: 'drained' })
+    await drive.pass(DELAYS.retry)
+    expect(drive.state()).toBe('settling.reading')
+  })
+
+  test.each([
+    { name: 'nothing comes in its place', reading: OUT, expected: false },
+    { name: 'its entry is removed', reading: { ...OUT, removed: true }, expected: true },
+  ])('evicted, with a drain that may still arrive, and $name: it comes to an end', async ({ reading, expected }) => {
+    const drive = createDrive({ stored: recorded('drain') })
+    await drive.answer(IN)
+    drive.send({ type: 'start' })
+    await drive.answer(IN)
+    await drive.answer({ kind: 'applied', lateCall: true })
+    drive.send({ type: 'observed', pod: { ...PODS.before, finished: true }, stored: recorded('drain') })
+    drive.send({ type: 'heir', heir: null, expected })
+    for (let calls = 0; calls < 20 && drive.actor.getSnapshot().status === 'active'; calls++) {
+      await drive.pass(DELAYS.lateArrival)
+      if (drive.calling() === 'inspect') await drive.answer(reading)
+      else if (drive.calling() === 'settle') await drive.answer({ kind: 'stored' })
+      else if (drive.calling() === 'store') await drive.stored()
+    }
+    expect(drive.state()).toBe('done')
+  })
+
+  test('a load balancer that can never be read: a person is asked in the end', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    drive.send({ type: 'heir', heir, expected: true })
+    for (let passed = 0; passed < DEADLINES.settleDeadline + 10_000; passed += 5_000) {
+      while (drive.calling() === 'inspect') await drive.answer(UNREAD)
+      await drive.pass(5_000)
+    }
+    expect(drive.state()).toBe('needsOperator')
+    expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'needsOperator', deadline: 'restore' })
+  })
+
+  test('one that can never be asked for what came in its place: the same', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(OUT)
+    drive.send({ type: 'heir', heir: { ...heir, pod: { ...MOVED, uid: 'heir' }, sameAddress: false }, expected: true })
+    for (let passed = 0; passed < DEADLINES.settleDeadline + 10_000; passed += 5_000) {
+      while (drive.calling() === 'relocate') await drive.answer({ kind: 'unknown', message: 'no answer' })
+      await drive.pass(5_000)
+    }
+    expect(drive.state()).toBe('needsOperator')
+  })
+})
+
+test('a rollback that is written again is written only to a pod that is out', async () => {
+  const rollsBack = { rollsBack: () => true }
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline)
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+  await drive.answer({ kind: 'unknown', message: '500' })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } })
+  await drive.pass(DELAYS.retry)
+  await drive.answer(IN)
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.pausing', undefined])
+  await drive.pass(DELAYS.retry)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+})
