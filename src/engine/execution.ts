@@ -128,7 +128,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
-    isDone = ({ runs }) => !openRuns().some((run) => runs.includes(run))
+    isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
     if (ordered()?.order !== 'abort') await prepareWorkloads({ world, client, namespace, signal, tell })
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.

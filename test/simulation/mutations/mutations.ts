@@ -4,6 +4,7 @@ const DRAINING = 'machines/pod-upgrade/states/draining.ts'
 const EMPTYING = 'machines/pod-upgrade/states/emptying.ts'
 const RESTORING = 'machines/pod-upgrade/states/restoring.ts'
 const WARMING = 'machines/pod-upgrade/states/warming.ts'
+const SETUP = 'machines/pod-upgrade/setup.ts'
 const FACTS = 'machines/pod-upgrade/facts.ts'
 const PATCHES = 'src/journal/patches.ts'
 const TRAFFIC = 'src/engine/traffic.ts'
@@ -33,9 +34,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: RESTORING,
-        find: "...writing('recordRestore', 'calling')",
+        find: "...writing('recordRestore', 'calling', 'ready')",
         replace:
-          "...{ ...writing('recordRestore', 'calling'), writing: podSetup.createStateConfig({ entry: 'recordRestore', always: 'calling' }) }",
+          "...{ ...writing('recordRestore', 'calling', 'ready'), writing: podSetup.createStateConfig({ entry: 'recordRestore', always: 'calling' }) }",
       },
     ],
   },
@@ -114,6 +115,23 @@ export const MUTATIONS: Mutation[] = [
         find: "    steady: {\n      always: { guard: 'isNotReady', target: 'waiting' },",
         replace: '    steady: {',
       },
+      {
+        file: RESTORING,
+        find: "        { guard: 'isNotReady', target: '#pod.warming' },\n        { target: 'writing' },",
+        replace: "        { target: 'writing' },",
+      },
+      { file: SETUP, find: 'isFit: ({ context }) => isFit(context)', replace: 'isFit: () => true' },
+    ],
+  },
+  {
+    name: 'uncounted-hides-counted',
+    breaks: 'where one load balancer cannot count its requests, those that another has counted are not waited for',
+    changes: [
+      {
+        file: 'src/engine/traffic-reading.ts',
+        find: 'return counted === 0 && readings.some',
+        replace: 'return readings.some',
+      },
     ],
   },
   {
@@ -186,8 +204,8 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
     changes: [
       {
-        file: 'machines/pod-upgrade/setup.ts',
-        find: 'hasLateCall: ({ context }) => context.lateCall',
+        file: ROLLOUT,
+        find: 'hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid)',
         replace: 'hasLateCall: () => false',
       },
     ],
@@ -258,9 +276,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: RESTORING,
-        find: "...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),\n    refused,\n    judging,\n  },\n})\n\n/** Aborted",
+        find: "...resolving('restore', { applied: '#pod.verifying', refused: 'refused' }),\n    refused,\n    judging: {\n      always: [",
         replace:
-          "...resolving('restore', { applied: '#pod.closing', refused: 'refused' }),\n    refused,\n    judging,\n  },\n})\n\n/** Aborted",
+          "...resolving('restore', { applied: '#pod.closing', refused: 'refused' }),\n    refused,\n    judging: {\n      always: [",
       },
     ],
   },
