@@ -14,11 +14,12 @@ const PODS = '/api/v1/namespaces/default/pods'
 function transportTo(server: ApiServer): Transport {
   return {
     send: (request) => Promise.resolve(server.handle(request, 'sluice')),
-    stream: (request, onLine) =>
+    stream: (request, onLine, onOpen) =>
       new Promise((resolve) => {
         const end = () => resolve({ status: 200, headers: {}, text: '' })
         const watching = server.watch(request, { line: onLine, end }, 'sluice')
         if (watching.kind === 'refused') return resolve(watching.answer)
+        onOpen?.()
         request.signal?.addEventListener('abort', () => {
           watching.close()
           end()

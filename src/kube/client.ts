@@ -19,6 +19,8 @@ export interface WatchOptions {
   signal: AbortSignal
   /** Each line of the stream, not parsed. */
   onLine: (line: string) => void
+  /** The server has begun to answer. */
+  onOpen?: () => void
 }
 
 /**

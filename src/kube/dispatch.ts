@@ -8,6 +8,8 @@ export interface DispatchRequest {
   signal: AbortSignal | undefined
   /** Gets the body of a 2xx answer, whose `text` is then empty. */
   onChunk?: (chunk: Buffer) => void
+  /** A 2xx answer begins. */
+  onOpen?: (() => void) | undefined
 }
 
 /**
@@ -15,7 +17,7 @@ export interface DispatchRequest {
  * runs right before the head is written to a connected (TLS: secured) socket, also behind a tunnelling proxy.
  * So what fails before it has sent nothing, whatever the error; everything after it may have been seen.
  */
-export function dispatch({ dispatcher, options, signal, onChunk }: DispatchRequest): Promise<TransportResponse> {
+export function dispatch({ dispatcher, options, signal, onChunk, onOpen }: DispatchRequest): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined
     let settled = false
@@ -55,6 +57,7 @@ export function dispatch({ dispatcher, options, signal, onChunk }: DispatchReque
       onResponseStart(_controller, statusCode, responseHeaders) {
         status = statusCode
         headers = flatten(responseHeaders)
+        if (!settled && isSuccess(status)) onOpen?.()
       },
       onResponseData(_controller, chunk) {
         if (settled) return

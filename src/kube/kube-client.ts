@@ -78,14 +78,20 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     patch: (path, operations, limits = {}) => write('PATCH', path, operations, limits, 'application/json-patch+json'),
     delete: (path, limits = {}) => call({ method: 'DELETE', path, headers: commonHeaders }, limits),
 
-    async watch(path, { signal, onLine }) {
+    async watch(path, { signal, onLine, onOpen }) {
       const request: TransportRequest = { method: 'GET', path, headers: commonHeaders }
       let open = true
       try {
         const answer = await exchange(request, { clock, signal }, (sent) =>
-          transport.stream(sent, (line) => {
-            if (open && !signal.aborted) onLine(line)
-          }),
+          transport.stream(
+            sent,
+            (line) => {
+              if (open && !signal.aborted) onLine(line)
+            },
+            () => {
+              if (open && !signal.aborted) onOpen?.()
+            },
+          ),
         )
         if (!isSuccess(answer)) throw answerError(request, answer)
       } finally {

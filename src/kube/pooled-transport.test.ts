@@ -145,16 +145,21 @@ test('a watch gives whole lines wherever chunks end, and resolves when the serve
     sendNext()
   })
   const lines: string[] = []
-  const answer = await transportTo(server.url).stream(GET, (line) => lines.push(line))
+  const answer = await transportTo(server.url).stream(
+    GET,
+    (line) => lines.push(line),
+    () => lines.push('open'),
+  )
   expect(answer).toMatchObject({ status: 200, text: '' })
-  expect(lines).toEqual(['{"name":"漢字"}', '{"name":"🚦"}'])
+  expect(lines).toEqual(['open', '{"name":"漢字"}', '{"name":"🚦"}'])
 })
 
 test('a refused watch gives its answer and no lines', async () => {
   const server = await serve()
   server.handle((_seen, response) => response.writeHead(410).end('{"reason":"Expired"}\n'))
   const lines: string[] = []
-  const answer = await transportTo(server.url).stream(GET, (line) => lines.push(line))
+  const note = (line = 'open'): void => void lines.push(line)
+  const answer = await transportTo(server.url).stream(GET, note, note)
   expect([answer.status, answer.text, lines]).toEqual([410, '{"reason":"Expired"}\n', []])
 })
 

@@ -117,7 +117,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
       )
     },
 
-    stream(request, onLine) {
+    stream(request, onLine, onOpen) {
       return exchange(request, ({ watches }, dispatchOptions) =>
         dispatch({
           dispatcher: watches,
@@ -125,6 +125,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
           options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: 0 },
           signal: request.signal,
           onChunk: createLineSplitter(onLine),
+          onOpen,
         }),
       )
     },

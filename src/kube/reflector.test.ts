@@ -318,6 +318,7 @@ test('an object that cannot be read in a list is neither gone nor known', async 
 test('a watch without a line for 90 s is resumed; bookmarks keep it', async () => {
   const { startWith, next, taken, problems, clock, transport, reflector } = setUp()
   const watch = await startWith(9, [pod('a', 1)])
+  watch.open()
   taken()
   for (const version of [20, 30, 40]) {
     await clock.advance(60_000)
@@ -365,7 +366,11 @@ test('it is current with a list, and where a watch broke once one has gone on fo
   await clock.settle()
   expect(reflector.isCurrent()).toBe(false)
   ;(await next('watch')).fail(false)
-  await next('watch')
+  const watch = await next('watch')
+  await clock.advance(1_000)
+  // Nobody has answered it yet.
+  expect(reflector.isCurrent()).toBe(false)
+  watch.open()
   await clock.advance(999)
   expect(reflector.isCurrent()).toBe(false)
   await clock.advance(1)
@@ -376,10 +381,24 @@ test('it is current with a list, and where a watch broke once one has gone on fo
 test('a watch that the server closes in order is no break', async () => {
   const { startWith, next, clock, reflector, sight } = setUp()
   const watch = await startWith(9, [])
+  watch.open()
   await clock.advance(10_000)
   watch.end()
-  await next('watch')
+  ;(await next('watch')).open()
   expect(sight()).toEqual([true])
+  await reflector.stop()
+})
+
+test('a watch that nobody answers is a break after 10 s, also the first one after a list', async () => {
+  const { startWith, next, clock, problems, reflector } = setUp()
+  const watch = await startWith(9, [])
+  await clock.advance(9_999)
+  expect([reflector.isCurrent(), watch.request.signal?.aborted]).toEqual([true, false])
+  await clock.advance(1)
+  expect([reflector.isCurrent(), watch.request.signal?.aborted, problems()]).toEqual([false, true, ['silent']])
+  ;(await next('watch')).open()
+  await clock.advance(1_000)
+  expect(reflector.isCurrent()).toBe(true)
   await reflector.stop()
 })
 

@@ -63,6 +63,8 @@ const LONGEST_WATCH_S = 480
  * that died silently. Too early costs one reconnect, which resumes without a gap.
  */
 const SILENCE_LIMIT_MS = 90_000
+/** A server begins to answer a watch at once, whatever there is to tell: what takes longer has not reached it. */
+const OPENED_WITHIN_MS = 10_000
 /** A watch that lived this long ends a row of failures. */
 const HEALTHY_AFTER_MS = 5_000
 /** A watch that the server closed sooner than this with nothing in it counts as a failure: no tight loop. */
@@ -158,11 +160,20 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     let lastLineAt = startedAt
     let ended: Outcome | undefined
     let watchdog: unknown
-    const catchingUp = current ? undefined : clock.setTimeout(() => setCurrent(true), CAUGHT_UP_AFTER_MS)
+    let catchingUp: unknown
+    const opening = clock.setTimeout(() => {
+      end({ from: position, error: problem('silent', `no answer to the watch for ${OPENED_WITHIN_MS / 1000} s`) })
+    }, OPENED_WITHIN_MS)
 
     function end(outcome: Outcome): void {
       ended ??= outcome
       attempt.abort()
+    }
+
+    /** One that nobody answers says nothing, and what was known before is not of now. */
+    function onOpen(): void {
+      clock.clearTimeout(opening)
+      if (ended === undefined && !current) catchingUp ??= clock.setTimeout(() => setCurrent(true), CAUGHT_UP_AFTER_MS)
     }
 
     const onStop = () => end({ from: position })
@@ -250,7 +261,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         resourceVersion: from,
         timeoutSeconds: String(timeoutSeconds),
       }
-      await client.watch(withQuery(path, query), { signal: attempt.signal, onLine: takeLine })
+      await client.watch(withQuery(path, query), { signal: attempt.signal, onLine: takeLine, onOpen })
       const atOnce = lines === 0 && clock.now() - startedAt < AT_ONCE_MS
       ended ??= atOnce ? { from: position, error: problem('closed', 'the server closed the watch at once') } : { from: position }
     } catch (error) {
@@ -259,6 +270,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       ended ??= { from: relist ? undefined : position, error: asError(error) }
     } finally {
       clock.clearTimeout(watchdog)
+      clock.clearTimeout(opening)
       clock.clearTimeout(catchingUp)
       cutShort = () => {}
       stopping.signal.removeEventListener('abort', onStop)

@@ -14,6 +14,7 @@ export const WIRE_FAULTS = [
   'api-429',
   'api-500',
   'api-504-after',
+  'watch-unanswered',
   'watch-cut',
   'watch-closed',
   'watch-gone',
@@ -42,7 +43,8 @@ export type LineFault = 'cut' | 'closed' | 'gone' | 'malformed' | 'old-version'
 
 export interface Faults {
   onRequest(request: TransportRequest): RequestFault
-  onWatch(): { lagMs(): number; onLine(): LineFault | undefined }
+  /** `isUnanswered`: asked once, as it arrives. */
+  onWatch(): { isUnanswered(): boolean; lagMs(): number; onLine(): LineFault | undefined }
   /** `cut` is called when the API server goes down. */
   onWatchOpen(cut: () => void): void
   onCall(balancer: string, name: string): CallFault
@@ -74,7 +76,8 @@ export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hi
   let cuts: (() => void)[] = []
   const present = (prefix: string): WireFault[] => [...kinds].filter((kind) => kind.startsWith(prefix))
   const api = present('api-')
-  const watch = present('watch-').filter((kind) => kind !== 'watch-lag')
+  const watch = present('watch-').filter((kind) => kind !== 'watch-lag' && kind !== 'watch-unanswered')
+  const unanswered = present('watch-unanswered')
   const lb = present('lb-')
   const lags = kinds.has('watch-lag')
 
@@ -124,6 +127,11 @@ export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hi
     },
 
     onWatch: () => ({
+      isUnanswered() {
+        const kind = draw(unanswered)
+        if (kind !== undefined) hit(kind, '')
+        return kind !== undefined
+      },
       lagMs() {
         if (!lags || isCalm || !random.chance(0.2)) return 0
         hit('watch-lag', '')

@@ -48,7 +48,11 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
     })
   }
 
-  function stream(request: TransportRequest, onLine: (line: string) => void): Promise<TransportResponse> {
+  function stream(
+    request: TransportRequest,
+    onLine: (line: string) => void,
+    onOpen: () => void = () => {},
+  ): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       const plan = faults.onWatch()
       let ended = false
@@ -66,19 +70,23 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       request.signal?.addEventListener('abort', () => cut('given up'))
 
       function deliver(line: string): void {
-        const at = Math.max(lastAt, scheduler.now() + tripMs() + plan.lagMs())
+        deliverInOrder(() => onLine(line), plan.lagMs())
+      }
+
+      function deliverInOrder(take: () => void, lagMs = 0): void {
+        const at = Math.max(lastAt, scheduler.now() + tripMs() + lagMs)
         lastAt = at
         scheduler.after(at - scheduler.now(), () => {
           if (!host.isAlive()) return close()
           host.deliver(() => {
-            if (!ended) onLine(line)
+            if (!ended) take()
           })
         })
       }
 
       const seen: string[] = []
       scheduler.after(tripMs(), () => {
-        if (!host.isAlive() || ended) return
+        if (!host.isAlive() || ended || plan.isUnanswered()) return
         if (!faults.apiServerIsUp()) return void scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
         const watching = server.watch(
           { method: 'GET', path: request.path, headers: request.headers },
@@ -125,6 +133,7 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
         }
         close = watching.close
         faults.onWatchOpen(cutLater)
+        deliverInOrder(onOpen)
       })
       /** The API server goes down: all streams break. */
       function cutLater(): void {

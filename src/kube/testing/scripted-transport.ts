@@ -7,6 +7,8 @@ export interface Incoming {
   stream: boolean
   path: string
   query: URLSearchParams
+  /** The answer to a watch begins: at its first line, unless the test says so before. */
+  open(): void
   answer(status: number, body: unknown, headers?: Record<string, string>): void
   /** An event of a watch; a string is sent as it is. */
   line(event: unknown): void
@@ -33,7 +35,11 @@ export function createScriptedTransport(
 ): ScriptedTransport {
   const incoming: Incoming[] = []
 
-  function receive(request: TransportRequest, onLine?: (line: string) => void): Promise<TransportResponse> {
+  function receive(
+    request: TransportRequest,
+    onLine?: (line: string) => void,
+    onOpen: () => void = () => {},
+  ): Promise<TransportResponse> {
     return new Promise((resolve, reject) => {
       const url = new URL(request.path, 'http://api')
       const fail = (bytesLeft: boolean) => reject(new TransportError('connection lost', { bytesLeft }))
@@ -43,7 +49,11 @@ export function createScriptedTransport(
         path: url.pathname,
         query: url.searchParams,
         answer: (status, body, headers = {}) => resolve({ status, headers, text: asText(body) }),
-        line: (event) => onLine?.(asText(event)),
+        open: onOpen,
+        line(event) {
+          onOpen()
+          onLine?.(asText(event))
+        },
         end: () => resolve({ status: 200, headers: {}, text: '' }),
         fail,
       })
@@ -54,7 +64,7 @@ export function createScriptedTransport(
 
   return {
     send: (request) => receive(request),
-    stream: (request, onLine) => receive(request, onLine),
+    stream: (request, onLine, onOpen) => receive(request, onLine, onOpen),
     close: async () => {},
     async next() {
       await clock.runUntil(() => incoming.length > 0)

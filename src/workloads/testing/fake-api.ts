@@ -97,7 +97,7 @@ export function createFakeApi(): FakeApi {
           throw fail('PATCH', path, 422, 'Invalid')
         }
       }),
-    watch(fullPath, { signal, onLine }) {
+    watch(fullPath, { signal, onLine, onOpen }) {
       const [path, query = ''] = fullPath.split('?') as [string, string | undefined]
       api.calls.push({ method: 'WATCH', path })
       const from = Number(new URLSearchParams(query).get('resourceVersion'))
@@ -106,6 +106,7 @@ export function createFakeApi(): FakeApi {
           if (event.collection !== path || event.version <= from || !selects(query, event.line.object)) return
           queueMicrotask(() => !signal.aborted && onLine(JSON.stringify(event.line)))
         }
+        onOpen?.()
         log.forEach(deliver)
         watchers.add(deliver)
         signal.addEventListener('abort', () => {
