@@ -460,6 +460,19 @@ describe('inspect and compare', () => {
     expect(await read([untouched, INNER])).toMatchObject({ state: 'out', inFlight: 0 })
   })
 
+  test('one that cannot be asked at this moment does not hide that another never can', async () => {
+    const faults: { edge?: MemoryFault; inner?: MemoryFault } = { edge: 'reply-lost' }
+    const bed = createBed({
+      edge: { capabilities: { guarantee: 'G0', inspect: 'none' }, fault: () => faults.edge },
+      inner: { fault: ({ method }) => (method === 'inspect' ? faults.inner : undefined) },
+    })
+    await bed.traffic.effect(request('drain', [EDGE, INNER]))
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'unknown', hidden: true })
+    faults.inner = 'refused'
+    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'unknown', hidden: true })
+    expect(await bed.traffic.inspect('uid-0', [INNER])).not.toHaveProperty('hidden')
+  })
+
   test('one that cannot be read makes all unknown', async () => {
     const bed = createBed({ inner: { fault: () => 'refused' } })
     expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'unknown', inFlight: null })

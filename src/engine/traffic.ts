@@ -196,7 +196,10 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const { leftAlone, ...reclaimed } = all ? await reclaimedOf(recorded) : { leftAlone: [] }
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
-      const readings = await Promise.all(targets.map((target) => observeOrBelieve(target, wasOut)))
+      // Found by simulation: that one could not be asked at this moment hid that another can never be.
+      const readings = await Promise.all(
+        targets.map((target) => observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))),
+      )
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       targets.forEach((target, index) => {

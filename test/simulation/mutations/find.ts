@@ -27,10 +27,10 @@ export async function findMutation(
   return undefined
 }
 
-/** This seed shows it. */
-export async function isFoundBy(mutation: string, seed: number): Promise<boolean> {
+/** This seed shows it, by the same invariant. */
+export async function isFoundBy(mutation: string, { seed, invariant }: Pick<Found, 'seed' | 'invariant'>): Promise<boolean> {
   const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1, mutation })
-  return violations.length > 0 && (await isClean(seed))
+  return violations.some((violation) => violation.invariant === invariant) && (await isClean(seed))
 }
 
 /** A seed that shows something without the mutation too shows nothing of it. */

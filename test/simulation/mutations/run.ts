@@ -35,7 +35,7 @@ const missed: string[] = []
 console.log(`${'mutation'.padEnd(36)} ${'seeds'.padStart(5)}  found by`)
 for (const { name } of chosen) {
   const known = readRecorded()[name]
-  if (values.moved && known !== undefined && (await isFoundBy(name, known.seed))) continue
+  if (values.moved && known !== undefined && (await isFoundBy(name, known))) continue
   const found = await findMutation(name, { most, jobs })
   if (found === undefined) missed.push(name)
   console.log(
