@@ -69,8 +69,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: TRAFFIC,
-        find: "return { state: 'unknown', inFlight: null, detail: messageOf(error) }",
-        replace: "return { state: 'in', inFlight: null, detail: messageOf(error) }",
+        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
+        replace:
+          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'in', routable: true }))",
       },
     ],
   },
@@ -80,8 +81,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: TRAFFIC,
-        find: "return { state: 'unknown', inFlight: null, detail: messageOf(error) }",
-        replace: "return { state: 'out', inFlight: null, detail: messageOf(error) }",
+        find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
+        replace:
+          "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'out', routable: false }))",
       },
     ],
   },
