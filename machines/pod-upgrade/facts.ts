@@ -112,8 +112,10 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   }
   if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
-  if (step === 'patched')
-    return { ...record, step, baseline: baselineOf(pod, goalOf(context)), generation: generationAfter(pod, goalOf(context)) }
+  if (step === 'patched') {
+    const goal = goalOf(context)
+    return { ...record, step, baseline: baselineOf(pod, goal), generation: generationAfter(pod, goal) }
+  }
   return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record.targets) } : {}) }
 }
 
@@ -239,10 +241,6 @@ export function restartTroubleOf({
 export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record'>): boolean {
   const { pod, record } = context
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context)
-  return (
-    unready(
-      pod,
-      record.baseline.map(({ name }) => name),
-    ) === undefined
-  )
+  const patched = record.baseline.map(({ name }) => name)
+  return unready(pod, patched) === undefined
 }

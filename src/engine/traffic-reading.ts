@@ -8,19 +8,18 @@ export function isOut({ admin, routable }: TargetObservation): boolean {
   return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
 }
 
-/** Requests under way on all of them. What one has counted is not hidden by another that cannot count: null only where none has any. */
+/** Requests under way on all of them: what one has counted is not hidden by another that cannot count. */
 export function inFlightOf(readings: readonly Pick<TargetObservation, 'inFlight'>[]): number | null {
   const counted = readings.reduce((sum, { inFlight }) => sum + (inFlight ?? 0), 0)
   return counted === 0 && readings.some(({ inFlight }) => inFlight === null) ? null : counted
 }
 
 /** All targets of a pod as one. */
-export function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'inFlight' | 'removed'> {
-  const inFlight = inFlightOf(readings)
-  if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown', inFlight }
-  if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', inFlight, removed: true }
-  if (readings.every((reading) => isOut(reading))) return { state: 'out', inFlight }
-  return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed', inFlight }
+export function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'removed'> {
+  if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown' }
+  if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', removed: true }
+  if (readings.every((reading) => isOut(reading))) return { state: 'out' }
+  return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed' }
 }
 
 export function describeTarget({ loadBalancer, target }: JournalTarget, { admin, inFlight, detail }: TargetObservation): string {

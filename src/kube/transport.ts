@@ -22,8 +22,9 @@ export interface Transport {
   /** One request, one answer. Rejects with a TransportError. */
   send(request: TransportRequest): Promise<TransportResponse>
   /**
-   * A watch: `onOpen` is called when a 2xx answer begins, `onLine` gets each complete line of it. Resolves when the server ends the stream
-   * (`text` is then empty) or with the whole answer when the status is not 2xx. Rejects with a TransportError.
+   * A watch: `onOpen` is called when a 2xx answer begins, `onLine` gets each complete line of it. Resolves when the server
+   * ends the stream (`text` is then empty) or with the whole answer when the status is not 2xx. Rejects with a
+   * TransportError.
    */
   stream(request: TransportRequest, onLine: (line: string) => void, onOpen?: () => void): Promise<TransportResponse>
   close(): Promise<void>

@@ -3,13 +3,19 @@ import { enrollInput, podInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
+const GOING = {
+  guard: 'isEnding',
+  target: '#pod.done',
+  actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
+} as const
+
 const NOT_STARTED = [
   {
     guard: 'isInterrupted',
     target: '#pod.done',
     actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
   },
-  { guard: 'isEnding', target: '#pod.done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+  GOING,
   // Somebody else has patched the same images meanwhile.
   {
     guard: not('asksForOthers'),
@@ -40,7 +46,8 @@ export const checking = podSetup.createStateConfig({
     },
     inspected: {
       always: [
-        NOT_STARTED[1],
+        // Its entries may have gone with it.
+        GOING,
         { guard: 'isAbsent', target: '#pod.failed', actions: { type: 'end', params: { outcome: 'failed', reason: 'absent' } } },
         { guard: 'isUnknown', target: 'waiting' },
         { guard: 'isRehearsed', target: 'enrolling' },
