@@ -726,6 +726,27 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { sent: 'before an operator has put it back', beforeMs: 20_000, excused: true },
+    { sent: 'long after an operator has put it back', beforeMs: 1_000, excused: false },
+  ])('images that were long on their way: sent $sent', ({ beforeMs, excused }) => {
+    const found = broken(
+      (story) => {
+        const end = (): void => {
+          story.change(0, 'operator', { admin: 'ready', routable: true, emptyAt: null })
+          story.pass(15_000)
+        }
+        const patch = (): void => {
+          const write = story.history.at(-1)!
+          Object.assign(write, { leftAt: write.at - beforeMs })
+        }
+        story.upgrade(0, { without: ['drain', 'restore'], before: { patch: end, notReady: patch } })
+      },
+      { ...LAG, maintained: [0] },
+    )
+    expect(found.includes('I2')).toBe(!excused)
+  })
+
+  test.each([
     { sent: 'before the pod was not ready any more', beforeMs: 20_000, excused: true },
     { sent: 'when it had long been so', beforeMs: 5_000, excused: false },
   ])('a restore intent that was long on its way: sent $sent', ({ beforeMs, excused }) => {

@@ -7,15 +7,18 @@ import { awakeMs, holdersAt, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
-  if (pod.journal?.step !== 'patched' || pod.journal.entry !== pod.patch?.entry)
-    report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
+  const { journal } = pod
+  const saysSo = journal?.step === 'patched' && journal.entry === pod.patch?.entry
+  // What somebody does to a target while the write is on its way, however long that takes, sluice cannot know.
+  const leftAt = saysSo ? journal.leftAt : at
+  if (!saysSo) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
-    if (state!.routable && !isExcused(world, target, at))
+    if (state!.routable && !isExcused(world, target, leftAt))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
     // Requests that nobody counts are given the settle time, and no more.
     if (
-      (isHeldOut(target) && !isLongHeldOut(world, target, at)) ||
+      (isHeldOut(target) && !isLongHeldOut(world, target, leftAt)) ||
       target.level === 'G0' ||
       world.scenario.proceeds ||
       world.scenario.uncounted?.includes(target.balancer)
