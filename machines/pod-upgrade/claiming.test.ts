@@ -1,29 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { Journal, PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { PodView, ReadJournal } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { DEADLINES, createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
+import { OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
 /* An earlier owner has left a record open: it is taken over before anything else is done. This owner has epoch 2. */
 
-const UNKNOWN = { kind: 'unknown', message: 'no answer' }
-const REJECTED = { kind: 'rejected', message: 'test failed' }
-
-function recorded(step: Journal['step'], change: Partial<Journal> = {}): ReadJournal {
-  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
-  const patched = step === 'drain' ? {} : { generation: 2 }
-  return {
-    kind: 'read',
-    journal: { run: 'run-1', epoch: 1, attempt: 1, step, baseline, targets: [TARGET], ...patched, ...change },
-  }
-}
-
-const CLOSED: ReadJournal = {
-  kind: 'read',
-  journal: { run: 'run-1', epoch: 1, attempt: 1, step: 'closed', baseline: [], targets: [] },
-}
+const CLOSED = recorded('closed', { epoch: 1, targets: [] })
 
 const read = (stored: ReadJournal, pod: PodView = PODS.before) => ({ kind: 'read', seen: { pod, stored } })
 const contextOf = ({ actor }: Drive) => actor.getSnapshot().context
@@ -45,29 +31,29 @@ test.each([
   { step: 'patched', pod: PODS.witness, next: 'restarting.confirming' },
   { step: 'restore', pod: PODS.ready, next: 'restoring.reading' },
 ] as const)('$step: the same record in this owner’s name, then the read-back', async ({ step, pod, next }) => {
-  const stored = recorded(step)
+  const stored = recorded(step, { epoch: 1 })
   const drive = createDrive({ stored, pod })
   expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
   const input = drive.input() as StoreInput
   expect(input).toMatchObject({ claims: true, stored, record: { run: 'run-1', epoch: 2, attempt: 1, step, targets: [TARGET] } })
-  expect(input.record.baseline).toEqual((stored as { journal: Journal }).journal.baseline)
+  expect(input.record.baseline).toEqual(stored.journal.baseline)
   await drive.stored()
   expect([drive.state(), drive.calling()]).toEqual([next, 'inspect'])
 })
 
 test('of another run it keeps which one has drained it', () => {
-  const drive = createDrive({ stored: recorded('patched', { run: 'run-0' }), pod: PODS.witness })
+  const drive = createDrive({ stored: recorded('patched', { epoch: 1, run: 'run-0' }), pod: PODS.witness })
   expect((drive.input() as StoreInput).record).toMatchObject({ run: 'run-1', epoch: 2, origin: 'run-0' })
 })
 
 test.each(['drain', 'patched', 'restore'] as const)('%s of this owner is not claimed', (step) => {
-  const drive = createDrive({ stored: recorded(step, { epoch: 2 }), pod: PODS.ready })
+  const drive = createDrive({ stored: recorded(step), pod: PODS.ready })
   expect(drive.calling()).toBe('inspect')
 })
 
 describe('closed meanwhile by the earlier owner: no effect', () => {
   test('and still to do: it waits for its place, as an attempt of its own', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     await refused(drive, read(CLOSED))
     expect([drive.state(), drive.calling()]).toEqual(['queued', undefined])
     drive.send({ type: 'start' })
@@ -77,21 +63,21 @@ describe('closed meanwhile by the earlier owner: no effect', () => {
   })
 
   test('and done: skipped', async () => {
-    const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+    const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.ready })
     await refused(drive, read(CLOSED, PODS.ready))
     expect(end(drive)).toMatchObject({ state: 'done', outcome: 'skipped' })
   })
 
   test('and interrupted: unchanged', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     drive.send({ type: 'interrupt' })
     await refused(drive, read(CLOSED))
     expect(end(drive)).toMatchObject({ state: 'done', outcome: 'unchanged' })
   })
 
   test('seen by the watch in the pause before another try: not written over', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
-    await refused(drive, read(recorded('drain')))
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
+    await refused(drive, read(recorded('drain', { epoch: 1 })))
     expect([drive.state(), drive.calling()]).toEqual(['claiming.pausing', undefined])
     drive.send({ type: 'observed', pod: PODS.before, stored: CLOSED })
     await drive.pass(250)
@@ -99,7 +85,7 @@ describe('closed meanwhile by the earlier owner: no effect', () => {
   })
 
   test('a rollback that was brought home says nothing of the attempt that follows', async () => {
-    const stored = recorded('restore', { rollback: [{ container: 'app', image: V1 }], generation: 3 })
+    const stored = recorded('restore', { epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 })
     const drive = createDrive({ stored, pod: PODS.backReady })
     expect(contextOf(drive).outcome).toBe('rolledBack')
     await refused(drive, read(CLOSED, PODS.backReady))
@@ -112,14 +98,14 @@ describe('another owner, later than this one, has written it', () => {
   const conflict = { state: 'stopped', outcome: 'conflict', reason: 'another owner has written the journal of this pod' }
 
   test('found when the claim was refused', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     await refused(drive, read(usurped))
     expect(end(drive)).toMatchObject(conflict)
   })
 
   test('seen by the watch in the pause before another try: not written over', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
-    await refused(drive, read(recorded('drain')))
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
+    await refused(drive, read(recorded('drain', { epoch: 1 })))
     drive.send({ type: 'observed', pod: PODS.before, stored: usurped })
     await drive.pass(250)
     expect(end(drive)).toMatchObject(conflict)
@@ -127,8 +113,8 @@ describe('another owner, later than this one, has written it', () => {
 })
 
 test('the record has gone on meanwhile: that one is claimed', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
-  await refused(drive, read(recorded('patched'), PODS.asked))
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
+  await refused(drive, read(recorded('patched', { epoch: 1 }), PODS.asked))
   await drive.pass(250)
   expect(drive.input()).toMatchObject({ claims: true, record: { step: 'patched', generation: 2, epoch: 2 } })
   await drive.stored()
@@ -136,36 +122,36 @@ test('the record has gone on meanwhile: that one is claimed', async () => {
 })
 
 test('closed, and drained anew: the prior state is that of the attempt that is open', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   const later = { ...TARGET, prior: 'weight 5' }
-  await refused(drive, read(recorded('drain', { attempt: 2, targets: [later] })))
+  await refused(drive, read(recorded('drain', { epoch: 1, attempt: 2, targets: [later] })))
   await drive.pass(250)
   expect((drive.input() as StoreInput).record).toMatchObject({ attempt: 2, targets: [later] })
 })
 
 test('a person has said meanwhile what the pod’s traffic is: that is kept', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   const said = { ...TARGET, said: 'out' as const }
-  await refused(drive, read(recorded('drain', { targets: [said] })))
+  await refused(drive, read(recorded('drain', { epoch: 1, targets: [said] })))
   await drive.pass(250)
   expect((drive.input() as StoreInput).record.targets).toEqual([said])
 })
 
 describe('no answer: read again, and decided by what is stored', () => {
   test('it had arrived', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     await drive.answer(UNKNOWN)
     await drive.answer(UNKNOWN)
     expect(drive.state()).toBe('claiming.rewaiting')
     await drive.pass(250)
-    await drive.answer(read(recorded('drain', { epoch: 2 })))
+    await drive.answer(read(recorded('drain')))
     expect([drive.state(), drive.calling()]).toEqual(['draining.reading', 'inspect'])
   })
 
   test('it had not: written again, after a pause', async () => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     await drive.answer(UNKNOWN)
-    await drive.answer(read(recorded('drain')))
+    await drive.answer(read(recorded('drain', { epoch: 1 })))
     expect(drive.calling()).toBeUndefined()
     await drive.pass(250)
     expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
@@ -173,9 +159,9 @@ describe('no answer: read again, and decided by what is stored', () => {
 })
 
 test('refused again and again: failed, after five tries', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  const drive = createDrive({ stored: recorded('patched', { epoch: 1 }), pod: PODS.witness })
   for (let tries = 1; tries <= 5; tries++) {
-    await refused(drive, read(recorded('patched'), PODS.witness))
+    await refused(drive, read(recorded('patched', { epoch: 1 }), PODS.witness))
     if (tries < 5) await drive.pass(250)
   }
   expect(end(drive)).toEqual({
@@ -187,35 +173,35 @@ test('refused again and again: failed, after five tries', async () => {
 })
 
 test('never known to be stored: failed at the restore deadline', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   for (let passed = 0; passed < DEADLINES.restoreDeadline + 500; passed += 50) {
     if (drive.calling() === 'store') await drive.answer(UNKNOWN)
-    if (drive.calling() === 'read') await drive.answer(read(recorded('drain')))
+    if (drive.calling() === 'read') await drive.answer(read(recorded('drain', { epoch: 1 })))
     await drive.pass(50)
   }
   expect(end(drive)).toMatchObject({ state: 'failed', outcome: 'failed', deadline: 'restore' })
 })
 
 test('interrupted meanwhile: claimed, and then put back', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   drive.send({ type: 'interrupt' })
   expect(drive.state()).toBe('claiming.writing')
   await drive.stored()
-  await drive.answer({ state: 'out', inFlight: 0, detail: 'out' })
+  await drive.answer(OUT)
   await drive.pass(2_000)
-  await drive.answer({ state: 'out', inFlight: 0, detail: 'out' })
+  await drive.answer(OUT)
   expect(drive.state()).toBe('readmitting.writing')
 })
 
 test('a journal that nobody can read any more is for a person', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   await refused(drive, read({ kind: 'unreadable', reason: 'it is not JSON' }))
   expect(drive.state()).toBe('needsOperator')
 })
 
 describe('the pod', () => {
   test('gone before, and its record with it: settled by what the ledger says', () => {
-    const drive = createDrive({ stored: recorded('drain'), gone: true })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }), gone: true })
     expect(drive.state()).toBe('settling.reading')
   })
 
@@ -223,7 +209,7 @@ describe('the pod', () => {
     { name: 'told by the watch', seen: UNKNOWN },
     { name: 'found by the read', seen: { kind: 'gone' } },
   ])('gone meanwhile, $name: settled', async ({ seen }) => {
-    const drive = createDrive({ stored: recorded('drain') })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
     if (seen === UNKNOWN) drive.send({ type: 'gone' })
     expect(drive.state()).toBe('claiming.writing')
     await drive.answer(REJECTED)
@@ -236,7 +222,7 @@ describe('the pod', () => {
   })
 
   test.each(['deleting', 'finished'] as const)('%s: claimed, and then settled', async (how) => {
-    const drive = createDrive({ stored: recorded('drain'), pod: { ...PODS.before, [how]: true } })
+    const drive = createDrive({ stored: recorded('drain', { epoch: 1 }), pod: { ...PODS.before, [how]: true } })
     expect(drive.state()).toBe('claiming.writing')
     await drive.stored()
     expect(drive.state()).toBe('settling.reading')
@@ -245,7 +231,7 @@ describe('the pod', () => {
 
 describe('it comes to light only when this owner has begun: prior state and attempt are those of the record', () => {
   const earlier = { ...TARGET, prior: 'weight 5' }
-  const open = recorded('drain', { targets: [earlier] })
+  const open = recorded('drain', { epoch: 1, targets: [earlier] })
   const snapshot = { kind: 'taken', targets: [{ ...TARGET, untouched: true }], address: '10.0.0.1' }
 
   const claimed = (drive: Drive) => ({ state: drive.state(), calling: drive.calling(), input: drive.input() })

@@ -1,33 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
+import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
 /* Each deadline by its name, and that a call under way is waited out: the clock is stepped, hop by hop. */
 
-const UNKNOWN = { kind: 'unknown', message: 'no answer' }
-const OUT = { state: 'out', inFlight: 0, detail: 'out' }
 const BUSY = { state: 'out', inFlight: 3, detail: 'edge/web-0 draining, 3 in flight' }
-const IN = { state: 'in', inFlight: 1, detail: 'in' }
-
-/** By this owner: nothing is to be claimed. */
-function recorded(step: Journal['step']): ReadJournal {
-  return {
-    kind: 'read',
-    journal: {
-      run: 'run-1',
-      epoch: 2,
-      attempt: 1,
-      step,
-      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
-      targets: [TARGET],
-      ...(step === 'drain' ? {} : { generation: 2 }),
-    },
-  }
-}
 
 async function draining(): Promise<Drive> {
   const drive = createDrive()
@@ -82,11 +63,7 @@ test('draining: a call under way is waited out, however late it is', async () =>
 test('draining: not confirmed in time, and put back', async () => {
   const drive = await draining()
   await drive.answer(UNKNOWN)
-  await keepAnswering(
-    drive,
-    { inspect: { state: 'unknown', inFlight: null, detail: 'no answer' } },
-    DEADLINES.drainDeadline + 500,
-  )
+  await keepAnswering(drive, { inspect: UNREAD }, DEADLINES.drainDeadline + 500)
   expect(drive.state()).toBe('readmitting.writing')
   expect((drive.input() as StoreInput).record.step).toBe('restore')
   await drive.stored()
@@ -309,7 +286,7 @@ test('a write that is refused again and again is made anew five times, with paus
   for (let round = 0; round < 100 && drive.state().startsWith('draining'); round++) {
     if (drive.calling() === 'store') {
       writes += 1
-      await drive.answer({ kind: 'rejected', message: 'test failed' })
+      await drive.answer(REJECTED)
     } else if (drive.calling() === 'read')
       await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
     else await drive.pass(50)
@@ -342,8 +319,6 @@ test('reads that succeed and writes that do not: no hot loop', async () => {
   expect(drive.state()).toMatch(/^patching/)
   expect(writes).toBeLessThanOrEqual(forMs / 250 + 1)
 })
-
-const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
 
 test('draining: an intent that is never known to be stored is given up in time, and kept out by a closed journal', async () => {
   const drive = createDrive()
@@ -427,8 +402,7 @@ describe('settling', () => {
 
 test('what a person has said of the drain is kept until the restore, and says nothing of that', async () => {
   const said = { ...TARGET, said: 'out' as const }
-  const { journal } = recorded('patched') as Extract<ReadJournal, { kind: 'read' }>
-  const word: ReadJournal = { kind: 'read', journal: { ...journal, targets: [said] } }
+  const word = recorded('patched', { targets: [said] })
   const drive = createDrive({ stored: word, pod: PODS.witness })
   expect(drive.input()).toMatchObject({ targets: [said] })
   await drive.answer(OUT)
@@ -518,7 +492,7 @@ describe('where a failed pod is rolled back', () => {
   test('a rollback that is refused again and again fails', async () => {
     const drive = await rollingBack()
     const read = { kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } }
-    await keepAnswering(drive, { store: { kind: 'rejected', message: 'test failed' }, read, inspect: OUT }, 5_000)
+    await keepAnswering(drive, { store: REJECTED, read, inspect: OUT }, 5_000)
     expect(end(drive)).toMatchObject({
       value: 'failed',
       outcome: 'failed',
@@ -529,11 +503,7 @@ describe('where a failed pod is rolled back', () => {
   test('a rollback of an owner before this one that lands late is gone on with', async () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
     await drive.answer(OUT)
-    const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
-    const late: ReadJournal = {
-      kind: 'read',
-      journal: { ...journal, epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 },
-    }
+    const late = recorded('patched', { epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 })
     drive.send({ type: 'observed', pod: PODS.backSeen, stored: late })
     expect(drive.state()).toBe('claiming.writing')
     await drive.stored()
@@ -544,11 +514,8 @@ describe('where a failed pod is rolled back', () => {
   })
 
   test('of another run it is not gone on with: that asked for other images', async () => {
-    const journal = (recorded('patched') as Extract<ReadJournal, { kind: 'read' }>).journal
-    const other: ReadJournal = {
-      kind: 'read',
-      journal: { ...journal, run: 'run-0', epoch: 1, rollback: [{ container: 'app', image: V1 }], generation: 3 },
-    }
+    const rollback = [{ container: 'app', image: V1 }]
+    const other = recorded('patched', { run: 'run-0', epoch: 1, rollback, generation: 3 })
     const drive = createDrive({ stored: other, pod: PODS.backReady }, rollsBack)
     expect((drive.input() as StoreInput).record).not.toHaveProperty('rollback')
     await drive.stored()

@@ -1,30 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { TARGET, V1 } from './testing/world.ts'
+import { recorded, UNKNOWN } from './testing/recorded.ts'
+import { TARGET } from './testing/world.ts'
 
 /* A load balancer that cannot be read, and whose answer was lost: nothing is sent again, and a person is asked. */
 
 const HIDDEN = { state: 'unknown', hidden: true, inFlight: null, detail: 'edge/web-0 unknown' }
-const UNKNOWN = { kind: 'unknown', message: 'no answer' }
-
-/** By an earlier owner. */
-function recorded(step: Journal['step']): ReadJournal {
-  return {
-    kind: 'read',
-    journal: {
-      run: 'run-1',
-      epoch: 1,
-      attempt: 1,
-      step,
-      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
-      targets: [TARGET],
-      ...(step === 'drain' ? {} : { generation: 2 }),
-    },
-  }
-}
 
 /** Sends it on its way until the drain is called. */
 async function draining(): Promise<Drive> {
@@ -65,7 +48,7 @@ test('also where the run was interrupted meanwhile: a restore could be overtaken
 })
 
 test.each(['drain', 'restore'] as const)('another process finds the %s intent', async (step) => {
-  const drive = createDrive({ stored: recorded(step) })
+  const drive = createDrive({ stored: recorded(step, { epoch: 1 }) })
   await drive.stored()
   expect(drive.calling()).toBe('inspect')
   expect(drive.input()).toMatchObject({ wasOut: false })
@@ -74,14 +57,14 @@ test.each(['drain', 'restore'] as const)('another process finds the %s intent', 
 })
 
 test('another process finds it patched: that was done on the word of the load balancer', async () => {
-  const drive = createDrive({ pod: PODS.asked, stored: recorded('patched') })
+  const drive = createDrive({ pod: PODS.asked, stored: recorded('patched', { epoch: 1 }) })
   await drive.stored()
   expect(drive.calling()).toBe('inspect')
   expect(drive.input()).toMatchObject({ wasOut: true })
 })
 
 test('the pod is gone', async () => {
-  const drive = createDrive({ stored: recorded('drain'), gone: true })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }), gone: true })
   await drive.answer(HIDDEN)
   expect(end(drive)).toEqual(asked('drain'))
 })

@@ -1,26 +1,17 @@
 import { expect, test } from 'vitest'
 import { createActor, SimulatedClock, waitFor } from 'xstate'
-import type { Journal, TrafficReading } from '../../src/pods/glossary.ts'
+import type { TrafficReading } from '../../src/pods/glossary.ts'
 import { podUpgradeMachine } from './index.ts'
 import type { EffectAnswer, PodPorts } from './ports.ts'
 import { missingPorts, portActors } from './ports.ts'
 import { PODS } from './testing/explore.ts'
-import { TARGET, WANTED } from './testing/world.ts'
+import { recorded } from './testing/recorded.ts'
+import { WANTED } from './testing/world.ts'
 
 /*
  * A drain that nobody answered was sent again, and the first arrives after the restore. Setting a state cannot be safe
  * from that: it has to be seen, and repaired, while the restore intent is still open.
  */
-
-const journal: Journal = {
-  run: 'run-1',
-  epoch: 1,
-  attempt: 1,
-  step: 'restore',
-  generation: 2,
-  baseline: [],
-  targets: [TARGET],
-}
 
 /** Begins at an open restore intent; plays back these answers and readings, and tells what was called. */
 async function play(answers: EffectAnswer[], readings: TrafficReading['state'][]): Promise<{ calls: string[]; value: unknown }> {
@@ -43,9 +34,9 @@ async function play(answers: EffectAnswer[], readings: TrafficReading['state'][]
   const actor = createActor(podUpgradeMachine.provide({ actors: portActors(ports), delays: { restoreDeadline: 60_000 } }), {
     input: {
       pod: PODS.ready,
-      stored: { kind: 'read', journal },
+      stored: recorded('restore'),
       run: 'run-1',
-      epoch: 1,
+      epoch: 2,
       wanted: WANTED,
       rehearsed: false,
       address: '10.0.0.1',
@@ -95,7 +86,6 @@ test.each([{ lateCall: true as const }, {}])(
       compare: async () => ({ kind: 'equal' }),
       store: async ({ record }) => ({ kind: 'stored', seen: { pod: PODS.ready, stored: { kind: 'read', journal: record } } }),
     }
-    const { generation: _, ...drained } = journal
     const machine = podUpgradeMachine.provide({
       actors: portActors(ports),
       delays: {
@@ -110,9 +100,9 @@ test.each([{ lateCall: true as const }, {}])(
       clock,
       input: {
         pod: PODS.before,
-        stored: { kind: 'read', journal: { ...drained, step: 'drain' } },
+        stored: recorded('drain'),
         run: 'run-1',
-        epoch: 1,
+        epoch: 2,
         wanted: WANTED,
         rehearsed: false,
         address: '10.0.0.1',

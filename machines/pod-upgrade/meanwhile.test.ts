@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Journal, PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { PodView, ReadJournal } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
+import { IN, OUT, recorded, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
 
 /*
@@ -11,23 +12,11 @@ import { TARGET, V1, V2 } from './testing/world.ts'
  * reading the code, and would have been sent all the same.
  */
 
-const OUT = { state: 'out', inFlight: 0, detail: 'out' }
-const IN = { state: 'in', inFlight: 1, detail: 'in' }
-const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
 const MOVED = { ...PODS.ready, ip: '10.0.0.9' }
-
-function recorded(step: Journal['step'], change: Partial<Journal> = {}): ReadJournal {
-  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
-  const patched = step === 'drain' ? {} : { generation: 2 }
-  return {
-    kind: 'read',
-    journal: { run: 'run-1', epoch: 2, attempt: 1, step, baseline, targets: [TARGET], ...patched, ...change },
-  }
-}
 
 /** The record of a re-admission by an earlier owner: nothing was patched. */
 function readmitted(): ReadJournal {
-  const { generation: _, ...journal } = (recorded('restore', { epoch: 1 }) as Extract<ReadJournal, { kind: 'read' }>).journal
+  const { generation: _, ...journal } = recorded('restore', { epoch: 1 }).journal
   return { kind: 'read', journal }
 }
 
@@ -225,7 +214,7 @@ describe('what is settled', () => {
     await drive.answer(OUT)
     drive.send({ type: 'heir', heir: { ...heir, pod: { ...MOVED, uid: 'heir' }, sameAddress: false }, expected: true })
     for (let passed = 0; passed < DEADLINES.settleDeadline + 10_000; passed += 5_000) {
-      while (drive.calling() === 'relocate') await drive.answer({ kind: 'unknown', message: 'no answer' })
+      while (drive.calling() === 'relocate') await drive.answer(UNKNOWN)
       await drive.pass(5_000)
     }
     expect(drive.state()).toBe('needsOperator')

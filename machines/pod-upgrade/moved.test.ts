@@ -1,33 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { Journal, JournalTarget, PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import type { EffectInput, RelocateInput, SettleInput, TargetsInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { TARGET, V1 } from './testing/world.ts'
+import { IN, OUT, recorded, UNKNOWN } from './testing/recorded.ts'
+import { TARGET } from './testing/world.ts'
 
 /* The pod, or the one in its place, is at another address than its entry in the load balancer. */
 
-const OUT = { state: 'out', inFlight: 0, detail: 'out' }
-const IN = { state: 'in', inFlight: 0, detail: 'in' }
 const REMOVED = { ...OUT, removed: true }
 const ELSEWHERE = { kind: 'elsewhere', message: 'at its new address 10.0.0.9 it is in no load balancer' }
 const NOW: JournalTarget = { ...TARGET, target: 'web-0@10.0.0.9' }
 const FOLLOWED = { kind: 'same', address: '10.0.0.9', targets: [NOW] }
-
-/** By this owner: nothing is to be claimed. */
-const patched: ReadJournal = {
-  kind: 'read',
-  journal: {
-    run: 'run-1',
-    epoch: 2,
-    attempt: 1,
-    step: 'patched',
-    generation: 2,
-    baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
-    targets: [TARGET],
-  } satisfies Journal,
-}
 
 const end = ({ actor }: Drive) => {
   const { value, context } = actor.getSnapshot()
@@ -36,7 +21,7 @@ const end = ({ actor }: Drive) => {
 
 describe('the same pod, whose sandbox died', () => {
   const moved: PodView = { ...PODS.ready, ip: '10.0.0.9' }
-  const start = (): Drive => createDrive({ pod: moved, stored: patched, address: '10.0.0.1' })
+  const start = (): Drive => createDrive({ pod: moved, stored: recorded('patched'), address: '10.0.0.1' })
 
   test('goes on with its entry, once that has followed it', async () => {
     const drive = start()
@@ -52,8 +37,7 @@ describe('the same pod, whose sandbox died', () => {
   })
 
   test('is claimed first, where an earlier owner has left it: no effect rests on an old look at it', async () => {
-    const journal: Journal = { ...(patched as { journal: Journal }).journal, epoch: 1 }
-    const drive = createDrive({ pod: moved, stored: { kind: 'read', journal }, address: '10.0.0.1' })
+    const drive = createDrive({ pod: moved, stored: recorded('patched', { epoch: 1 }), address: '10.0.0.1' })
     expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
     await drive.stored()
     expect([drive.state(), drive.calling()]).toEqual(['settling.relocating', 'relocate'])
@@ -79,9 +63,7 @@ describe('the same pod, whose sandbox died', () => {
   })
 
   test('that was not patched yet is closed, and begins anew with what it is in now', async () => {
-    const journal: Journal = { ...(patched as { journal: Journal }).journal, step: 'drain' }
-    delete journal.generation
-    const drive = createDrive({ pod: PODS.moved, stored: { kind: 'read', journal }, address: '10.0.0.1' })
+    const drive = createDrive({ pod: PODS.moved, stored: recorded('drain'), address: '10.0.0.1' })
     await drive.answer(ELSEWHERE)
     await drive.answer(REMOVED)
     expect(drive.state()).toBe('readmitting.writing')
@@ -90,7 +72,7 @@ describe('the same pod, whose sandbox died', () => {
 
   test('is asked for again where that could not be known', async () => {
     const drive = start()
-    await drive.answer({ kind: 'unknown', message: 'no answer' })
+    await drive.answer(UNKNOWN)
     expect(drive.calling()).toBeUndefined()
     await drive.pass(300)
     expect(drive.calling()).toBe('relocate')

@@ -1,51 +1,41 @@
 import { describe, expect, test } from 'vitest'
-import type { Journal, ReadJournal } from '../../src/pods/glossary.ts'
 import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { TARGET, V1 } from './testing/world.ts'
+import { IN, OUT, recorded, REJECTED, UNREAD } from './testing/recorded.ts'
+import { TARGET } from './testing/world.ts'
 
 /* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
 
-const OUT = { state: 'out', inFlight: 0, detail: 'out' }
-const IN = { state: 'in', inFlight: 1, detail: 'in' }
-const UNREAD = { state: 'unknown', inFlight: null, detail: 'no answer' }
-
-function recorded(step: Journal['step'], epoch = 1, run = 'run-1'): ReadJournal {
-  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
-  const patched = step === 'drain' ? {} : { generation: 2 }
-  return { kind: 'read', journal: { run, epoch, attempt: 1, step, baseline, targets: [TARGET], ...patched } }
-}
-
 test('an earlier owner’s images patch lands while this one writes its own: the restart is judged by that one’s baseline', async () => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   await drive.stored()
   await drive.answer(OUT)
   await drive.pass(2_000)
   await drive.answer(OUT)
   expect(drive.state()).toBe('patching.writing')
-  await drive.answer({ kind: 'rejected', message: 'test failed' })
-  await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: recorded('patched') } })
+  await drive.answer(REJECTED)
+  await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: recorded('patched', { epoch: 1 }) } })
   expect(drive.state()).toBe('claiming.writing')
   await drive.stored()
   expect(drive.state()).toBe('restarting.confirming')
   await drive.answer(OUT)
   expect(drive.actor.getSnapshot().context.record).toMatchObject({ epoch: 2, step: 'patched', generation: 2 })
-  drive.send({ type: 'observed', pod: PODS.witness, stored: recorded('patched', 2) })
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched', 2) })
+  drive.send({ type: 'observed', pod: PODS.witness, stored: recorded('patched') })
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
   expect(drive.state()).toBe('warming.steady')
 })
 
 test.each([
-  { name: 'a later epoch', stored: recorded('drain', 3) },
-  { name: 'the same epoch, another run', stored: recorded('drain', 2, 'run-9') },
+  { name: 'a later epoch', stored: recorded('drain', { epoch: 3 }) },
+  { name: 'the same epoch, another run', stored: recorded('drain', { run: 'run-9' }) },
 ])('$name has written the journal: stopped, whatever was decided before', async ({ stored }) => {
-  const drive = createDrive({ stored: recorded('drain', 2) })
+  const drive = createDrive({ stored: recorded('drain') })
   drive.send({ type: 'interrupt' })
-  await drive.answer({ state: 'in', inFlight: 0, detail: 'in' })
+  await drive.answer(IN)
   expect(drive.state()).toBe('readmitting.writing')
-  await drive.answer({ kind: 'rejected', message: 'test failed' })
+  await drive.answer(REJECTED)
   await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored } })
   expect(drive.state()).toBe('stopped')
   expect(drive.actor.getSnapshot().context).toMatchObject({
@@ -55,14 +45,14 @@ test.each([
 })
 
 test('deleted while its restore is in doubt: nothing is put back for it', async () => {
-  const drive = createDrive({ stored: recorded('restore', 2), pod: PODS.ready })
-  drive.send({ type: 'observed', pod: { ...PODS.ready, deleting: true }, stored: recorded('restore', 2) })
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  drive.send({ type: 'observed', pod: { ...PODS.ready, deleting: true }, stored: recorded('restore') })
   await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
 })
 
 test('put back after an interrupt, and somebody has patched it meanwhile: it stays out, and says so', async () => {
-  const drive = createDrive({ stored: recorded('drain', 2), pod: PODS.asked })
+  const drive = createDrive({ stored: recorded('drain'), pod: PODS.asked })
   drive.send({ type: 'interrupt' })
   await drive.answer(OUT)
   await drive.pass(DELAYS.settle)
@@ -76,7 +66,7 @@ test('put back after an interrupt, and somebody has patched it meanwhile: it sta
 
 /** Adopted, drained anew while the drain of its earlier owner may still arrive, interrupted, and read as out. */
 async function interruptedWithLateDrain(): Promise<Drive> {
-  const drive = createDrive({ stored: recorded('drain', 2) })
+  const drive = createDrive({ stored: recorded('drain') })
   await drive.answer(IN)
   drive.send({ type: 'start' })
   await drive.answer(IN)
@@ -128,8 +118,8 @@ test('an earlier owner has closed an attempt that was not known of: looked at an
   drive.send({ type: 'start' })
   await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
   await drive.answer({ kind: 'stored' })
-  await drive.answer({ kind: 'rejected', message: 'test failed' })
-  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('closed') } })
+  await drive.answer(REJECTED)
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('closed', { epoch: 1 }) } })
   expect([drive.state(), drive.calling()]).toEqual(['checking.inspecting', 'snapshot'])
   await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
   await drive.answer({ kind: 'stored' })
@@ -137,9 +127,9 @@ test('an earlier owner has closed an attempt that was not known of: looked at an
 })
 
 test('evicted while it restarts: settled, and not waited for', async () => {
-  const drive = createDrive({ stored: recorded('patched', 2), pod: PODS.witness })
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)
-  drive.send({ type: 'observed', pod: { ...PODS.witness, finished: true }, stored: recorded('patched', 2) })
+  drive.send({ type: 'observed', pod: { ...PODS.witness, finished: true }, stored: recorded('patched') })
   expect(drive.state()).toBe('settling.reading')
 })
 
@@ -160,7 +150,7 @@ test.each([
   { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'] },
 ])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads }) => {
   const evicted = { ...PODS.before, finished: true }
-  const drive = createDrive({ stored: recorded('drain', 2), pod: evicted })
+  const drive = createDrive({ stored: recorded('drain'), pod: evicted })
   for (const state of reads) await drive.answer({ state, inFlight: 0, detail: state })
   drive.send({ type: 'heir', ...heir })
   expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
@@ -189,14 +179,14 @@ test.each([
   { inFlight: 0, next: 'patching.writing' },
   { inFlight: 2, next: 'emptying.settling' },
 ])('the images patch is made again only where it is still empty: $inFlight in flight', async ({ inFlight, next }) => {
-  const drive = createDrive({ stored: recorded('drain') })
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   await drive.stored()
   await drive.answer(OUT)
   await drive.pass(DELAYS.settle)
   await drive.answer(OUT)
   expect(drive.state()).toBe('patching.writing')
   await drive.answer({ kind: 'unknown', message: 'connection reset' })
-  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain', 2) } })
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } })
   await drive.pass(DELAYS.retry)
   expect(drive.state()).toBe('patching.confirming')
   await drive.answer({ ...OUT, inFlight })
@@ -255,7 +245,7 @@ test('its place is gone while the drain intent is to be tried again: it waits, a
 
 describe('an earlier owner has written down that it would be drained, and it is in rotation', () => {
   async function adopted(): Promise<Drive> {
-    const drive = createDrive({ stored: recorded('drain', 2) })
+    const drive = createDrive({ stored: recorded('drain') })
     await drive.answer(IN)
     expect([drive.state(), drive.calling()]).toEqual(['draining.admitting', undefined])
     return drive
@@ -290,7 +280,7 @@ describe('an earlier owner has written down that it would be drained, and it is 
     { reads: { state: 'mixed', inFlight: 1, detail: 'mixed' }, leadsTo: 'draining.calling' },
     { reads: UNREAD, leadsTo: 'draining.waiting' },
   ])('what is out in part, or may be, has its place: $reads.state', async ({ reads, leadsTo }) => {
-    const drive = createDrive({ stored: recorded('drain', 2) })
+    const drive = createDrive({ stored: recorded('drain') })
     await drive.answer(reads)
     expect(drive.state()).toBe(leadsTo)
   })

@@ -1,0 +1,23 @@
+import type { Journal, ReadJournal, TrafficReading } from '../../../src/pods/glossary.ts'
+import { TARGET, V1 } from './world.ts'
+
+/* What a machine finds written down, and is answered, in most of its tests. */
+
+/** By the machine under test, which has epoch 2: nothing is to be claimed. An earlier owner has `{ epoch: 1 }`. */
+export function recorded(step: Journal['step'], change: Partial<Journal> = {}): Extract<ReadJournal, { kind: 'read' }> {
+  const baseline = [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }]
+  const patched = step === 'drain' ? {} : { generation: 2 }
+  return {
+    kind: 'read',
+    journal: { run: 'run-1', epoch: 2, attempt: 1, step, baseline, targets: [TARGET], ...patched, ...change },
+  }
+}
+
+export const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: 'out' }
+export const IN: TrafficReading = { state: 'in', inFlight: 1, detail: 'in' }
+export const UNREAD: TrafficReading = { state: 'unknown', inFlight: null, detail: 'no answer' }
+
+/** Of a call: it may have arrived. */
+export const UNKNOWN = { kind: 'unknown', message: 'no answer' }
+/** Of a write. */
+export const REJECTED = { kind: 'rejected', message: 'test failed' }
