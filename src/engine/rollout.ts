@@ -6,17 +6,17 @@ import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
-import type { Journal, PodView } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
 import { admit } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
+import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import { heirOf } from './heirs.ts'
 import { podResult } from './pod-result.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
-import type { Exposed } from './reload-guard.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
@@ -88,10 +88,6 @@ export interface RolloutOptions {
   tell(event: RunEventBody): void
 }
 
-/** Out, and in no state to serve; also where an images patch is still on its way, which may take long. */
-const EXPOSED = new Set<PodState>(['patching', 'restarting', 'warming', 'rollingBack', 'failed'])
-/** A write is under way there, and is waited out. */
-const WRITING = new Set<PodState>(['patching', 'rollingBack'])
 /**
  * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
  * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
@@ -136,7 +132,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
-  const reloadGuard = createReloadGuard({ clock, traffic, exposed: exposedPods, onLooked: plan })
+  const exposed = () => exposedPods({ members: members.values(), store, traffic })
+  const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
   /** In the state that the pod is in. */
   const waitedMs = ({ context }: { context: PodContext }): number =>
     clock.now() - (members.get(context.uid)?.since ?? clock.now())
@@ -381,34 +378,6 @@ export function createRollout(options: RolloutOptions): Rollout {
     const gone = placeOf(member)
     const heir = heirOf(gone, contextOf(member).record, store.all())
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
-  }
-
-  function exposedPods(): Exposed[] {
-    return [...members.values()].flatMap((member): Exposed[] => {
-      const { uid, name, actor } = member
-      const record = exposedRecord(member)
-      if (record === undefined) return []
-      // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
-      // write that is under way is waited out.
-      const reloaded = async (): Promise<void> => {
-        // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
-        const now = exposedRecord(member)
-        if (now === undefined) return
-        const isMeant = (): boolean => exposedRecord(member) !== undefined
-        const hears = member.result === undefined && !WRITING.has(member.state!)
-        if (hears) actor.send({ type: 'reloaded' })
-        else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, isMeant })
-      }
-      return [{ uid, record, reloaded }]
-    })
-  }
-
-  /** The record of a pod that is out, and in no state to serve. */
-  function exposedRecord(member: Member): Journal | undefined {
-    const context = contextOf(member)
-    // What is left of one that is gone is settled by the ledger, whatever its record says.
-    const isThere = !isVanished(context) && store.get(member.uid) !== undefined
-    return isThere && EXPOSED.has(member.state!) && context.record?.step === 'patched' ? context.record : undefined
   }
 
   function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {

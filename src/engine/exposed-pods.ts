@@ -1,0 +1,57 @@
+import type { Actor } from 'xstate'
+import { isVanished } from '../../machines/pod-upgrade/facts.ts'
+import type { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
+import type { Journal } from '../pods/glossary.ts'
+import type { PodResult, PodState } from './events.ts'
+import type { PodStore } from './pod-store.ts'
+import type { Exposed } from './reload-guard.ts'
+import type { Traffic } from './traffic.ts'
+
+/** Out, and in no state to serve; also where an images patch is still on its way, which may take long. */
+const EXPOSED = new Set<PodState>(['patching', 'restarting', 'warming', 'rollingBack', 'failed'])
+/** A write is under way there, and is waited out. */
+const WRITING = new Set<PodState>(['patching', 'rollingBack'])
+
+/** A pod that has its machine: the rollout's own, not a copy, since it is looked at again once its traffic has been read. */
+export interface ExposableMember {
+  readonly uid: string
+  readonly name: string
+  readonly actor: Pick<Actor<typeof podUpgradeMachine>, 'getSnapshot' | 'send'>
+  readonly state: PodState | null
+  readonly result: PodResult | undefined
+}
+
+export interface ExposedPodsOptions {
+  members: Iterable<ExposableMember>
+  store: Pick<PodStore, 'get'>
+  traffic: Pick<Traffic, 'effect'>
+}
+
+/** Those that must get no request now. One that does get some is drained again: by its machine, as long as that hears. */
+export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Exposed[] {
+  return Array.from(members).flatMap((member): Exposed[] => {
+    const { uid, name, actor } = member
+    const record = exposedRecord(member, store)
+    if (record === undefined) return []
+    // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
+    // write that is under way is waited out.
+    const reloaded = async (): Promise<void> => {
+      // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
+      const now = exposedRecord(member, store)
+      if (now === undefined) return
+      const isMeant = (): boolean => exposedRecord(member, store) !== undefined
+      const hears = member.result === undefined && !WRITING.has(member.state!)
+      if (hears) actor.send({ type: 'reloaded' })
+      else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, isMeant })
+    }
+    return [{ uid, record, reloaded }]
+  })
+}
+
+/** The record of a pod that is out, and in no state to serve. */
+function exposedRecord({ uid, actor, state }: ExposableMember, store: ExposedPodsOptions['store']): Journal | undefined {
+  const { context } = actor.getSnapshot()
+  // What is left of one that is gone is settled by the ledger, whatever its record says.
+  const isThere = !isVanished(context) && store.get(uid) !== undefined
+  return isThere && EXPOSED.has(state!) && context.record?.step === 'patched' ? context.record : undefined
+}
