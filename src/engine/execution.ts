@@ -8,9 +8,12 @@ import type { Account } from './account.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
+import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
+import { ghostsOf } from './ghosts.ts'
 import type { RunLedgers } from './history.ts'
-import { closeLedgers, ghostsOf, openRunLedger, warnOfLostJournals } from './history.ts'
-import { endingOfAbort, worstOutcome } from './outcome.ts'
+import { openRunLedger } from './history.ts'
+import { warnOfLostJournals } from './lost-journals.ts'
+import { endingOfAbort, withOverlooked, worstOutcome } from './outcome.ts'
 import type { Given, Obedience } from './obedience.ts'
 import { createObedience } from './obedience.ts'
 import type { Order } from './order.ts'
@@ -277,25 +280,20 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     // Begun, and not at its end: for the next abort.
     if (isAborted() && aborted === undefined) return
     try {
+      const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
+      if (left.overlooked.length > 0) ending = withOverlooked(endingFor(pods), left.overlooked)
       const end = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...endingFor(pods) }
       const told = { process: account.process(end), pods: account.pods(atMs()) }
-      const isIncomplete = !isComplete(pods)
-      const overlooked = await closeLedgers({
+      await closeLedgers({
         ledgers,
-        pods,
-        isIncomplete,
-        world,
+        left,
+        isComplete: isComplete(pods),
         client,
         namespace,
         clock,
         told,
         ...(aborted ? { aborted } : {}),
       })
-      if (overlooked.length > 0)
-        ending ??= {
-          outcome: 'failed',
-          reason: `not settled: ${overlooked.join(', ')} went meanwhile, or is in another request's hands`,
-        }
     } catch (error) {
       tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
     }

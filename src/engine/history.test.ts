@@ -1,138 +1,76 @@
 import { describe, expect, test } from 'vitest'
-import type { LedgerEntry } from '../journal/ledger.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import type { LedgerHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
-import { JOURNAL_KEY } from '../pods/view.ts'
-import { closeLedgers, ghostsOf, type RunLedgers } from './history.ts'
-import { rawPod } from '../pods/testing/raw-pod.ts'
+import { createFakeApi } from '../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import { openRunLedger } from './history.ts'
+import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
 
-function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerEntry {
-  const target = { loadBalancer: 'edge', target: pod, scope: 'web', prior: 'ready', untouched: false }
-  return { uid: `uid of ${pod}`, pod, state: 'open', targets: [target], ...change } as LedgerEntry
-}
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
+const V2 = [{ container: 'app', image: 'app:v2' }]
+const V3 = [{ container: 'app', image: 'app:v3' }]
 
-const notFound = {
-  async get(path: string) {
-    throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
-  },
-} as unknown as KubeClient
-
-/** A run whose ledger has these, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
-async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: string) => unknown = () => undefined) {
-  const ledger = { header: { run: 'r1' }, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
-  const client = {
-    async get(path: string) {
-      const name = path.split('/').at(-1)!
-      const found = onAsked(name)
-      if (found !== undefined) return found
-      throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
-    },
+/** Which ledger a run to v2 writes, where these are there already. */
+async function opened(...before: (Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader>)[]) {
+  const api = createFakeApi()
+  for (const header of before) {
+    const [data] = ledgerChunks({ header: { workloads: [WEB], images: V2, chunks: 1, ...header }, entries: new Map() })
+    const metadata = { name: `sluice-run-${header.run}`, labels: { [LEDGER_LABEL]: header.run } }
+    api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data })
   }
-  const found = await ghostsOf({
-    ledgers: { current: { ledger }, superseded: [], finished: [] } as unknown as RunLedgers,
-    world: { store: { get: (uid: string) => seen.includes(uid) }, workloads: [] } as unknown as World,
-    client: client as unknown as KubeClient,
-    namespace: 'default',
-    epochOf: () => 1,
+  const client = { ...api.client, create: async (_path: string, body: unknown) => body }
+  const clock = { ...createVirtualClock(), wallNow: () => Date.parse('2026-05-05') }
+  const { current, resumed, superseded, finished } = await openRunLedger({
+    request: { namespace: NAMESPACE } as unknown as RunRequest,
+    ports: { client, clock } as unknown as RunPorts,
+    world: {
+      workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
+      plan: () => ({ images: V2, pods: [] }),
+      undoing: () => undefined,
+    } as unknown as World,
+    token: 'new',
+    tell: () => {},
   })
-  return found.map(({ pod }) => pod.name)
+  const runs = (list: typeof finished): string[] => list.map(({ ledger }) => ledger.header.run)
+  const { run, startedAt } = current.ledger.header
+  return { run, startedAt, resumed, superseded: runs(superseded), finished: runs(finished) }
 }
 
-test('a pod that is gone, and that the ledger has open, is a ghost', async () => {
-  const closed = entryOf('web-1', { state: 'closed' })
-  const untargeted = entryOf('web-0', { targets: [] })
-  expect(await ghosts([entryOf('web-3'), entryOf('web-2'), closed, untargeted], ['uid of web-2'])).toEqual(['web-3'])
-})
+const EARLY = '2026-01-01T00:00:00.000Z'
+const LATER = '2026-02-02T00:00:00.000Z'
 
-test('one that goes while another is asked for is one too: nothing else would settle what was drained for it', async () => {
-  const seen = ['uid of web-3']
-  expect(await ghosts([entryOf('web-3'), entryOf('web-2')], seen, () => void seen.pop())).toEqual(['web-2', 'web-3'])
-})
-
-test('one that lives on, where the selector has lost it, is none', async () => {
-  const pod = rawPod({ name: 'web-2', uid: 'uid of web-2' })
-  expect(await ghosts([entryOf('web-2')], [], () => pod)).toEqual([])
-})
-
-interface Recorded {
-  startedAt: string
-  entry: LedgerEntry
-}
-
-function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = []) {
-  const ended: string[] = []
-  const store = ({ startedAt, entry }: Recorded) => ({
-    ledger: { header: { run: startedAt, startedAt, workloads: [] }, entries: new Map([[entry.uid, entry]]) },
-    async conclude(ending: { finished?: unknown }) {
-      if (ending.finished) ended.push(startedAt)
-    },
+test('the same request is gone on with', async () => {
+  const other = { run: 'other', startedAt: EARLY, images: V3 }
+  expect(await opened(other, { run: 'same', startedAt: LATER })).toMatchObject({
+    run: 'same',
+    resumed: true,
+    superseded: ['other'],
   })
-  const ledgers = { current: store(current), superseded: superseded.map(store), finished: finished.map(store) }
-  return { ledgers: ledgers as unknown as RunLedgers, ended }
-}
+})
 
-describe('a pod that is gone, and that a later run has settled', () => {
-  const open = { startedAt: '1', entry: entryOf('web-2') }
-  const settled = { startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }
-  const names = async ({ ledgers }: ReturnType<typeof ledgersOf>): Promise<string[]> => {
-    const found = await ghostsOf({
-      ledgers,
-      world: { store: { get: () => undefined }, workloads: [] } as unknown as World,
-      client: notFound,
-      namespace: 'default',
-      epochOf: () => 1,
+describe('not where another came after it: what that one has closed would be open again under an older record', () => {
+  test('and is open', async () => {
+    expect(await opened({ run: 'same', startedAt: EARLY }, { run: 'other', startedAt: LATER, images: V3 })).toMatchObject({
+      run: 'new',
+      resumed: false,
+      superseded: ['other', 'same'],
     })
-    return found.map(({ pod }) => pod.name)
-  }
-
-  test('is none of an earlier one, whatever an operator has done to its entry since', async () => {
-    expect(await names(ledgersOf(settled, [open]))).toEqual([])
-    expect(await names(ledgersOf({ startedAt: '3', entry: entryOf('web-9', { targets: [] }) }, [open], [settled]))).toEqual([])
   })
 
-  test('control: one that an earlier run has settled, and a later one has open', async () => {
-    expect(await names(ledgersOf({ ...open, startedAt: '3' }, [], [settled]))).toEqual(['web-2'])
+  test('and is finished', async () => {
+    const other = { run: 'other', startedAt: LATER, images: V3, finishedAt: LATER }
+    expect(await opened({ run: 'same', startedAt: EARLY }, other)).toMatchObject({
+      run: 'new',
+      superseded: ['same'],
+      finished: ['other'],
+    })
   })
 })
 
-describe('an entry of a pod that nobody has looked after', () => {
-  async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
-    const { ledgers, ended } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') }, later)
-    const overlooked = await closeLedgers({
-      ledgers,
-      pods: [],
-      isIncomplete: false,
-      world: {
-        store: { get: () => undefined },
-        traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
-      } as unknown as World,
-      client: pod ? ({ get: async () => pod } as unknown as KubeClient) : notFound,
-      namespace: 'default',
-      clock: createVirtualClock(),
-      told: {} as Parameters<typeof closeLedgers>[0]['told'],
-    })
-    return { overlooked, ended }
-  }
-  const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
-
-  test('keeps the run open, and is named: it went while it waited', async () => {
-    expect(await close('out')).toEqual({ overlooked: ['web-2'], ended: [] })
-  })
-
-  test('or it lives on, drained, where the selector has lost it', async () => {
-    const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: journal } })
-    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
-  })
-
-  test('control: a later run has settled it', async () => {
-    const later = [{ startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }]
-    expect(await close('out', undefined, later)).toEqual({ overlooked: [], ended: ['1', '2'] })
-  })
-
-  test('control: it was never drained', async () => {
-    expect(await close('in')).toEqual({ overlooked: [], ended: ['1'] })
-    expect(await close('out', rawPod({ name: 'web-2', uid: 'uid of web-2' }))).toEqual({ overlooked: [], ended: ['1'] })
-  })
+test('a new one comes after those before it, though another machine’s clock was ahead', async () => {
+  const ahead = { run: 'other', startedAt: '2027-07-07T00:00:00.000Z', images: V3 }
+  expect(await opened(ahead)).toMatchObject({ run: 'new', startedAt: '2027-07-07T00:00:00.001Z' })
+  expect(await opened({ ...ahead, startedAt: EARLY })).toMatchObject({ run: 'new', startedAt: '2026-05-05T00:00:00.000Z' })
 })

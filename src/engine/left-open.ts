@@ -2,6 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { listLedgers } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
 import { unsettled } from './unsettled.ts'
 import type { World } from './world.ts'
 
@@ -38,11 +39,12 @@ export async function unfinished(
 ): Promise<string[]> {
   const isAsked = (one: { kind: string; name: string }): boolean =>
     refs.some(({ kind, name }) => kind === one.kind && name === one.name)
-  return (await listLedgers(client, namespace)).flatMap((found) => {
-    if (found.kind !== 'read' || found.ledger.header.finishedAt !== undefined) return []
-    const { header, entries } = found.ledger
-    const left = [...entries.values()].filter(({ state }) => state !== 'closed')
-    if (left.length === 0 || !header.workloads.some(isAsked)) return []
-    return [`run ${header.run} is not finished, and may have left half done: ${left.map(({ pod }) => pod).join(', ')}`]
-  })
+  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  return ledgers
+    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isAsked))
+    .flatMap((ledger) => {
+      const left = openEntries(ledger, ledgers).map(({ pod }) => pod)
+      if (left.length === 0) return []
+      return [`run ${ledger.header.run} is not finished, and may have left half done: ${left.join(', ')}`]
+    })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodOutcome, PodResult } from './events.ts'
-import { endingOfAbort, worstOutcome } from './outcome.ts'
+import { endingOfAbort, withOverlooked, worstOutcome } from './outcome.ts'
 
 const pod = (outcome: PodOutcome, out = false): PodResult => ({
   uid: outcome,
@@ -23,6 +23,17 @@ describe('the worst of all pods', () => {
   ])('%j: %s', (outcomes, worst) => {
     expect(worstOutcome(outcomes.map((outcome) => pod(outcome))).outcome).toBe(worst)
   })
+})
+
+test('a run is no success where it leaves pods that nobody has looked after, and what is worse stays so', () => {
+  const ends = (['done', 'aborted', 'needsOperator'] as const).map((outcome) =>
+    withOverlooked({ outcome, reason: 'because' }, ['web-2', 'web-0']),
+  )
+  expect(ends).toEqual([
+    { outcome: 'failed', reason: expect.stringMatching(/^not settled: web-2, web-0: .*the same command/) },
+    { outcome: 'failed', reason: expect.stringMatching(/^not settled: web-2, web-0: /) },
+    { outcome: 'needsOperator', reason: expect.stringMatching(/^because; not settled: web-2, web-0: /) },
+  ])
 })
 
 describe('an abort', () => {

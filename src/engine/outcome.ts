@@ -23,6 +23,18 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
 }
 
+/** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
+export function withOverlooked(
+  { outcome, reason }: { outcome: RunOutcome; reason: string },
+  pods: readonly string[],
+): { outcome: RunOutcome; reason: string } {
+  const left =
+    `not settled: ${pods.join(', ')}: gone while they waited for their turn, or no longer of this request. sluice status ` +
+    `says what may be drained for them, and the same command again goes on with it`
+  if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
+  return { outcome, reason: `${reason}; ${left}` }
+}
+
 /**
  * What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not.
  * `takesOver`: of another's run, so that `pods` are no more than those which that has left open.

@@ -22,6 +22,8 @@ interface Given {
   /** Who has the target of the first pod out. */
   entry: Partial<LedgerEntry>
   finishedAt?: string
+  /** The same entry in the ledger of a run that came after that one, or before it. */
+  another?: { startedAt: string; state: LedgerEntry['state'] }
   /** The journal of the second pod. */
   stored?: ReadJournal
 }
@@ -30,7 +32,7 @@ const PRIOR = { state: 'ready', weight: 7 }
 const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIOR, untouched: false }
 
 /** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
-async function planned({ entry, finishedAt, stored = { kind: 'none' } }: Given) {
+async function planned({ entry, finishedAt, another, stored = { kind: 'none' } }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
   balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
@@ -42,12 +44,14 @@ async function planned({ entry, finishedAt, stored = { kind: 'none' } }: Given) 
     targets: [OUT],
     ...entry,
   }
-  const header = { run: 'r1', workloads: [WEB], images: IMAGES, startedAt: '2026-01-01', chunks: 1 }
-  const [data] = ledgerChunks({
-    header: { ...header, ...(finishedAt === undefined ? {} : { finishedAt }) },
-    entries: new Map([[left.uid, left]]),
-  })
-  api.put(`${CORE}/configmaps/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  function record(run: string, over: { startedAt: string; finishedAt?: string }, recorded: LedgerEntry): void {
+    const header = { run, workloads: [WEB], images: IMAGES, chunks: 1, ...over }
+    const [data] = ledgerChunks({ header, entries: new Map([[recorded.uid, recorded]]) })
+    const metadata = { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } }
+    api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
+  }
+  record('r1', { startedAt: '2026-01-02', ...(finishedAt === undefined ? {} : { finishedAt }) }, left)
+  if (another) record('r2', { startedAt: another.startedAt, finishedAt: '2026-01-04' }, { ...left, state: another.state })
   const pods = ['1', '2'].map((at): Observation => ({
     pod: testPod({ name: `web-${at}`, uid: `uid-${at}`, ip: `10.0.0.${at}`, containers: [{ name: 'app', image: 'app:v1' }] }),
     stored: at === '2' ? stored : { kind: 'none' },
@@ -83,8 +87,11 @@ async function planned({ entry, finishedAt, stored = { kind: 'none' } }: Given) 
   }
 }
 
-test('what sluice itself has out for a pod that is gone is no operator’s, and was as the ledger says', async () => {
-  const { refusals, isOut, targets } = await planned({ entry: {} })
+test.each<{ name: string } & Given>([
+  { name: 'gone', entry: {} },
+  { name: 'gone, and settled before', entry: {}, another: { startedAt: '2026-01-01', state: 'closed' } },
+])('what sluice itself has out for a pod that is $name is no operator’s, and was as the ledger says', async (given) => {
+  const { refusals, isOut, targets } = await planned(given)
   expect([refusals, isOut]).toEqual([[], false])
   expect(targets).toMatchObject([{ target: 'edge/a', prior: PRIOR, untouched: false }])
 })
@@ -102,6 +109,7 @@ test('what sluice itself has out for a pod that has moved since is no operator�
 
 test.each<{ name: string } & Given>([
   { name: 'settled since', entry: { state: 'closed' } },
+  { name: 'settled by a later run', entry: {}, another: { startedAt: '2026-01-03', state: 'closed' } },
   { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
   { name: 'an operator’s already then', entry: { targets: [] } },
   { name: 'of a run that is finished', entry: {}, finishedAt: '2026-01-02' },

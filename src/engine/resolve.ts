@@ -12,6 +12,7 @@ import { createOwnerLookup } from '../workloads/owner.ts'
 import { messageOf, RunError } from './errors.ts'
 import { leaseName } from './lease.ts'
 import { listLedgers, resumeLedger } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
 import type { Ownership } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import { podsPath } from './pod-store.ts'
@@ -69,11 +70,12 @@ async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: Reso
     listLedgers(client, namespace),
   ])
   const stores = ledgers.flatMap((one) => (one.kind === 'read' ? [resumeLedger(one, { client, namespace })] : []))
+  const all = stores.map(({ ledger }) => ledger)
   const entries = stores
     .filter(({ ledger }) => ledger.header.finishedAt === undefined)
     .flatMap((store) =>
-      [...store.ledger.entries.values()]
-        .filter(({ pod, state, targets }) => pod === name && state !== 'closed' && targets.length > 0)
+      openEntries(store.ledger, all)
+        .filter(({ pod, targets }) => pod === name && targets.length > 0)
         .map((entry) => ({ store, entry })),
     )
   return { namespace, name, ...(raw === undefined ? {} : { pod: podView(raw) }), entries }

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
 import { listLedgers } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
 import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
 import { resourceOf } from '../workloads/resources.ts'
@@ -201,14 +202,14 @@ function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[], namespac
   const alive = new Set(pods.map(({ uid }) => uid))
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)
-    .flatMap(({ header, entries }) =>
-      [...entries.values()]
-        .filter(({ uid, state, targets }) => !alive.has(uid) && state !== 'closed' && targets.length > 0)
+    .flatMap((ledger) =>
+      openEntries(ledger, ledgers)
+        .filter(({ uid, targets }) => !alive.has(uid) && targets.length > 0)
         .map(({ uid, pod, state, targets }): PodStatus => ({
           uid,
           name: pod,
           state: state === 'restore' ? 'restore' : 'drain',
-          run: header.run,
+          run: ledger.header.run,
           attempt: 1,
           out: state === 'abandoned' ? true : null,
           detail: `the pod is gone; ${names(targets)} may be drained for it`,

@@ -3,6 +3,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { JournalTarget } from '../pods/glossary.ts'
 import { listLedgers } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
 import type { PodStore } from './pod-store.ts'
 
 interface Observed {
@@ -18,13 +19,11 @@ export async function unsettled(
 ): Promise<(LedgerEntry & { run: string })[]> {
   const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
-  return (await listLedgers(client, namespace)).flatMap((found) => {
-    if (found.kind !== 'read') return []
-    const { header, entries } = found.ledger
-    if (header.finishedAt !== undefined || !header.workloads.some(isOurs)) return []
-    const left = [...entries.values()].filter(({ state, uid }) => state !== 'closed' && store.get(uid) === undefined)
-    return left.map((entry) => ({ ...entry, run: header.run }))
-  })
+  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  return ledgers
+    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
+    .flatMap((ledger) => openEntries(ledger, ledgers).map((entry) => ({ ...entry, run: ledger.header.run })))
+    .filter(({ uid }) => store.get(uid) === undefined)
 }
 
 /** What the next run settles, as it was before an earlier run took it out. */

@@ -270,7 +270,7 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'gone-pods-forgotten',
     breaks: 'what a dead run left drained for a pod that is gone is not looked for in the ledger',
-    changes: [{ file: 'src/engine/history.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
+    changes: [{ file: 'src/engine/ghosts.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
   },
   {
     name: 'restore-not-read-back',

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import type { KubeClient } from '../kube/client.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { rawPod } from '../pods/testing/raw-pod.ts'
+import { JOURNAL_KEY } from '../pods/view.ts'
+import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
+import type { Recorded } from './testing/ledgers.ts'
+import { entryOf, ledgersOf, notFound } from './testing/ledgers.ts'
+import type { World } from './world.ts'
+
+describe('an entry of a pod that nobody has looked after', () => {
+  async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
+    const { ledgers, ended } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') }, later)
+    const client = pod ? ({ get: async () => pod } as unknown as KubeClient) : notFound
+    const world = {
+      store: { get: () => undefined },
+      traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
+    } as unknown as World
+    const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default' })
+    const told = {} as Parameters<typeof closeLedgers>[0]['told']
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', clock: createVirtualClock(), told })
+    return { overlooked: left.overlooked, ended }
+  }
+  const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
+
+  test('keeps the run open, and is named: it went while it waited', async () => {
+    expect(await close('out')).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
+  test('or it lives on, drained, where the selector has lost it', async () => {
+    const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: journal } })
+    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
+  test('control: a later run has settled it', async () => {
+    const later = [{ startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }]
+    expect(await close('out', undefined, later)).toEqual({ overlooked: [], ended: ['1', '2'] })
+  })
+
+  test('control: it was never drained', async () => {
+    expect(await close('in')).toEqual({ overlooked: [], ended: ['1'] })
+    expect(await close('out', rawPod({ name: 'web-2', uid: 'uid of web-2' }))).toEqual({ overlooked: [], ended: ['1'] })
+  })
+})

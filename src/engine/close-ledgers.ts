@@ -1,0 +1,95 @@
+import { journalOf } from '../journal/journal.ts'
+import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { isOpen } from '../pods/open-journal.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { PodResult } from './events.ts'
+import { findAlive } from './find-alive.ts'
+import type { RunLedgers } from './history.ts'
+import { allLedgers } from './history.ts'
+import type { LedgerStore, Told } from './ledger-store.ts'
+import { deleteLedger } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
+import type { World } from './world.ts'
+
+/** Finished ledgers of a workload that are kept. */
+const KEPT = 10
+
+interface LookOptions {
+  ledgers: RunLedgers
+  pods: readonly PodResult[]
+  world: World
+  client: KubeClient
+  namespace: string
+}
+
+/** What the ledgers have open still, at the end of a run. */
+export interface LeftOpen {
+  /** With at least one pod that is not at its end. */
+  ledgers: ReadonlySet<LedgerStore>
+  /**
+   * Names of pods that may be left drained and that no machine has looked after: they went while they waited for their
+   * turn, or are another request's business.
+   */
+  overlooked: string[]
+}
+
+/** Rejects with a KubeError where the API server cannot be asked. */
+export async function findLeftOpen({ ledgers, pods, world, client, namespace }: LookOptions): Promise<LeftOpen> {
+  const results = new Map(pods.map((result) => [result.uid, result]))
+  const open = new Set<LedgerStore>()
+  const overlooked = new Set<string>()
+  for (const store of [ledgers.current, ...ledgers.superseded]) {
+    // One after another: seldom one, and after a workload was made again all of its pods.
+    for (const entry of openEntries(store.ledger, allLedgers(ledgers))) {
+      if (!(await isLeft(entry))) continue
+      open.add(store)
+      if (!results.has(entry.uid) && !world.store.get(entry.uid)) overlooked.add(entry.pod)
+    }
+  }
+  return { ledgers: open, overlooked: [...overlooked] }
+
+  async function isLeft(entry: LedgerEntry): Promise<boolean> {
+    const { uid, targets } = entry
+    const result = results.get(uid)
+    if (result)
+      return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
+    const observed = world.store.get(uid)
+    if (observed) return isOpen(observed.stored)
+    // Nobody has looked after it.
+    if (targets.every(({ untouched }) => untouched)) return false
+    const alive = await findAlive(client, namespace, entry)
+    if (alive) return isOpen(journalOf(alive))
+    const { state, removed } = await world.traffic.inspect(uid, targets)
+    return state !== 'in' && removed !== true
+  }
+}
+
+interface CloseOptions {
+  ledgers: RunLedgers
+  left: LeftOpen
+  /** Every pod was brought to its images. */
+  isComplete: boolean
+  client: KubeClient
+  namespace: string
+  clock: Clock
+  /** An order has ended the run, and those before it. */
+  aborted?: LedgerHeader['aborted']
+  /** This process's part, for the report. */
+  told: Told
+}
+
+/** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
+export async function closeLedgers(options: CloseOptions): Promise<void> {
+  const { ledgers, left, isComplete, client, namespace, clock, aborted, told } = options
+  // Of a run that nobody has ended: it is there to be gone on with, or aborted.
+  const goesOn = !aborted && !isComplete
+  for (const store of [ledgers.current, ...ledgers.superseded]) {
+    const isCurrent = store === ledgers.current
+    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store)
+    const finished = isOver ? { at: new Date(clock.wallNow()).toISOString(), ...(aborted ? { aborted } : {}) } : undefined
+    if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
+  }
+  const removable = ledgers.finished.slice(KEPT - 1)
+  for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import type { LedgerEntry } from '../journal/ledger.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import { rawPod } from '../pods/testing/raw-pod.ts'
+import { ghostsOf } from './ghosts.ts'
+import type { RunLedgers } from './history.ts'
+import { entryOf, ledgersOf, notFound } from './testing/ledgers.ts'
+import type { World } from './world.ts'
+
+/** A run whose ledger has these, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
+async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: string) => unknown = () => undefined) {
+  const ledger = { header: { run: 'r1' }, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
+  const client = {
+    async get(path: string) {
+      const name = path.split('/').at(-1)!
+      const found = onAsked(name)
+      if (found !== undefined) return found
+      throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
+    },
+  }
+  const found = await ghostsOf({
+    ledgers: { current: { ledger }, superseded: [], finished: [] } as unknown as RunLedgers,
+    world: { store: { get: (uid: string) => seen.includes(uid) }, workloads: [] } as unknown as World,
+    client: client as unknown as KubeClient,
+    namespace: 'default',
+    epochOf: () => 1,
+  })
+  return found.map(({ pod }) => pod.name)
+}
+
+test('a pod that is gone, and that the ledger has open, is a ghost', async () => {
+  const closed = entryOf('web-1', { state: 'closed' })
+  const untargeted = entryOf('web-0', { targets: [] })
+  expect(await ghosts([entryOf('web-3'), entryOf('web-2'), closed, untargeted], ['uid of web-2'])).toEqual(['web-3'])
+})
+
+test('one that goes while another is asked for is one too: nothing else would settle what was drained for it', async () => {
+  const seen = ['uid of web-3']
+  expect(await ghosts([entryOf('web-3'), entryOf('web-2')], seen, () => void seen.pop())).toEqual(['web-2', 'web-3'])
+})
+
+test('one that lives on, where the selector has lost it, is none', async () => {
+  const pod = rawPod({ name: 'web-2', uid: 'uid of web-2' })
+  expect(await ghosts([entryOf('web-2')], [], () => pod)).toEqual([])
+})
+
+describe('a pod that is gone, and that a later run has settled', () => {
+  const open = { startedAt: '1', entry: entryOf('web-2') }
+  const settled = { startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }
+  const names = async ({ ledgers }: ReturnType<typeof ledgersOf>): Promise<string[]> => {
+    const found = await ghostsOf({
+      ledgers,
+      world: { store: { get: () => undefined }, workloads: [] } as unknown as World,
+      client: notFound,
+      namespace: 'default',
+      epochOf: () => 1,
+    })
+    return found.map(({ pod }) => pod.name)
+  }
+
+  test('is none of an earlier one, whatever an operator has done to its entry since', async () => {
+    expect(await names(ledgersOf(settled, [open]))).toEqual([])
+    expect(await names(ledgersOf({ startedAt: '3', entry: entryOf('web-9', { targets: [] }) }, [open], [settled]))).toEqual([])
+  })
+
+  test('control: one that an earlier run has settled, and a later one has open', async () => {
+    expect(await names(ledgersOf({ ...open, startedAt: '3' }, [], [settled]))).toEqual(['web-2'])
+  })
+})

@@ -1,0 +1,35 @@
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { RunLedgers } from '../history.ts'
+
+/** Of a pod that may be drained in one load balancer. */
+export function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerEntry {
+  const target = { loadBalancer: 'edge', target: pod, scope: 'web', prior: 'ready', untouched: false }
+  return { uid: `uid of ${pod}`, pod, state: 'open', targets: [target], ...change } as LedgerEntry
+}
+
+/** No pod is there any more. */
+export const notFound = {
+  async get(path: string) {
+    throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
+  },
+} as unknown as KubeClient
+
+export interface Recorded {
+  startedAt: string
+  entry: LedgerEntry
+}
+
+/** The ledgers of a run, of one entry each, and when those began that are finished in the end. */
+export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = []) {
+  const ended: string[] = []
+  const store = ({ startedAt, entry }: Recorded) => ({
+    ledger: { header: { run: startedAt, startedAt, workloads: [] }, entries: new Map([[entry.uid, entry]]) },
+    async conclude(ending: { finished?: unknown }) {
+      if (ending.finished) ended.push(startedAt)
+    },
+  })
+  const ledgers = { current: store(current), superseded: superseded.map(store), finished: finished.map(store) }
+  return { ledgers: ledgers as unknown as RunLedgers, ended }
+}
