@@ -179,10 +179,12 @@ export function isHeirDrained({ heir }: Pick<PodContext, 'heir'>): boolean {
 
 /**
  * It asks for other images than it had before the drain: whoever has patched it, nothing has proven what runs now. By the
- * record as it is stored: the next one is made of what the pod asks for now.
+ * record as it is stored: the next one is made of what the pod asks for now. Where somebody has made that unreadable, by the
+ * last one that was known.
  */
-export function isPatchedElsewhere({ stored, pod }: Pick<PodContext, 'stored' | 'pod'>): boolean {
-  const baseline = openJournal(stored)?.baseline ?? []
+export function isPatchedElsewhere({ stored, pod, record }: Pick<PodContext, 'stored' | 'pod' | 'record'>): boolean {
+  const known = stored.kind === 'read' ? openJournal(stored) : record
+  const baseline = known?.baseline ?? []
   return baseline.some(({ name, image }) => pod.containers.some((one) => one.name === name && one.image !== image))
 }
 

@@ -3,7 +3,7 @@ import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNREAD } from './testing/recorded.ts'
+import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
 
 /* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
@@ -62,6 +62,18 @@ test('put back after an interrupt, and somebody has patched it meanwhile: it sta
     outcome: 'failed',
     reason: expect.stringContaining('somebody has given it other images while it was out'),
   })
+})
+
+test('its images patch has landed, unanswered, and somebody has made the journal unreadable: it is not put back on what ran before', async () => {
+  const drive = createDrive({ stored: recorded('drain') })
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+  drive.send({ type: 'interrupt' })
+  await drive.answer(UNKNOWN)
+  await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored: { kind: 'unreadable', reason: 'nonsense' } } })
+  expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
 })
 
 /** Adopted, drained anew while the drain of its earlier owner may still arrive, interrupted, and read as out. */
