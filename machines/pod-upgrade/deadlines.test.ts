@@ -216,13 +216,19 @@ test('a reload while it restarts: drained again, as the same operation, with pau
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)
   drive.send({ type: 'reloaded' })
-  await drive.answer(IN)
   expect([drive.state(), drive.calling()]).toEqual(['restarting.redraining', 'effect'])
   await drive.answer({ kind: 'retryable', message: 'throttled' })
   expect([drive.state(), drive.calling()]).toEqual(['restarting.waiting', undefined])
   await drive.pass(250)
   await drive.answer(OUT)
   expect(drive.state()).toBe('restarting.watching')
+})
+
+test('a reload while another load balancer is still asked whether the pod is out: drained again at once', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  expect([drive.state(), drive.calling()]).toEqual(['restarting.confirming', 'inspect'])
+  drive.send({ type: 'reloaded' })
+  expect([drive.state(), drive.calling()]).toEqual(['restarting.redraining', 'effect'])
 })
 
 test('restoring: not confirmed in time is for a person', async () => {

@@ -1,4 +1,4 @@
-import type { Journal } from '../pods/glossary.ts'
+import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -30,30 +30,48 @@ export function createReloadGuard(options: {
   onLooked(): void
 }): ReloadGuard {
   const { clock, traffic } = options
-  let timer: unknown
+  /** By load balancer, each for itself: found by simulation, one took 10 s to answer, and what another had forgotten came late. */
+  const timers = new Map<string, unknown>()
 
-  const forgettable = (): Exposed[] => options.exposed().filter(({ record }) => traffic.isVolatile(record.targets))
+  const targetsAt = (loadBalancer: string, { record }: Exposed): JournalTarget[] =>
+    record.targets.filter((target) => target.loadBalancer === loadBalancer)
 
-  async function look(): Promise<void> {
+  function forgetful(): Set<string> {
+    const targets = options.exposed().flatMap(({ record }) => record.targets)
+    return new Set(targets.filter((target) => traffic.isVolatile([target])).map(({ loadBalancer }) => loadBalancer))
+  }
+
+  async function lookAt(loadBalancer: string): Promise<void> {
     await Promise.all(
-      forgettable().map(async ({ uid, record, reloaded }) => {
-        const { state } = await traffic.inspect(uid, record.targets, { wasOut: record.step === 'patched' })
+      options.exposed().map(async (exposed) => {
+        const { uid, record, reloaded } = exposed
+        const { state } = await traffic.inspect(uid, targetsAt(loadBalancer, exposed), { wasOut: record.step === 'patched' })
         if (state === 'in' || state === 'mixed') await reloaded()
       }),
     )
   }
 
-  async function lookAndTell(): Promise<void> {
-    await look()
-    timer = undefined
+  async function lookAndTell(loadBalancer: string): Promise<void> {
+    await lookAt(loadBalancer)
+    timers.delete(loadBalancer)
     options.onLooked()
   }
 
   return {
     watch() {
-      if (timer === undefined && forgettable().length > 0) timer = clock.setTimeout(() => void lookAndTell(), LOOK_EVERY_MS)
+      for (const loadBalancer of forgetful()) {
+        if (timers.has(loadBalancer)) continue
+        timers.set(
+          loadBalancer,
+          clock.setTimeout(() => void lookAndTell(loadBalancer), LOOK_EVERY_MS),
+        )
+      }
     },
-    stop: () => clock.clearTimeout(timer),
-    look,
+    stop() {
+      for (const timer of timers.values()) clock.clearTimeout(timer)
+    },
+    async look() {
+      await Promise.all(Array.from(forgetful(), lookAt))
+    },
   }
 }

@@ -4,6 +4,12 @@ import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
+/**
+ * It has been seen to get requests again. Not asked once more: found by simulation, another load balancer took its time to
+ * answer, and the pod was restarted in rotation.
+ */
+const DRAINED_AGAIN = { reloaded: 'redraining' } as const
+
 /** Waits for proof that the patched containers were started from the patched spec. */
 export const restarting = podSetup.createStateConfig({
   entry: 'begin',
@@ -21,12 +27,12 @@ export const restarting = podSetup.createStateConfig({
         { guard: 'isRollbackStored', target: '#pod.deriving', actions: 'reopen' },
         { guard: 'isHopeless', target: 'hopeless' },
       ],
-      on: { moved: { target: 'watching', reenter: true }, reloaded: 'confirming' },
+      on: { moved: { target: 'watching', reenter: true }, ...DRAINED_AGAIN },
       after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
     },
     hopeless: { always: failing('hopeless') },
-    // After a resume, and when a load balancer has restarted or reloaded: is it still out?
-    confirming: inspecting(),
+    // After a resume, and a drain: is it out?
+    confirming: { ...inspecting(), on: DRAINED_AGAIN },
     judging: {
       always: [
         { guard: 'isOut', target: 'watching' },
@@ -35,7 +41,7 @@ export const restarting = podSetup.createStateConfig({
         { target: 'redraining' },
       ],
     },
-    waiting: { after: { retry: 'confirming' } },
+    waiting: { after: { retry: 'confirming' }, on: DRAINED_AGAIN },
     redraining: {
       invoke: {
         id: 'drain',

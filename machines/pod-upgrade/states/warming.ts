@@ -12,7 +12,7 @@ export const warming = podSetup.createStateConfig({
     { guard: 'isVanished', target: 'settling' },
     { guard: 'isRollbackStored', target: 'deriving', actions: 'reopen' },
   ],
-  on: { reloaded: 'restarting.confirming' },
+  on: { reloaded: 'restarting.redraining' },
   states: {
     waiting: { always: { guard: 'isReady', target: 'steady' } },
     steady: {
