@@ -24,6 +24,8 @@ interface Given {
   finishedAt?: string
   /** The same entry in the ledger of a run that came after that one, or before it. */
   another?: { startedAt: string; state: LedgerEntry['state'] }
+  /** That the pods run. */
+  images?: [string, string]
   /** The journal of the second pod. */
   stored?: ReadJournal
 }
@@ -32,7 +34,7 @@ const PRIOR = { state: 'ready', weight: 7 }
 const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIOR, untouched: false }
 
 /** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
-async function planned({ entry, finishedAt, another, stored = { kind: 'none' } }: Given) {
+async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1'], stored = { kind: 'none' } }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
   balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
@@ -53,7 +55,12 @@ async function planned({ entry, finishedAt, another, stored = { kind: 'none' } }
   record('r1', { startedAt: '2026-01-02', ...(finishedAt === undefined ? {} : { finishedAt }) }, left)
   if (another) record('r2', { startedAt: another.startedAt, finishedAt: '2026-01-04' }, { ...left, state: another.state })
   const pods = ['1', '2'].map((at): Observation => ({
-    pod: testPod({ name: `web-${at}`, uid: `uid-${at}`, ip: `10.0.0.${at}`, containers: [{ name: 'app', image: 'app:v1' }] }),
+    pod: testPod({
+      name: `web-${at}`,
+      uid: `uid-${at}`,
+      ip: `10.0.0.${at}`,
+      containers: [{ name: 'app', image: images[Number(at) - 1]! }],
+    }),
     stored: at === '2' ? stored : { kind: 'none' },
   }))
   const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(balancer), port: 80 }]
@@ -96,6 +103,11 @@ test.each<{ name: string } & Given>([
   expect(targets).toMatchObject([{ target: 'edge/a', prior: PRIOR, untouched: false }])
 })
 
+test('nothing is asked where no pod is to be upgraded', async () => {
+  const { refusals, isOut, targets } = await planned({ entry: { state: 'closed' }, images: ['app:v2', 'app:v2'] })
+  expect([refusals, isOut, targets]).toEqual([[], false, []])
+})
+
 function drained(target: Partial<JournalTarget> = {}): ReadJournal {
   const targets = [{ ...OUT, ...target }]
   return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets } }
@@ -113,6 +125,7 @@ test.each<{ name: string } & Given>([
   { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
   { name: 'an operator’s already then', entry: { targets: [] } },
   { name: 'of a run that is finished', entry: {}, finishedAt: '2026-01-02' },
+  { name: 'of a pod that runs the images already', entry: { state: 'closed' }, images: ['app:v2', 'app:v1'] },
 ])('control: $name, it is an operator’s', async (given) => {
   const { refusals, isOut, targets } = await planned(given)
   expect([refusals, isOut]).toEqual([['window-full'], true])

@@ -136,7 +136,10 @@ function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[
   return [...new Map(pods.flatMap((pod) => undo.imagesOf(pod)).map((image) => [image.container, image])).values()]
 }
 
-/** Finds in the load balancers what will have to be drained, and how it stands there. */
+/**
+ * Finds in the load balancers what will have to be drained, and how it stands there; and how the pods beside it do, since
+ * one that an operator has out takes a place in the window, on whatever images it is.
+ */
 async function planPods({
   pods,
   imagesFor: wanted,
@@ -145,9 +148,8 @@ async function planPods({
   targets: known,
   leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<PlanPod[]> {
-  const asked = pods.filter(
-    ({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored) && changesFor(pod, wanted(pod)).length > 0,
-  )
+  const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
+  const asked = staying.some(({ pod }) => changesFor(pod, wanted(pod)).length > 0) ? staying : []
   const found = new Map<string, Found>()
   try {
     const answers = await traffic.find(asked.map(({ pod }) => pod))

@@ -546,6 +546,16 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'an intent while an operator has another out, which is on its new images already',
+      options: { pods: 2 },
+      tell(story) {
+        story.upgrade(1)
+        story.change(1, 'operator', { admin: 'maint', routable: false })
+        story.process('sluice-1')
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
       name: 'an intent while an operator has another out',
       options: { pods: 2 },
       tell(story) {

@@ -57,14 +57,7 @@ function isUnavailable(world: World, pod: Pod, { at, by, plannedAt }: { at: numb
   if (journal?.step === 'patched') return true
   if (journal?.step === 'drain' && attempts.get(journal.attempt) === by && !isGivenUp) return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
-  // What an operator has out is seen when the run is planned, of the pods that are where they are now by then, and that are to be
-  // upgraded.
-  if (arrived.at > plannedAt || isUpgraded(world, pod)) return false
+  // What an operator has out is seen when the run is planned, of the pods that are where they are now by then.
+  if (arrived.at > plannedAt) return false
   return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
-}
-
-function isUpgraded({ processes }: World, { images }: Pod): boolean {
-  return [...processes.values()].some(({ wanted = {} }) =>
-    Object.entries(wanted).every(([container, image]) => images[container] === image),
-  )
 }
