@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
+import type { Target } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
@@ -63,7 +64,8 @@ async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1
     }),
     stored: at === '2' ? stored : { kind: 'none' },
   }))
-  const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(balancer), port: 80 }]
+  const adapter = { ...createMemoryAdapter(balancer), entryOf: ({ id }: Target) => id.replace(/@.*/, '') }
+  const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }]
   const planning = createPlanning({
     request: {
       namespace: NAMESPACE,
@@ -96,6 +98,7 @@ async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1
 
 test.each<{ name: string } & Given>([
   { name: 'gone', entry: {} },
+  { name: 'gone, and whose entry has another address now', entry: { targets: [{ ...OUT, target: 'edge/a@10.0.0.9' }] } },
   { name: 'gone, and settled before', entry: {}, another: { startedAt: '2026-01-01', state: 'closed' } },
 ])('what sluice itself has out for a pod that is $name is no operator’s, and was as the ledger says', async (given) => {
   const { refusals, isOut, targets } = await planned(given)

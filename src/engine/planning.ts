@@ -1,4 +1,4 @@
-import type { TargetSnapshot } from '../../adapters/contract.ts'
+import type { Target, TargetSnapshot } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { changesFor } from '../pods/baseline.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -161,7 +161,18 @@ async function planPods({
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
   // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
-  const left = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...(await findLeftOut())] : []
+  const drained = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...(await findLeftOut())] : []
+  const entryOf = (loadBalancer: string, target: Target): string =>
+    loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
+  // By the entry: an operator may have pointed it at the pod that is there now.
+  const own = (loadBalancer: string, target: Target): JournalTarget | undefined =>
+    drained.find(
+      (before) =>
+        !before.untouched &&
+        before.loadBalancer === loadBalancer &&
+        before.scope === target.scope &&
+        entryOf(loadBalancer, { id: before.target, scope: before.scope }) === entryOf(loadBalancer, target),
+    )
   return pods.map(({ pod, stored }): PlanPod => {
     const base = { pod, stored, images: wanted(pod) }
     const open = openJournal(stored)
@@ -175,11 +186,10 @@ async function planPods({
     }
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
     if (!one.found) return { ...base, targets: one }
-    const recorded = one.targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => {
-      const own = left.find(
-        (before) => !before.untouched && before.loadBalancer === loadBalancer && before.scope === scope && before.target === id,
-      )
-      if (own) return own
+    const recorded = one.targets.map(({ loadBalancer, target }): JournalTarget => {
+      const { id, scope } = target
+      const before = own(loadBalancer, target)
+      if (before) return { ...before, target: id }
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })
