@@ -185,6 +185,26 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     })
   })
 
+  // It shows with the drain, which makes HAProxy write down what it knew before.
+  test('a server whose host name was set at run time is in rotation again once it is put back', async () => {
+    const moreLines = [
+      'server named a.example:1 resolvers silent init-addr 127.0.0.3',
+      'resolvers silent',
+      'nameserver n 127.0.0.1:1',
+    ]
+    const process = await start({ endpoints: [endpoint(0)], moreLines })
+    await process.ask('set server web/named fqdn b.example')
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.3' }))
+    await adapter.drain([target], call)
+    expect(await adminState(process, 'named')).toBe('72')
+    expect((await observe(adapter, target)).admin).toBe('draining')
+    await adapter.restore([{ target, prior: { state: 'ready' } }], call)
+    expect(await adminState(process, 'named')).toBe('64')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true })
+    expect((await adapter.snapshot([target], call)).get(target.id)).toMatchObject({ inRotation: true })
+  })
+
   test('a changed weight in the config survives, as the prior state does not hold the old one', async () => {
     const process = await start({ endpoints: [endpoint(0)], moreLines: ['server heavy 127.0.0.3:1 weight 10'] })
     const adapter = create({ socket: process.adminSocket })

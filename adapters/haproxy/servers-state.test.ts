@@ -107,7 +107,10 @@ test.each([
   { adminState: 0x08, forced: 'drain', admitted: 'draining', why: 'drain' },
   { adminState: 0x10, forced: 'ready', admitted: 'draining', why: 'drain of the server that it tracks' },
   { adminState: 0x20, forced: 'ready', admitted: 'out', why: 'no address by DNS' },
-  { adminState: 0x40, forced: 'ready', admitted: 'out', why: 'host name not resolved' },
+  // SRV_ADMF_HMAINT, which is no maint: the host name was set at run time.
+  { adminState: 0x40, forced: 'ready', admitted: 'in', why: 'ready' },
+  { adminState: 0x48, forced: 'drain', admitted: 'draining', why: 'drain' },
+  { adminState: 0x60, forced: 'ready', admitted: 'out', why: 'no address by DNS' },
   { adminState: 0x28, forced: 'drain', admitted: 'out', why: 'no address by DNS, drain' },
 ])('admin state $adminState: $why', ({ adminState, forced, admitted, why }) => {
   const state = { ...server, adminState }

@@ -27,8 +27,11 @@ export interface Prior {
 
 const FORCED_MAINT = 0x01
 const FORCED_DRAIN = 0x08
-/** Forced; inherited from a tracked server; no address by DNS; never resolved. 0x04 only remembers `disabled`. */
-const ANY_MAINT = 0x01 | 0x02 | 0x20 | 0x40
+/**
+ * Forced; inherited from a tracked server; no address by DNS. Two bits only remember something of a server that serves: 0x04
+ * that it was configured as `disabled`, and 0x40 that its host name was set at run time, by a person or an SRV record.
+ */
+const ANY_MAINT = 0x01 | 0x02 | 0x20
 /** Forced; inherited from a tracked server. */
 const ANY_DRAIN = 0x08 | 0x10
 
@@ -115,7 +118,6 @@ export function describeServer(server: ServerState): string {
     server.adminState & FORCED_MAINT && 'maint',
     server.adminState & 0x02 && 'maint of the server that it tracks',
     server.adminState & 0x20 && 'no address by DNS',
-    server.adminState & 0x40 && 'host name not resolved',
     server.adminState & FORCED_DRAIN && 'drain',
     server.adminState & 0x10 && 'drain of the server that it tracks',
     server.weight === 0 && 'weight 0',
