@@ -13,6 +13,7 @@ import { createTraffic, type Pods, startPods } from '../conformance/beds/pods.ts
 import type { Adapter, EffectCall, Endpoint, Target } from '../contract.ts'
 import { haproxy } from './index.ts'
 import type { HaproxyOptions } from './options.ts'
+import { parseCounts } from './stats.ts'
 
 const missing = whyNoHaproxy()
 const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map(), fence: 1 }
@@ -97,6 +98,22 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     await waitUntil(async () => (await observe(seeing, target)).inFlight === 0, 'the request has ended')
   })
 
+  test('requests on the old worker are counted for their pod, though the reload gave its server another name', async () => {
+    const { process, pods } = await startWithPods()
+    const held = await createTraffic({ socketPath: process.front }, pods).hold()
+    const own = pods.endpoints.find(({ uid }) => uid === held.uid)!
+    const other = pods.endpoints.find(({ uid }) => uid !== held.uid)!
+    // The two names change places, as slots do that a controller deals out.
+    await process.reload((config) => config.replaceAll(/server w([01])/g, (_, slot) => `server w${1 - Number(slot)}`))
+    const adapter = create({ socket: process.adminSocket, master: process.masterSocket })
+    const targets = [await targetOf(adapter, own), await targetOf(adapter, other)]
+    const counts = async () => [...(await adapter.inspect(targets, call)).values()].map(({ inFlight }) => inFlight)
+    await waitUntil(async () => (await counts()) !== undefined, 'the master answers')
+    expect(await counts()).toEqual([1, 0])
+    expect(await held.release()).toBe(true)
+    await waitUntil(async () => (await counts())[0] === 0, 'the request has ended')
+  })
+
   test('several instances: a pod is drained in each, and must be in each', async () => {
     const first = await start({ endpoints: [endpoint(0), endpoint(1)] })
     const second = await start({ endpoints: [endpoint(0)] })
@@ -140,6 +157,8 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     const adapter = create({ socket: process.adminSocket })
     const target = await targetOf(adapter, endpoint(0, { address: 'fd00:0::0001' }))
     expect(target.id).toBe('web/w0@[fd00::1]:1')
+    // As old workers tell it, too.
+    expect(parseCounts(await process.ask('show stat'), 'web').map(({ address }) => address)).toContain('[fd00::1]:1')
     await adapter.drain([target], call)
     expect((await observe(adapter, target)).admin).toBe('draining')
   })

@@ -127,7 +127,7 @@ export function createInstance({ component, scope, socket, master, backend }: In
             admin: admission(server),
             routable: isRoutable(server),
             weight: server.weight,
-            inFlight: count === undefined ? null : count + (old?.get(server.name) ?? 0),
+            inFlight: count === undefined ? null : count + (old?.(server) ?? 0),
             epoch: info.epoch,
             detail: describeServer(server),
           }

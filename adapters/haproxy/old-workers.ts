@@ -6,26 +6,36 @@ import { connect, type Socket } from 'node:net'
 import { AdapterError, type Call } from '../contract.ts'
 import { connectionError, LONGEST_TIMER_MS, type RuntimeEndpoint } from './connection.ts'
 import { parseSocketAddress } from './options.ts'
-import { parseInFlight } from './stats.ts'
+import type { ServerState } from './servers-state.ts'
+import { parseCounts } from './stats.ts'
+import { formatAddress, rewriteAddress } from './targets.ts'
 
 /** Ends a whole answer of the master. */
 const END = '\n\n'
 
-/** In flight on all old workers, by server name. `master.socket` is the one of `haproxy -S`. */
+/**
+ * What is in flight on all old workers at the address of a server. `master.socket` is the one of `haproxy -S`.
+ * By address: the new config may have another name for it, as slots of a template are dealt out anew with a reload.
+ */
 export async function readOldInFlight(
   master: RuntimeEndpoint,
   backend: string,
   call: Call,
   open: Set<Socket>,
-): Promise<Map<string, number>> {
+): Promise<(server: ServerState) => number> {
   const pids = parseOldWorkers(await askMaster(master, 'show proc', call, open))
-  const inFlight = new Map<string, number>()
+  const byAddress = new Map<string, number>()
+  const byName = new Map<string, number>()
   for (const pid of pids) {
     // Of all proxies: by name it might be a frontend's, and ids are another worker's own. A worker that has ended meanwhile is answered with an error, which holds no server.
     const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
-    for (const [name, count] of parseInFlight(answer, backend)) inFlight.set(name, (inFlight.get(name) ?? 0) + count)
+    for (const { name, address, inFlight } of parseCounts(answer, backend)) {
+      // Without an address, as of one that DNS knows no more, the name is all there is.
+      const [counts, key] = address === '' ? [byName, name] : [byAddress, rewriteAddress(address)]
+      counts.set(key, (counts.get(key) ?? 0) + inFlight)
+    }
   }
-  return inFlight
+  return (server) => (byAddress.get(formatAddress(server)) ?? 0) + (byName.get(server.name) ?? 0)
 }
 
 /** The process ids in the section `# old workers` of `show proc`. */

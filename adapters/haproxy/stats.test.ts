@@ -1,10 +1,19 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseCsv, parseInFlight, parseInfo } from './stats.ts'
+import { parseCounts, parseCsv, parseInFlight, parseInfo } from './stats.ts'
 
 test('counts sessions and the queue of each server', () => {
   const csv = '# pxname,svname,qcur,qmax,scur,smax,\nweb,a,2,9,3,9,\nweb,b,0,0,0,0,\n'
   expect(parseInFlight(csv, 'web')).toEqual(new Map(Object.entries({ a: 5, b: 0 })))
+})
+
+test('the address is told where HAProxy tells it', () => {
+  const csv = '# pxname,svname,qcur,scur,addr,\nweb,a,0,1,10.0.0.1:80,\nweb,b,0,2,,\n'
+  expect(parseCounts(csv, 'web')).toEqual([
+    { name: 'a', address: '10.0.0.1:80', inFlight: 1 },
+    { name: 'b', address: '', inFlight: 2 },
+  ])
+  expect(parseCounts(csv.replace('addr', 'adr'), 'web').map(({ address }) => address)).toEqual(['', ''])
 })
 
 test('a count that is missing is not known, never 0', () => {

@@ -1,23 +1,32 @@
 /** Reads `show stat` (CSV) and `show info`. */
 
-/** Requests or connections under way or queued, by name of the backend's server; one that is missing is not known. */
+/** Requests or connections under way or queued at one server of the backend. */
+export interface ServerCount {
+  name: string
+  /** As `show stat` writes it, `10.0.0.1:80` or `[fd00::1]:80`; empty where HAProxy does not tell. */
+  address: string
+  inFlight: number
+}
+
+/** By name of the backend's server; one that is missing is not known. */
 export function parseInFlight(csv: string, backend: string): Map<string, number> {
+  return new Map(parseCounts(csv, backend).map(({ name, inFlight }) => [name, inFlight]))
+}
+
+export function parseCounts(csv: string, backend: string): ServerCount[] {
   const [header = [], ...rows] = parseCsv(csv.replace(/^# /, ''))
   const proxy = header.indexOf('pxname')
   const name = header.indexOf('svname')
+  const address = header.indexOf('addr')
   const columns = [header.indexOf('scur'), header.indexOf('qcur')]
-  if (proxy === -1 || name === -1 || columns.includes(-1)) return new Map()
-  const inFlight = new Map<string, number>()
-  for (const row of rows) {
+  if (proxy === -1 || name === -1 || columns.includes(-1)) return []
+  return rows.flatMap((row) => {
     const counts = columns.map((column) => row[column] ?? '')
     // A cell that is no number means "not known", which must not become 0.
-    if (row[proxy] !== backend || row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) continue
-    inFlight.set(
-      row[name],
-      counts.reduce((sum, count) => sum + Number(count), 0),
-    )
-  }
-  return inFlight
+    if (row[proxy] !== backend || row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) return []
+    const inFlight = counts.reduce((sum, count) => sum + Number(count), 0)
+    return [{ name: row[name], address: row[address] ?? '', inFlight }]
+  })
 }
 
 /** CSV with quoted cells: the text of a health check, which the server chooses, may hold commas, quotes and line ends. */

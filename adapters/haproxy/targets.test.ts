@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServerState } from './servers-state.ts'
-import { entryOf, findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId } from './targets.ts'
+import { entryOf, findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId, rewriteAddress } from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
   return { backendId: '3', id: '1', name, address, port, opState: 2, adminState: 0, weight: 1, configuredWeight: 1 }
@@ -40,6 +40,14 @@ test('IPv6 addresses are the same however they are written', () => {
   expect(at('0:0:0:0:0:0:0:0001')).toEqual([servers[0]])
   expect(at('FD00:0::A')).toEqual([servers[1]])
   expect(at('::2')).toBeUndefined()
+})
+
+test('an address that is written with its port is the same one', () => {
+  for (const address of ['10.0.0.1', '::1', 'fd00::a', '::ffff:10.0.0.1']) {
+    const written = address.includes(':') ? `[${address}]:80` : `${address}:80`
+    expect(rewriteAddress(written)).toBe(formatAddress({ address, port: 80 }))
+  }
+  expect(rewriteAddress('unix')).toBe('unix')
 })
 
 test('a server with another address by now is not the target', () => {

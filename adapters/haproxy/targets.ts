@@ -26,6 +26,12 @@ export function formatAddress({ address, port }: ServerAddress): string {
   return address.includes(':') ? `[${canonicalAddress(address)}]:${port}` : `${address}:${port}`
 }
 
+/** An address that is written with its port already, in the one writing. */
+export function rewriteAddress(written: string): string {
+  const [, v6, port] = /^\[(.*)\]:(\d+)$/.exec(written) ?? []
+  return v6 === undefined ? written : formatAddress({ address: v6, port: Number(port) })
+}
+
 export function formatTargetId(scope: string, server: ServerState): string {
   return `${scope}/${server.name}@${formatAddress(server)}`
 }

@@ -1,6 +1,6 @@
 /** A real HAProxy in master-worker mode, on unix sockets in a folder of its own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,8 @@ export interface HaproxyProcess {
   masterSocket: string
   /** Sends one line on a connection of its own. */
   ask(line: string): Promise<string>
-  reload(): Promise<void>
+  /** With the config as it is, or changed. */
+  reload(change?: (config: string) => string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -147,7 +148,8 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
     operatorSocket: join(folder, 'operator.sock'),
     masterSocket,
     ask,
-    async reload() {
+    async reload(change) {
+      if (change !== undefined) writeFileSync(configFile, change(readFileSync(configFile, 'utf8')))
       const before = await info('Pid')
       master.kill('SIGUSR2')
       await waitUntil(async () => {
