@@ -223,6 +223,26 @@ test('one target’s failure is its own', async () => {
   expect(all.map(({ result }) => result.outcome)).toEqual(['applied', 'failed', 'applied'])
 })
 
+// Between the look for its address and this one, the server of `b` has become another pod's.
+test('one target of which there is no snapshot is no reason to have none of the others', async () => {
+  const { queue, balancer, calls } = createBed()
+  balancer.servers.delete('pool/b')
+  const taken = await Promise.allSettled(['a', 'b', 'c'].map((name) => queue.snapshot(target(name))))
+  expect(taken).toMatchObject([
+    { status: 'fulfilled', value: { inRotation: true } },
+    { status: 'rejected', reason: { kind: 'not-found' } },
+    { status: 'fulfilled', value: { inRotation: true } },
+  ])
+  expect(calls()).toEqual(['snapshot abc', 'snapshot a', 'snapshot b', 'snapshot c'])
+})
+
+test('snapshots that fail together, as all of them would, are not asked for one by one', async () => {
+  const { queue, calls } = createBed({ fault: () => new AdapterError('memory', 'retryable', 'nobody listens') })
+  const taken = await Promise.allSettled([queue.snapshot(target('a')), queue.snapshot(target('b'))])
+  expect(taken.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(calls().filter((call) => call.length > 'snapshot a'.length)).toEqual(calls())
+})
+
 test('readings are asked for once a batch, and each gets its own', async () => {
   const { queue, balancer, calls } = createBed()
   balancer.servers.get('pool/b')!.inFlight = 3

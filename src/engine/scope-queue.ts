@@ -130,6 +130,12 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
       }
       return holdMs
     } catch (error) {
+      // A snapshot fails as a whole for the sake of one target: it must not be the end of another pod's turn.
+      if (kind === 'snapshot' && batch.length > 1 && isOfOneTarget(error)) {
+        let holdMs = 0
+        for (const item of batch) holdMs = Math.max(holdMs, await send([item]))
+        return holdMs
+      }
       for (const item of batch) item.reject(error)
       return holdOf({ error })
     }
@@ -152,6 +158,11 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
     snapshot: (target) => enqueue({ kind: 'snapshot', target }),
     effect: (effect) => enqueue({ kind: effect.kind, target: effect.target, effect }),
   }
+}
+
+/** It may be: what is wrong with the load balancer itself passes, mostly. */
+function isOfOneTarget(error: unknown): boolean {
+  return error instanceof AdapterError && (error.kind === 'not-found' || error.kind === 'fatal')
 }
 
 function holdOf(result: EffectResult | { error?: unknown }): number {
