@@ -265,7 +265,7 @@ test('an answer about another entry is not believed', async () => {
   const target = { id: 'a@10.0.0.1:80', scope: 'all' }
   expect((await create({ ...options, inspect }).inspect([target], call)).get(target.id)).toMatchObject({
     admin: 'unknown',
-    detail: 'http edge: inspect.request is answered with b, not a',
+    detail: 'http edge: inspect.request is answered with "b", not a',
   })
 })
 
@@ -388,4 +388,27 @@ test('the prior state has one form, whatever the order of the answer is', async 
   const first = await snapshot()
   entry = { ...entry, tags: { y: 2, x: 1 } }
   expect(await snapshot()).toBe(first)
+})
+
+test('a message that quotes a value of an answer is short, and has no secret in it', async () => {
+  vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
+  const entry = { name: 'a', address: '10.0.0.1:80', state: 'ready', healthy: true, weight: 1, inFlight: 0 }
+  let said: Record<string, unknown> = entry
+  const { url } = await tell(() => ({ body: { servers: [said], epoch: '1' } }))
+  const options = serversApi(url)
+  const inspect = { ...(options['inspect'] as object), admin: 'entry.state' }
+  const adapter = create({ ...options, inspect, auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  const detailOf = async (over: Record<string, unknown>) => {
+    said = { ...entry, ...over }
+    return (await adapter.inspect([target], call)).get(target.id)!.detail!
+  }
+  const echo = 'Bearer s3cr3t-of-the-edge'
+  const messages = [await detailOf({ state: echo }), await detailOf({ state: 'in', inFlight: echo })]
+  said = { ...entry, address: echo }
+  const [lost] = await adapter.resolve([endpoint('10.0.0.1')], call)
+  if (lost?.found === false) messages.push(lost.reason)
+  expect(messages).toHaveLength(3)
+  for (const message of messages) expect(message).toContain('gives "Bearer ***"')
+  expect((await detailOf({ state: 'x'.repeat(1_000_000) })).length).toBeLessThan(400)
 })

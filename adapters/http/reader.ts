@@ -1,6 +1,6 @@
 /** What the load balancer says of its entries: read, and understood by the expressions of the config. */
 import { AdapterError, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
-import { parseJson } from './answer.ts'
+import { excerpt, parseJson } from './answer.ts'
 import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
@@ -61,11 +61,6 @@ interface Unreadable {
 
 const ONE_SCOPE = 'all'
 
-function textOf(value: Json, field: string): string {
-  if ((typeof value === 'string' || typeof value === 'number') && value !== '') return String(value)
-  throw new ExpressionError(`${field} gives ${JSON.stringify(value)}, which is no text`)
-}
-
 export interface ReaderOptions {
   component: string
   client: Client
@@ -95,7 +90,27 @@ export function createReader({ component, client, options, context }: ReaderOpti
   const epochOf = expression(inspect?.epoch, 'reading', 'inspect.epoch')
   const priorOf = expression(inspect?.prior, 'reading', 'inspect.prior')
 
+  /** Of the requests that were made: an answer may echo one in what a message quotes. */
+  const secrets = new Set<string>()
+
+  /** For a message: what the load balancer chose may be long, too. */
+  function shown(value: Json): string {
+    return excerpt(JSON.stringify(value), [...secrets])
+  }
+
+  function textOf(value: Json, field: string): string {
+    if ((typeof value === 'string' || typeof value === 'number') && value !== '') return String(value)
+    throw new ExpressionError(`${field} gives ${shown(value)}, which is no text`)
+  }
+
+  function count(value: Json | undefined, field: string): number | null {
+    if (value === undefined || value === null) return null
+    if (typeof value === 'number' && value >= 0) return value
+    throw new ExpressionError(`${field} gives ${shown(value)}, which is no number from 0 up`)
+  }
+
   async function ask(made: HttpRequest, call: Call): Promise<Said> {
+    for (const secret of made.secrets) secrets.add(secret)
     const answer = await client.send(made, call, { isWrite: false })
     return {
       body: parseJson(component, `${made.method} ${made.url.split('?', 1)[0]}`, answer, made.secrets),
@@ -108,8 +123,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const id = textOf(idOf(values), 'targets.id')
     const written = textOf(addressOf!(values), 'targets.address')
     const address = parseAddress(written)
-    if (address === undefined)
-      throw new ExpressionError(`targets.address gives ${JSON.stringify(written)}, which is no host:port`)
+    if (address === undefined) throw new ExpressionError(`targets.address gives ${shown(written)}, which is no host:port`)
     const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
     return { id, address: formatAddress(address), scope, values }
   }
@@ -158,7 +172,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       const namesakes = byId.get(id)!
       if (namesakes.length > 1) {
         const where = namesakes.map((entry) => entry.address).join(' and ')
-        return { found: false, reason: `targets.id gives ${JSON.stringify(id)} for ${where}: one call could not tell them apart` }
+        return { found: false, reason: `targets.id gives ${shown(id)} for ${where}: one call could not tell them apart` }
       }
     }
     if (own.length > 0) return { found: true, targets: own.map(({ id, scope }) => ({ id: `${id}@${address}`, scope })) }
@@ -176,13 +190,13 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const values = { ...answer, target }
     const admin = adminOf!(values)
     if (admin !== 'in' && admin !== 'draining' && admin !== 'out') {
-      throw new ExpressionError(`inspect.admin gives ${JSON.stringify(admin)}, which is none of in, draining, out`)
+      throw new ExpressionError(`inspect.admin gives ${shown(admin)}, which is none of in, draining, out`)
     }
     const weight = count(weightOf?.(values), 'inspect.weight')
     const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
     const isHealthy = routableOf?.(values) ?? true
     if (typeof isHealthy !== 'boolean')
-      throw new ExpressionError(`inspect.routable gives ${JSON.stringify(isHealthy)}, which is neither true nor false`)
+      throw new ExpressionError(`inspect.routable gives ${shown(isHealthy)}, which is neither true nor false`)
     const epoch = epochOf?.(values)
     // Nobody new comes to weight 0, whatever the state is called.
     const effective = admin === 'in' && weight === 0 ? 'draining' : admin
@@ -211,7 +225,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       if (hidden !== undefined) throw new ExpressionError(hidden.why)
       return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
     }
-    if (second !== undefined) throw new ExpressionError(`targets.id gives ${JSON.stringify(target.id)} for more than one entry`)
+    if (second !== undefined) throw new ExpressionError(`targets.id gives ${shown(target.id)} for more than one entry`)
     return examine(target, entry)
   }
 
@@ -227,7 +241,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
     const own = entryOf === undefined ? answer.body : entryOf(answer)
     if (addressOf === undefined) return interpret(target, { ...answer, entry: own })
     const entry = understand(own, answer)
-    if (entry.id !== target.id) throw new ExpressionError(`inspect.request is answered with ${entry.id}, not ${target.id}`)
+    if (entry.id !== target.id) throw new ExpressionError(`inspect.request is answered with ${shown(entry.id)}, not ${target.id}`)
     return examine(target, entry)
   }
 
@@ -264,10 +278,4 @@ export function createReader({ component, client, options, context }: ReaderOpti
       return new Map(readings.flatMap((reading) => [...reading]))
     },
   }
-}
-
-function count(value: Json | undefined, field: string): number | null {
-  if (value === undefined || value === null) return null
-  if (typeof value === 'number' && value >= 0) return value
-  throw new ExpressionError(`${field} gives ${JSON.stringify(value)}, which is no number from 0 up`)
 }
