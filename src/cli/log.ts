@@ -1,16 +1,20 @@
 import type { Logger } from 'pino'
 import type { RunEvent } from '../engine/events.ts'
+import { inertJsonText } from './output/inert.ts'
+import type { Terminal } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** Logs are asked for with -v (debug) or SLUICE_LOG=LEVEL, and go to stderr: stdout is for results. */
-export async function createLogger(verbose: boolean, env: NodeJS.ProcessEnv): Promise<Logger | undefined> {
+export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
   const level = env['SLUICE_LOG'] || (verbose ? 'debug' : undefined)
   if (level === undefined) return undefined
   if (!LEVELS.includes(level)) throw new UsageError([`SLUICE_LOG: ${JSON.stringify(level)} is none of ${LEVELS.join(', ')}`])
-  const { destination, pino } = await import('pino')
-  return pino({ level, base: null }, destination({ dest: 2, sync: true }))
+  const { pino } = await import('pino')
+  // Not by pino's own destination: it throws where the disk is full or the terminal is gone, into the engine that has just
+  // told an event, and stops the event loop where nobody reads.
+  return pino({ level, base: null }, { write: (line) => err.write(inertJsonText(line)) })
 }
 
 /** A static message with the facts beside it. */

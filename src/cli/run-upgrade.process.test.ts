@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -226,6 +226,37 @@ describe('stdout', () => {
     child.process.stdout!.resume()
     expect(await child.end()).toBe(130)
     expect(child.stdout()).toContain(RESUME)
+  })
+})
+
+/** A file of Linux that is on a full disk. */
+const FULL_DISK = '/dev/full'
+
+describe('a log', () => {
+  test.skipIf(!existsSync(FULL_DISK))('that a full disk does not take changes nothing', async () => {
+    const full = openSync(FULL_DISK, 'w')
+    onTestFinished(() => closeSync(full))
+    const { PATH = '' } = process.env
+    const child = spawn(process.execPath, [SCRIPT, 'done'], {
+      env: { PATH, SLUICE_LOG: 'info' },
+      stdio: ['ignore', 'pipe', full],
+    })
+    let stdout = ''
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+    expect(await once(child, 'close')).toEqual([0, null])
+    expect(stdout).toContain('Done: it was done')
+  })
+
+  test('that nobody reads does not hold the run up', async () => {
+    const child = startChild([SCRIPT, 'loud'], { env: { SLUICE_LOG: 'warn' } })
+    onTestFinished(() => void child.process.kill('SIGKILL'))
+    child.process.stderr!.pause()
+    await child.sees('warning: xxx')
+    child.process.kill('SIGINT')
+    await child.sees('interrupted: no new pod is started')
+    child.process.stderr!.resume()
+    expect(await child.end()).toBe(130)
+    expect(child.stderr()).toContain('SIGINT: stopping in order')
   })
 })
 

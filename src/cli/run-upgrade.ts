@@ -45,7 +45,7 @@ const CLOSE_LIMIT_MS = 2000
 export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promise<ExitCode> {
   const { terminal } = deps
   const { flags } = order
-  const logger = await createLogger(flags.verbose === true, terminal.env)
+  const logger = await createLogger(flags.verbose === true, terminal)
   const renderer = await createRenderer(flags, terminal)
   const resume = resumeCommand(order.invocation, terminal.env)
   const reporter = await createRunReporter(order.reportFiles ?? [], terminal)

@@ -11,9 +11,14 @@ export function inert(text: string): string {
   return text.replace(WHITE_SPACE, ' ').replace(ACTIVE, escape)
 }
 
-/** JSON for a terminal: JSON itself escapes only a part of the active characters. All stand within strings. */
+/** JSON for a terminal. */
 export function inertJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replace(ACTIVE, (character) => (character === '\n' ? character : escape(character)))
+  return inertJsonText(JSON.stringify(value, null, indent))
+}
+
+/** JSON itself escapes only a part of the active characters. All but the ends of lines stand within strings. */
+export function inertJsonText(json: string): string {
+  return json.replace(ACTIVE, (character) => (character === '\n' ? character : escape(character)))
 }
 
 function escape(character: string): string {

@@ -1,1 +1,1 @@
-export { inert, inertJson } from '../../report/inert.ts'
+export { inert, inertJson, inertJsonText } from '../../report/inert.ts'
