@@ -227,6 +227,19 @@ describe('stdout', () => {
     expect(await child.end()).toBe(130)
     expect(child.stdout()).toContain(RESUME)
   })
+
+  test('that is read late is whole', async () => {
+    const child = start('loud')
+    child.process.stdout!.pause()
+    await child.sees('the event loop turns')
+    child.process.kill('SIGINT')
+    // Longer than stderr is waited for: a page in a pager.
+    await sleep(2500)
+    expect(child.isOver()).toBe(false)
+    child.process.stdout!.resume()
+    expect(await child.end()).toBe(130)
+    expect(child.stdout()).toContain(RESUME)
+  })
 })
 
 /** A file of Linux that is on a full disk. */

@@ -7,8 +7,8 @@ export interface Sink {
   readonly backlog: number
   /** Never throws and never blocks: a run goes on when nobody reads its output any more. */
   write(text: string): void
-  /** Resolves when all was taken, when the reader is gone, or when `limitMs` have passed. */
-  flush(limitMs: number): Promise<void>
+  /** Resolves when all was taken, when the reader is gone, or when `limitMs` have passed, where given. */
+  flush(limitMs?: number): Promise<void>
 }
 
 type Output = NodeJS.WriteStream & { _handle?: { setBlocking?(on: boolean): void } }
@@ -42,7 +42,7 @@ export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException
     flush: async (limitMs) => {
       if (isLost || stream.writableLength === 0) return
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, limitMs)
+        const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs)
         const finish = (): void => {
           clearTimeout(timer)
           resolve()
