@@ -14,6 +14,11 @@ test.each([
   expect(invocationOf(['node', script, 'version'])).toEqual({ program, args: ['version'] })
 })
 
+test('a config that the environment named comes before what "--" keeps from being flags', () => {
+  const invocation = { program: 'sluice', args: ['upgrade', '--', 'sts/web'] }
+  expect(resumeCommand(invocation, { SLUICE_CONFIG: 'prod.yaml' })).toBe('sluice upgrade --config prod.yaml -- sts/web')
+})
+
 test('the same command again, as it was typed', () => {
   const invocation = invocationOf([
     'node',

@@ -8,5 +8,7 @@ import { shellQuote } from './shell-quote.ts'
 export function resumeCommand({ program, args }: Invocation, env: NodeJS.ProcessEnv = {}): string {
   const named = args.some((arg) => arg === '--config' || arg.startsWith('--config='))
   const config = named || !env['SLUICE_CONFIG'] ? [] : ['--config', env['SLUICE_CONFIG']]
-  return `${program} ${shellQuote([...args, ...config])}`
+  // Behind a "--" it would be a workload.
+  const flagsEnd = args.includes('--') ? args.indexOf('--') : args.length
+  return `${program} ${shellQuote([...args.slice(0, flagsEnd), ...config, ...args.slice(flagsEnd)])}`
 }
