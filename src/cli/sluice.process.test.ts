@@ -72,6 +72,12 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     ['failures that are none', ['report', 'r7', '--failures', 'bad.yaml'], 'error: --failures: "bad.yaml": '],
     ['nothing to abort', ['abort'], 'error: what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR'],
     ['an image to pause', ['pause', 'sts/web', 'app=app:v2'], 'error: pause takes no image: it is about the run that is open'],
+    [
+      'an empty namespace, as of a variable that was not set',
+      ['status', '-n', ''],
+      "error: option '-n, --namespace <name>' argument '' is invalid. No namespace has such a name.\n",
+    ],
+    ['a namespace that is none', ['cleanup', '--namespace', 'Shop'], "argument 'Shop' is invalid."],
     ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],
     [
       'a log level that is none',

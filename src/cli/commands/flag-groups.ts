@@ -1,14 +1,22 @@
-import { Option, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), value]
+}
+
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** One that cannot be is as empty as one where nothing is open. A variable that was not set gives an empty one. */
+function namespaceName(text: string): string {
+  if (!NAMESPACE.test(text)) throw new InvalidArgumentError('No namespace has such a name.')
+  return text
 }
 
 /** kubectl's own flags, under kubectl's own names. */
 export function addClusterFlags(command: Command): Command {
   return command
     .optionsGroup('Cluster:')
-    .option('-n, --namespace <name>', "namespace (default: the context's)")
+    .option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
     .option('--context <name>', 'context of the kubeconfig')
     .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)')
     .option('--cluster <name>', 'cluster of the kubeconfig')
