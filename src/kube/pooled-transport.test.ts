@@ -350,6 +350,27 @@ test('a proxy that refuses the tunnel, or is not there, has passed nothing on', 
   expect(server.seen).toEqual([])
 })
 
+test('a proxy that has said nothing for a while holds no connection once it speaks again', async ({ signal }) => {
+  const server = await serve()
+  const proxy = await startConnectProxy()
+  cleanups.push(() => proxy.close())
+  proxy.stall(true)
+  const transport = transportTo(server.url, { proxyUrl: proxy.url })
+  const renewal = { ...PATCH, path: '/apis/coordination.k8s.io/v1/namespaces/default/leases/web' }
+  const renew = (): Promise<unknown> =>
+    transport.send({ ...renewal, signal: AbortSignal.timeout(500) }).catch((error: unknown) => error)
+  // As many as there are connections for Leases.
+  await renew()
+  await renew()
+  expect(proxy.tunnels).toHaveLength(2)
+  proxy.stall(false)
+  let answer: unknown
+  do answer = await renew()
+  while (answer instanceof Error && !signal.aborted)
+  expect(answer).toMatchObject({ status: 200 })
+  expect(server.seen.length).toBeGreaterThan(0)
+})
+
 test('401 makes it ask for other credentials once, and send the request at most twice', async () => {
   const server = await serve()
   server.handle((_seen, response) => response.writeHead(401).end('{}'))

@@ -160,6 +160,9 @@ function open(server: URL, tls: TlsIdentity, proxyUrl: string | undefined, conne
     uri: proxyUrl,
     requestTls: { ...identity, ...tcp },
     proxyTls: { allowH2: false, ...tcp },
+    // The timeout of a connect ends where the proxy is reached. One that then says nothing, as in a failover, would hold a
+    // connection for undici's five minutes, whatever became of the request, and the two for Leases are gone soon.
+    clientFactory: (proxy, options) => new Pool(proxy, { ...options, headersTimeout: CONNECT_TIMEOUT_MS }),
   })
 }
 

@@ -8,6 +8,8 @@ export interface ConnectProxy {
   authorizations: (string | undefined)[]
   /** From now on every tunnel is refused. */
   refuse(): void
+  /** Whether tunnels that are asked for from now on get any answer. */
+  stall(isStalled: boolean): void
   close(): Promise<void>
 }
 
@@ -17,12 +19,14 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
   const authorizations: (string | undefined)[] = []
   const sockets = new Set<Socket>()
   let refusing = false
+  let stalled = false
   const server = createServer((_request, response) => response.writeHead(405).end())
   server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})))
   server.on('connect', (request, client: Socket) => {
     const target = request.url ?? ''
     tunnels.push(target)
     authorizations.push(request.headers['proxy-authorization'])
+    if (stalled) return undefined
     if (refusing) return client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
     const [host = '', port = ''] = target.split(':')
     const upstream = connect(Number(port), host, () => {
@@ -39,6 +43,9 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     authorizations,
     refuse: () => {
       refusing = true
+    },
+    stall: (isStalled) => {
+      stalled = isStalled
     },
     close: () =>
       new Promise((resolve) => {
