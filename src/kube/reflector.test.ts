@@ -359,6 +359,19 @@ test('failures in a row wait longer and longer, up to 5 s; a watch that lived en
   await reflector.stop()
 })
 
+test.each([
+  [20, 20_000],
+  [86_400, 90_000],
+])('a server that asks to come back in %i s is asked again after %i ms', async (seconds, expectedMs) => {
+  const { startWith, next, clock } = setUp()
+  const watch = await startWith(10, [])
+  const startedAt = clock.now()
+  watch.answer(503, { kind: 'Status', message: 'maintenance' }, { 'retry-after': String(seconds) })
+  // After a break that long it lists.
+  await next('list')
+  expect(clock.now() - startedAt).toBe(expectedMs)
+})
+
 test('it is current with a list, and where a watch broke once one has gone on for a moment', async () => {
   const { startWith, next, clock, reflector, sight } = setUp()
   expect(reflector.isCurrent()).toBe(false)

@@ -78,7 +78,6 @@ const RESUMED_WITHIN_MS = 2_000
 const CAUGHT_UP_AFTER_MS = 1_000
 /** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
 const REFUSED_UNTIL_FATAL_MS = 10_000
-
 /** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
 interface Outcome {
   from: string | undefined
@@ -316,8 +315,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       }
       report(error, false)
       failures += 1
-      const asked = error instanceof KubeError ? (error.retryAfterMs ?? 0) : 0
-      await pause(clock, Math.max(backoffMs(random, failures), asked), stopping.signal)
+      // A gateway may ask for an hour, and be back in a minute: pods that are out of rotation cannot wait for it unseen.
+      const askedMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, SILENCE_LIMIT_MS) : 0
+      await pause(clock, Math.max(backoffMs(random, failures), askedMs), stopping.signal)
     }
     return problem('stopped', 'stopped before the first list')
   }
