@@ -194,6 +194,23 @@ test('a token file that is missing or empty is an error, not an anonymous reques
   expect((await failure(connectAs({ tokenFile: 'token' }))).message).toMatch(/token file .* of user u is empty/)
 })
 
+test('a token file that cannot be read for a moment leaves the token that was read before', async () => {
+  folder.write('token', 'first')
+  let atMs = 0
+  const clock: Clock = { ...systemClock, now: () => atMs }
+  const access = resolveClusterAccess({ kubeconfig: writeConfig({ tokenFile: 'token' }) })
+  const credentials = createCredentials({ access, clock })
+  const first = await credentials.current()
+  // Whoever renews it empties it first.
+  folder.write('token', '')
+  atMs = 60_000
+  expect((await credentials.current()).headers).toEqual({ authorization: 'Bearer first' })
+  folder.write('token', 'second')
+  expect((await credentials.current()).headers).toEqual({ authorization: 'Bearer second' })
+  // A token that was refused is no way on.
+  expect(credentials.refused(first)).toBe(true)
+})
+
 test('20 first calls at once run the plugin once, and so do those after', async () => {
   const { exec, runs } = countingPlugin()
   const credentials = credentialsFor({ exec })

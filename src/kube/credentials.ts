@@ -111,6 +111,8 @@ function renewableSecret(
       clock,
       fetch: () => readTokenFile(tokenFile, access),
       isFresh: (_secret, ageMs) => ageMs < TOKEN_FILE_FRESH_MS,
+      // Not everybody who renews a file does so in one step.
+      outlivesFailure: true,
     })
   }
   if (exec === undefined) return undefined

@@ -12,21 +12,28 @@ export interface RenewableOptions<T extends object> {
   clock: Clock
   fetch: () => Promise<T>
   isFresh: (value: T, ageMs: number) => boolean
+  /** One that is not fresh may still be good: it stays in use where no other can be had, until the server refuses it. */
+  outlivesFailure?: boolean
 }
 
 /** A new secret that was never accepted is not dropped sooner than this: no plugin run for every request. */
 const REFUSED_AT_ONCE_MS = 10_000
 
 /** Fetches one at a time: whoever calls `get()` sees to that. */
-export function createRenewable<T extends object>({ clock, fetch, isFresh }: RenewableOptions<T>): Renewable<T> {
+export function createRenewable<T extends object>(options: RenewableOptions<T>): Renewable<T> {
+  const { clock, fetch, isFresh, outlivesFailure = false } = options
   let held: { value: T; fetchedAt: number; accepted: boolean } | undefined
 
   return {
     async get() {
       if (held !== undefined && isFresh(held.value, clock.now() - held.fetchedAt)) return held.value
-      const value = await fetch()
-      held = { value, fetchedAt: clock.now(), accepted: false }
-      return value
+      try {
+        const value = await fetch()
+        held = { value, fetchedAt: clock.now(), accepted: false }
+      } catch (error) {
+        if (!outlivesFailure || held === undefined) throw error
+      }
+      return held.value
     },
     accepted(value) {
       if (held?.value === value) held.accepted = true
