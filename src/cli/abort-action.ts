@@ -2,13 +2,18 @@ import type { OpenRuns } from '../engine/open-runs.ts'
 import type { RunRequest } from '../engine/run.ts'
 import type { SeenLease } from '../engine/watch-owner.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
+import { abortInterrupted } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { failureOf } from './failures.ts'
 import type { AbortFlags } from './flags.ts'
+import { watchInterrupts } from './interrupts.ts'
 import { orderGiver } from './order-giver.ts'
 import { inert } from './output/inert.ts'
 import { orderOutput, type OrderReport } from './output/order-view.ts'
+import { reportFailure } from './report-failure.ts'
 import { parseRequest } from './request.ts'
+import { resumeCommand } from './resume-command.ts'
 import type { Cluster } from './world.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
@@ -17,14 +22,28 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const request = parseRequest(args, flags, 'abort')
   const by = orderGiver(terminal.env)
   const { configPath, openCluster, openWorld } = await import('./world.ts')
-  const cluster = await openCluster(flags, request.requestTimeoutMs)
+  // It may wait for hours, and as the first process of a container it would not even hear a signal.
+  const interrupts = watchInterrupts({
+    events: terminal.events,
+    now: () => terminal.clock.now(),
+    exit: (code, cause) => {
+      if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), flags, terminal)
+      else terminal.err.write(abortInterrupted(cause, resumeCommand(invocation, terminal.env)))
+      terminal.exit(code)
+    },
+  })
   let left: { open: OpenRuns; seen: ReadonlyMap<string, SeenLease> }
   try {
-    const ordered = await orderAbort({ cluster, select: request.select, by, flags, context })
-    if ('code' in ordered) return ordered.code
-    left = ordered
+    const cluster = await openCluster(flags, request.requestTimeoutMs)
+    try {
+      const ordered = await orderAbort({ cluster, select: request.select, by, flags, context })
+      if ('code' in ordered) return ordered.code
+      left = ordered
+    } finally {
+      await cluster.close()
+    }
   } finally {
-    await cluster.close()
+    interrupts.dispose()
   }
   const { prepareAbort } = await import('../engine/abort.ts')
   const { runUpgrade } = await import('./run-upgrade.ts')

@@ -162,6 +162,14 @@ describe('the first signal', () => {
   })
 })
 
+test('a signal while an abort prepares its own run says that the order stands', async () => {
+  const child = start('preparing', '-o', 'text', 'aborts')
+  await child.sees('preparing')
+  child.process.kill('SIGTERM')
+  expect(await child.end()).toBe(143)
+  expect(child.stderr()).toContain(`SIGTERM: stopped. An order that was given stands, as sluice status shows. ${RESUME}`)
+})
+
 describe('the second signal', () => {
   test('ends the process at once, with the code of the first', async () => {
     const child = start('stuck')

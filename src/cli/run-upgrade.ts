@@ -4,6 +4,7 @@ import { systemRandom } from '../ports/system.ts'
 import { EXIT, exitCodeOfRun, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import type { OutputFlags } from './flags.ts'
+import { abortInterrupted } from './abort-interrupted.ts'
 import { codeOf, watchInterrupts, type InterruptCause, type Interrupts } from './interrupts.ts'
 import type { Invocation } from './invocation.ts'
 import { createLogger, logEvent } from './log.ts'
@@ -57,7 +58,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
       if (again) reporter.write({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
       if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: again }), flags, terminal)
       else if (again) terminal.err.write(`${cause.signal} again: stopped at once. To go on from here:\n  ${resume}\n`)
-      else terminal.err.write(`${cause.signal}: nothing was touched\n`)
+      else terminal.err.write(order.aborts ? abortInterrupted(cause, resume) : `${cause.signal}: nothing was touched\n`)
       terminal.exit(code)
     },
   })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startChild } from './testing/child.ts'
 import { sluiceVersion } from './version.ts'
 
@@ -21,6 +21,17 @@ beforeAll(() => {
   writeFileSync(join(folder, 'bad.yaml'), `${CONFIG}drain: {deadline: 60}\nrollot: {}\n`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
+
+function kubeconfig(port: number): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+  })
+}
 
 async function sluice(args: string[], { env = {}, entry = ENTRY }: { env?: Record<string, string>; entry?: string } = {}) {
   const child = startChild([entry, ...args], { cwd: folder, env: { HOME: folder, ...env } })
@@ -125,22 +136,29 @@ describe('a cluster that cannot be reached exits with 3', () => {
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
     await new Promise((resolve) => server.close(resolve))
-    writeFileSync(
-      join(folder, 'kubeconfig'),
-      JSON.stringify({
-        apiVersion: 'v1',
-        kind: 'Config',
-        'current-context': 'c',
-        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-        clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-        users: [{ name: 'u', user: { token: 't' } }],
-      }),
-    )
+    writeFileSync(join(folder, 'kubeconfig'), kubeconfig(port))
     const { code, stderr } = await sluice(['plan', 'sts/web', '--config', 'good.yaml', '--kubeconfig', 'kubeconfig'])
     expect(stderr).not.toContain('bug')
     expect(stderr).toMatch(/^error: /)
     expect(code).toBe(3)
   })
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGHUP', 143],
+] as const)('abort, told by %s to end while it waits, exits with %i and says how to go on', async (signal, code) => {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  const asked = new Promise((resolve) => server.once('connection', resolve))
+  onTestFinished(() => void server.close())
+  await new Promise((resolve) => server.once('listening', resolve))
+  writeFileSync(join(folder, 'silent'), kubeconfig((server.address() as { port: number }).port))
+  const child = startChild([ENTRY, 'abort', 'sts/web', '--kubeconfig', 'silent'], { cwd: folder, env: { HOME: folder } })
+  onTestFinished(() => void child.process.kill('SIGKILL'))
+  await asked
+  child.process.kill(signal)
+  expect(await child.end()).toBe(code)
+  expect(child.stderr()).toContain('To go on from here:\n  sluice abort sts/web --kubeconfig silent\n')
 })
 
 describe('help and version', () => {
