@@ -89,7 +89,8 @@ test('several files in KUBECONFIG are merged as kubectl does: the first of a nam
   const second = folder.write('second', kubeconfig(WHOLE))
   const third = folder.write('third', kubeconfig({ ...WHOLE, current: 'prod' }))
   const empty = folder.write('empty', '\n')
-  const env = { KUBECONFIG: [first, '', empty, join(folder.path, 'missing'), second, third].join(delimiter) }
+  const remarks = folder.write('remarks', '# nothing yet\r\n  # and more\n')
+  const env = { KUBECONFIG: [first, '', empty, remarks, join(folder.path, 'missing'), second, third].join(delimiter) }
   expect(resolve({}, env)).toMatchObject({ server: 'https://first', context: 'dev', user: { name: 'alice' } })
 })
 

@@ -70,7 +70,8 @@ export function readKubeConfigFiles(files: string[]): MergedKubeConfig {
 function mergeFile(merged: MergedKubeConfig, file: string): void {
   const folder = dirname(file)
   const text = readText(file)
-  if (text.trim() === '') return
+  // One of comments alone is as empty, for kubectl too.
+  if (text.replaceAll(/^\s*#.*$/gm, '').trim() === '') return
   const { document, config } = parse(text, file)
   config.makePathsAbsolute(folder)
   const rawClusters = rawEntries(document, 'clusters', 'cluster')
