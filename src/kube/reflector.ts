@@ -78,6 +78,7 @@ const RESUMED_WITHIN_MS = 2_000
 const CAUGHT_UP_AFTER_MS = 1_000
 /** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
 const REFUSED_UNTIL_FATAL_MS = 10_000
+
 /** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
 interface Outcome {
   from: string | undefined
