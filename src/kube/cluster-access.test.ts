@@ -140,6 +140,19 @@ test('a server or a proxy that cannot be used is refused', () => {
   expect(resolve().proxyUrl).toBe('http://proxy:3128')
 })
 
+test('without a proxy-url the environment names the proxy, as it does for kubectl', () => {
+  const withCluster = (cluster: object) => folder.write('.kube/config', kubeconfig({ ...WHOLE, clusters: { dev: cluster } }))
+  const env = { HTTPS_PROXY: 'http://office:3128' }
+  withCluster({ server: 'https://dev:6443' })
+  expect(resolve({}, env).proxyUrl).toBe('http://office:3128')
+  expect(resolve({}, { ...env, NO_PROXY: 'dev' }).proxyUrl).toBeUndefined()
+  expect(failure(() => resolve({}, { HTTPS_PROXY: 'socks5://user:SECRET@office' })).message).toBe(
+    'HTTPS_PROXY must be http:// or https://; socks5 is not supported; a cluster that is reached without it is named in NO_PROXY: dev',
+  )
+  withCluster({ server: 'https://dev:6443', 'proxy-url': 'http://proxy:3128' })
+  expect(resolve({}, env).proxyUrl).toBe('http://proxy:3128')
+})
+
 test('paths are relative to the file; a plugin without a slash is looked up in PATH', () => {
   const exec = (command: string) => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } })
   const users = { alice: { tokenFile: 'secrets/token' }, bob: exec('./bin/plugin'), carol: exec('plugin') }

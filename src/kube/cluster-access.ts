@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
+import { environmentProxy } from './environment-proxy.ts'
 import { ExecConfig } from './exec-plugin.ts'
 import type { Impersonation } from './impersonation.ts'
 import { inClusterConfig } from './in-cluster.ts'
@@ -41,6 +42,7 @@ export interface ClusterAccess {
   namespace: string
   cluster: Cluster
   user: User
+  /** By the kubeconfig, or else the environment. */
   proxyUrl: string | undefined
   tokenFile: string | undefined
   exec: ExecConfig | undefined
@@ -71,10 +73,10 @@ export function resolveClusterAccess(options: AccessOptions, surroundings: Parti
   if (merged === undefined) {
     throw new KubeConfigError('no cluster is configured: name a kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config)')
   }
-  return select(merged, options)
+  return select(merged, options, env)
 }
 
-function select(merged: MergedKubeConfig, options: AccessOptions): ClusterAccess {
+function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.ProcessEnv): ClusterAccess {
   const { files } = merged
   const contextName = options.context ?? merged.currentContext
   if (contextName === undefined && options.cluster === undefined) {
@@ -93,12 +95,13 @@ function select(merged: MergedKubeConfig, options: AccessOptions): ClusterAccess
     throw new KubeConfigError(`user ${user.entry.name} in ${files.join(', ')} cannot be used: ${where}`, fields)
   }
   const { tokenFile, exec } = raw.data
+  const server = checkedServer(cluster.entry, fields)
   return {
-    server: checkedServer(cluster.entry, fields),
+    server,
     namespace: options.namespace ?? (context?.namespace?.trim() || 'default'),
     cluster: cluster.entry,
     user: user.entry,
-    proxyUrl: checkedProxy(cluster.entry, fields),
+    proxyUrl: checkedProxy(cluster.entry, fields) ?? proxyOfEnvironment(server, env, fields),
     tokenFile: tokenFile == null || tokenFile === '' ? undefined : fromFolder(user.folder, tokenFile),
     exec: exec == null ? undefined : { ...exec, command: commandFromFolder(user.folder, exec.command) },
     execExtension: execExtension(cluster.raw),
@@ -145,11 +148,35 @@ function checkedServer({ name, server }: Cluster, fields: { files: string[]; con
 
 function checkedProxy({ name, proxyUrl }: Cluster, fields: { files: string[]; context: string | undefined }): string | undefined {
   if (proxyUrl === undefined || proxyUrl === '') return undefined
-  const url = URL.parse(proxyUrl)
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return proxyUrl
-  // Not quoted: it may hold a password.
-  const scheme = url?.protocol.replace(':', '') ?? 'something else'
-  throw new KubeConfigError(`cluster ${name}: proxy-url must be http:// or https://; ${scheme} is not supported`, fields)
+  if (isUsableProxy(proxyUrl)) return proxyUrl
+  throw new KubeConfigError(
+    `cluster ${name}: proxy-url must be http:// or https://; ${schemeOf(proxyUrl)} is not supported`,
+    fields,
+  )
+}
+
+function proxyOfEnvironment(
+  server: string,
+  env: NodeJS.ProcessEnv,
+  fields: { files: string[]; context: string | undefined },
+): string | undefined {
+  const proxy = environmentProxy(server, env)
+  if (proxy === undefined || isUsableProxy(proxy.url)) return proxy?.url
+  const { hostname } = new URL(server)
+  throw new KubeConfigError(
+    `${proxy.variable} must be http:// or https://; ${schemeOf(proxy.url)} is not supported; a cluster that is reached without it ` +
+      `is named in NO_PROXY: ${hostname}`,
+    fields,
+  )
+}
+
+function isUsableProxy(url: string): boolean {
+  return ['http:', 'https:'].includes(URL.parse(url)?.protocol ?? '')
+}
+
+/** Not the URL itself: it may hold a password. */
+function schemeOf(url: string): string {
+  return URL.parse(url)?.protocol.replace(':', '') ?? 'something else'
 }
 
 function execExtension(rawCluster: unknown): unknown {

@@ -148,14 +148,15 @@ async function runPlugin(
 }
 
 /** `spec.cluster` of an ExecCredential. */
-function execCluster({ cluster, server, proxyUrl, execExtension }: ClusterAccess): Record<string, unknown> {
+function execCluster({ cluster, server, execExtension }: ClusterAccess): Record<string, unknown> {
   const ca = cluster.caFile === undefined ? cluster.caData : readFileSync(cluster.caFile).toString('base64')
   return {
     server,
     'tls-server-name': cluster.tlsServerName,
     'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
     'certificate-authority-data': ca,
-    'proxy-url': proxyUrl,
+    // What the environment says the plugin sees for itself.
+    'proxy-url': cluster.proxyUrl || undefined,
     config: execExtension,
   }
 }
