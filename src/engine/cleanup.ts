@@ -5,6 +5,7 @@ import { listPages } from '../kube/list-pages.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
 import { leasePath, leaseRecord } from './lease.ts'
+import type { LedgerPart } from './ledger-store.ts'
 import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
 
 export interface CleanupRequest {
@@ -37,7 +38,6 @@ export interface CleanupReport {
 /** Removes what no run needs any more. Never a record with an open target, and never a Lease. */
 export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { client }: CleanupPorts): Promise<CleanupReport> {
   const parts = await listLedgerParts(client, namespace)
-  const known = new Set<string>()
   const report: CleanupReport = { removed: [], kept: [] }
   const wanted = ({ workloads }: LedgerHeader): boolean =>
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
@@ -46,12 +46,10 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     if (found.kind === 'unreadable') {
       const record = { kind: 'ConfigMap', name: chunkName(found.run, 0), reason: `it cannot be read: ${found.reason}` }
       report.kept.push(record)
-      for (const { name } of parts) if (name === record.name || name.startsWith(`${record.name}-`)) known.add(name)
       continue
     }
     const { header, entries } = found.ledger
-    const names = Array.from({ length: header.chunks }, (_, chunk) => chunkName(header.run, chunk))
-    for (const name of names) known.add(name)
+    const names = partNames(header)
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
       const open = [...entries.values()].filter(({ state }) => state !== 'closed').length
@@ -67,10 +65,13 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.removed.push({ kind: 'ConfigMap', name, reason: `run ${header.run} finished at ${header.finishedAt}` })
   }
   // A part without its ledger: nothing was ever drained by it, since the header is written last.
-  const orphans = refs.length > 0 ? [] : parts.filter(({ name }) => !known.has(name))
-  const busy = orphans.length > 0 && (await someoneRuns(client, namespace))
-  for (const { name } of orphans) {
-    if (busy) {
+  const found = refs.length > 0 ? [] : orphansAmong(parts)
+  if (found.length === 0) return report
+  const isBusy = await someoneRuns(client, namespace)
+  // Whoever was writing one when it was found, and has given its Lease back since, has written the header as well.
+  const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
+  for (const name of orphans) {
+    if (isBusy) {
       report.kept.push({ kind: 'ConfigMap', name, reason: 'a part without its ledger, which a run may be about to write' })
       continue
     }
@@ -78,6 +79,27 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     report.removed.push({ kind: 'ConfigMap', name, reason: 'a part of a ledger that was never begun' })
   }
   return report
+}
+
+function partNames({ run, chunks }: LedgerHeader): string[] {
+  return Array.from({ length: chunks }, (_, chunk) => chunkName(run, chunk))
+}
+
+/** Names of those that belong to no ledger: not to one that cannot be read either. */
+function orphansAmong(parts: readonly LedgerPart[]): string[] {
+  const known = new Set<string>()
+  const unreadable: string[] = []
+  for (const found of readLedgers(parts)) {
+    if (found.kind === 'read') for (const name of partNames(found.ledger.header)) known.add(name)
+    else unreadable.push(chunkName(found.run, 0))
+  }
+  const isOfUnreadable = (name: string): boolean => unreadable.some((one) => name === one || name.startsWith(`${one}-`))
+  return parts.flatMap(({ name }) => (known.has(name) || isOfUnreadable(name) ? [] : [name]))
+}
+
+function intersection(some: readonly string[], others: readonly string[]): string[] {
+  const wanted = new Set(others)
+  return some.filter((one) => wanted.has(one))
 }
 
 async function someoneRuns(client: KubeClient, namespace: string): Promise<boolean> {
