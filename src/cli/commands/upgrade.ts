@@ -34,7 +34,7 @@ Examples:
 Exit codes:
   0 done or already there     1 failed                  2 wrong arguments or config
   3 preflight refused it      4 deadline, resumable     5 paused (--exit-when-paused)
-  6 aborted by an order       7 conflict with another run or change
+  6 aborted or rolled back    7 conflict with another run or change
   8 a person has to look      130, 143 interrupted, resumable
 `,
     )

@@ -6,6 +6,7 @@ import type { CommandContext } from './context.ts'
 export function registerVersion(program: Command, { terminal, onDone }: CommandContext): void {
   program
     .command('version')
+    .summary('print the version')
     .description('Prints the version of sluice and of the Node that runs it.')
     .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text'))
     .action(({ output }: { output: 'text' | 'json' }) => {
