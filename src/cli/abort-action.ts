@@ -22,6 +22,9 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const request = parseRequest(args, flags, 'abort')
   const by = orderGiver(terminal.env)
   const { configPath, openCluster, openWorld } = await import('./world.ts')
+  // All that may be needed at once: a signal is lost on nobody while it is loaded.
+  const { prepareAbort } = await import('../engine/abort.ts')
+  const { runUpgrade } = await import('./run-upgrade.ts')
   // It may wait for hours, and as the first process of a container it would not even hear a signal.
   const interrupts = watchInterrupts({
     events: terminal.events,
@@ -45,8 +48,6 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   } finally {
     interrupts.dispose()
   }
-  const { prepareAbort } = await import('../engine/abort.ts')
-  const { runUpgrade } = await import('./run-upgrade.ts')
   return runUpgrade(
     { request, flags, invocation, aborts: true },
     {

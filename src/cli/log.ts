@@ -2,13 +2,14 @@ import type { Logger } from 'pino'
 import type { RunEvent } from '../engine/events.ts'
 import { inertJsonText } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
+import { logLevel } from './log-level.ts'
 import { UsageError } from './usage-error.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** Logs are asked for with -v (debug) or SLUICE_LOG=LEVEL, and go to stderr: stdout is for results. */
 export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
-  const level = env['SLUICE_LOG'] || (verbose ? 'debug' : undefined)
+  const level = logLevel(verbose, env)
   if (level === undefined) return undefined
   if (!LEVELS.includes(level)) throw new UsageError([`SLUICE_LOG: ${JSON.stringify(level)} is none of ${LEVELS.join(', ')}`])
   const { pino } = await import('pino')

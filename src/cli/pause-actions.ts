@@ -1,4 +1,5 @@
 import { RunError } from '../engine/errors.ts'
+import { RENEW_EVERY_MS } from '../engine/lease.ts'
 import type { OpenRuns } from '../engine/open-runs.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -8,12 +9,14 @@ import { orderOutput, type OrderReport } from './output/order-view.ts'
 import { parseRequest } from './request.ts'
 import type { Cluster } from './world.ts'
 
+const NEXT_RENEWAL = `the next renewal of its Lease (${RENEW_EVERY_MS / 1000} s)`
+
 export async function pauseAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
   return order('pause', args, flags, context, async (open, { client, namespace }) => {
     const { giveOrder } = await import('../engine/give-order.ts')
     await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
     return isHeld(open)
-      ? 'no new pod starts from the next renewal of its Lease on (5 s), those under way come home; sluice resume goes on'
+      ? `no new pod starts from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`
       : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
   })
 }
@@ -24,7 +27,7 @@ export async function resumeAction(args: readonly string[], flags: OrderFlags, c
     const by = await liftPause(open, { client, namespace })
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
     const next = isHeld(open)
-      ? 'it goes on from the next renewal of its Lease on (5 s)'
+      ? `it goes on from ${NEXT_RENEWAL} on`
       : 'no process is at work on it: the same upgrade command goes on'
     return `the pause by ${by} is lifted; ${next}`
   })

@@ -7,7 +7,7 @@ import type { OpenRuns } from './open-runs.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
 
-/** A renewal of the owner may come in between, once in five seconds. */
+/** A renewal of the owner may come in between, once in four seconds. */
 const MOST_TRIES = 5
 const PATH = `/metadata/annotations/${ORDER_ANNOTATION.replaceAll('/', '~1')}`
 

@@ -4,6 +4,8 @@ import type { WorkloadRef } from '../plan/plan.ts'
 /* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
 
 export const LEASE_DURATION_MS = 15_000
+/** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
+export const RENEW_EVERY_MS = 4_000
 const LONGEST_NAME = 253
 
 export interface LeaseRecord {

@@ -4,13 +4,11 @@ import { pause } from '../kube/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, RENEW_EVERY_MS } from './lease.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, readOrder } from './order.ts'
 import { readLease, readLeasePatiently } from './read-lease.ts'
 
-/** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
-const RENEW_EVERY_MS = 4_000
 /** Between the end of an owner's right by its own clock and a newcomer's: two clocks do not run quite alike. */
 export const PAUSE_MS = 1_000
 const LOOK_EVERY_MS = 1_000

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { OutputFlags } from '../flags.ts'
+import { isLogging } from '../log-level.ts'
 import { createColors, useColor } from './color.ts'
 import { createJson, createJsonLines } from './json.ts'
 import { createLines } from './lines.ts'
@@ -18,7 +19,7 @@ export async function createRenderer(flags: OutputFlags, { out, err, clock, env 
   const progressOn = async (sink: Sink): Promise<Renderer> => {
     const colors = createColors(useColor(flags.color, env, sink.isTerminal))
     // Logs between its frames would tear a table apart; some CI systems give their jobs a terminal that is none.
-    const isLive = sink.isTerminal && env['TERM'] !== 'dumb' && !env['CI'] && flags.verbose !== true
+    const isLive = sink.isTerminal && env['TERM'] !== 'dumb' && !env['CI'] && !isLogging(flags.verbose === true, env)
     if (!isLive) return createLines({ out: sink, err, clock, colors })
     const { createLiveTable } = await import('./live-table.ts')
     return createLiveTable({ out: sink, err, clock, colors })
