@@ -721,6 +721,27 @@ describe('what nobody can know', () => {
   test.each([
     { ageMs: 9_000, counts: true },
     { ageMs: 11_000, counts: false },
+  ])(
+    'an intent that arrives $ageMs ms after it was sent, when others fill the window, is one too many: $counts',
+    ({ ageMs, counts }) => {
+      const found = broken(
+        (story) => {
+          story.pass(60_000)
+          story.step(1, 'drainIntent')
+          story.step(1, 'drain')
+          story.step(0, 'drainIntent')
+          const intent = story.history.at(-1)!
+          Object.assign(intent, { leftAt: intent.at - ageMs })
+        },
+        { pods: 2 },
+      )
+      expect(found.includes('I7')).toBe(counts)
+    },
+  )
+
+  test.each([
+    { ageMs: 9_000, counts: true },
+    { ageMs: 11_000, counts: false },
   ])('an intent that arrives $ageMs ms after it was sent takes a place: $counts', ({ ageMs, counts }) => {
     const found = broken(
       (story) => {

@@ -27,6 +27,7 @@ export function judgeWindow(world: World, report: Report): void {
 /** I7: the drain intent of a new attempt has just been stored. */
 export function judgeStart(world: World, pod: Pod, at: number, by: string, report: Report): void {
   const { maxUnavailable } = world.scenario
+  if (isGivenUp(world, pod)) return
   // Out already, by an earlier owner: it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
   // What a process has sent may arrive long after it was stopped, or has ended.
@@ -51,13 +52,16 @@ function isUnavailable(world: World, pod: Pod, { at, by, plannedAt }: { at: numb
   const { address, arrived, attempts, journal, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
-  // What an earlier owner only meant to drain is in rotation, and asks for a place as others do. Nor is anything drained
-  // for an intent that arrives when nobody waits for it any more: its writer keeps it out with another record.
-  const isGivenUp = journal !== undefined && journal.at - journal.leftAt > scenario.callLifeMs
   if (journal?.step === 'patched') return true
-  if (journal?.step === 'drain' && attempts.get(journal.attempt) === by && !isGivenUp) return true
+  // What an earlier owner only meant to drain is in rotation, and asks for a place as others do.
+  if (journal?.step === 'drain' && attempts.get(journal.attempt) === by && !isGivenUp(world, pod)) return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of the pods that are where they are now by then.
   if (arrived.at > plannedAt) return false
   return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
+}
+
+/** Nothing is drained for an intent that arrives when nobody waits for it any more: its writer goes on with another record. */
+function isGivenUp({ scenario }: World, { journal }: Pod): boolean {
+  return journal !== undefined && journal.at - journal.leftAt > scenario.callLifeMs
 }
