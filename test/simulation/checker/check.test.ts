@@ -855,13 +855,18 @@ describe('what nobody can know', () => {
   })
 
   test.each([
-    { agoMs: 100, excused: true },
-    { agoMs: 2_000, excused: false },
-  ])('an operator has changed it $agoMs ms before its record was stored', ({ agoMs, excused }) => {
+    { agoMs: 100, onItsWayMs: 0, excused: true },
+    { agoMs: 2_000, onItsWayMs: 0, excused: false },
+    { agoMs: 9_000, onItsWayMs: 8_500, excused: true },
+    { agoMs: 9_000, onItsWayMs: 7_000, excused: false },
+  ])('an operator has changed it $agoMs ms before its record was stored, which took $onItsWayMs ms', (given) => {
+    const { agoMs, onItsWayMs, excused } = given
     const found = broken((story) => {
       story.change(0, 'operator', { weight: 9 })
       story.pass(agoMs)
       story.step(0, 'drainIntent')
+      const record = story.history.at(-1)!
+      Object.assign(record, { leftAt: record.at - onItsWayMs })
       story.journal(0, 'restore')
       story.effect(0, 'restore')
     }, LAG)

@@ -6,6 +6,8 @@ type Change = Extract<Happening, { type: 'target' }>
 /** A durable word that this target may be drained, or restored, for a pod. */
 export interface Claim {
   at: number
+  /** When it was sent: what it rests on was read before. */
+  leftAt: number
   entry: number
   uid: string
   /** The same for all that is one attempt of one pod. */

@@ -91,14 +91,15 @@ export function createWorld(given: Scenario): World {
       // It has no list of its targets any more.
       for (const { claims, balancer, name } of targets.all.values()) {
         const last = claims.at(-1)
-        if (last?.uid === pod.uid && last.step !== 'closed') targets.claim(balancer, name, { ...last, at, entry, step: 'closed' })
+        if (last?.uid === pod.uid && last.step !== 'closed')
+          targets.claim(balancer, name, { ...last, at, leftAt, entry, step: 'closed' })
       }
       return
     }
     const attempt = `${pod.uid} ${journal.attempt} ${pod.tampered}`
     for (const { balancer, target, untouched } of journal.targets) {
       const isTampered = pod.tampered > 0
-      const claim: Claim = { at, entry, uid: pod.uid, attempt, step: journal.step, untouched, isTampered }
+      const claim: Claim = { at, leftAt, entry, uid: pod.uid, attempt, step: journal.step, untouched, isTampered }
       targets.claim(balancer, target, claim)
     }
   }
@@ -119,7 +120,8 @@ export function createWorld(given: Scenario): World {
         const last = targets.of(balancer, target).claims.findLast((claim) => claim.uid === uid)
         const step = entry.state === 'restore' ? 'restore' : 'closed'
         const attempt = last?.attempt ?? `${uid} 1 0`
-        targets.claim(balancer, target, { at, entry: index, uid, attempt, step, untouched, isTampered: last?.isTampered ?? true })
+        const isTampered = last?.isTampered ?? true
+        targets.claim(balancer, target, { at, leftAt: at, entry: index, uid, attempt, step, untouched, isTampered })
       }
     }
     return found

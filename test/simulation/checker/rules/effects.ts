@@ -105,7 +105,7 @@ function progressOf({ scenario }: World, target: Target, { attempt, isTampered }
   if (found === undefined) {
     const first = target.claims.find((claim) => claim.attempt === attempt)!
     // What the claim rests on may have been read before somebody changed it: the write may have taken long to arrive.
-    const isTouched = isTouchedSince(target, first.entry, first.at - scenario.lagMs)
+    const isTouched = isTouchedSince(target, first.entry, first.leftAt - scenario.lagMs)
     found = { done: 0, isDisturbed: isTampered || isTouched }
     target.progress.set(attempt, found)
   }
