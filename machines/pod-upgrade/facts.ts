@@ -192,10 +192,23 @@ export function asksForOthers(context: Pick<PodContext, 'pod' | 'wanted' | 'reco
   return !asksFor(context.pod, goalOf(context))
 }
 
+/**
+ * The images that the pod comes home on: those that it is to run, and those that an earlier request has patched besides.
+ * Found by reading: a command that asked for no image, or for another container's, put a pod back whose patched container
+ * was still the old one.
+ */
+function homeOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): ContainerImage[] {
+  const goal = goalOf(context)
+  const besides = patchedImages(context.pod, context.record).filter(
+    ({ container }) => !goal.some((one) => one.container === container),
+  )
+  return [...goal, ...besides]
+}
+
 /** What is known of the restart as of now; continued by each observation. */
 export function beginRestartOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
   const { record, pod } = context
-  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], goalOf(context)), pod)
+  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], homeOf(context)), pod)
 }
 
 /** The patched containers are proven, they and the pod are ready, and its endpoint is back where a Service routes to it. */
@@ -207,7 +220,7 @@ export function notReadyReason(
   context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpointReady'>,
 ): string | undefined {
   const { restart, pod, endpointReady } = context
-  const goal = goalOf(context)
+  const goal = homeOf(context)
   if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'
   const reason = unready(
     pod,
@@ -223,7 +236,7 @@ export function notReadyReason(
 export function goalUnprobedMs(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): number {
   return unprobedMs(
     context.pod,
-    goalOf(context).map(({ container }) => container),
+    homeOf(context).map(({ container }) => container),
   )
 }
 

@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'vitest'
+import type { PodView } from '../../src/pods/glossary.ts'
+import { testPod } from '../../src/pods/testing/raw-pod.ts'
 import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET } from './testing/world.ts'
+
+const [PROXY] = testPod({
+  containers: [
+    {
+      name: 'proxy',
+      image: 'registry/proxy:v1',
+      status: { id: 'p1', imageId: 'sha256:p', image: 'registry/proxy:v1', running: true, ready: true },
+    },
+  ],
+}).containers as [PodView['containers'][number]]
 
 /* What an earlier owner, or the end of the pod, does to an upgrade that is under way. */
 
@@ -318,3 +330,21 @@ test('somebody else patches the same images while it waits for its place: nothin
   expect(drive.state()).toBe('done')
   expect(drive.actor.getSnapshot().context.outcome).toBe('skipped')
 })
+
+test.each([
+  ['no image', []],
+  ['another container’s image', [{ container: 'proxy', image: 'registry/proxy:v1' }]],
+])(
+  'adopted as an earlier owner has patched it, by a request for %s: what that one has patched is proven all the same',
+  async (_, wanted) => {
+    const withProxy = (pod: PodView): PodView => ({ ...pod, containers: [...pod.containers, PROXY] })
+    const drive = createDrive({ wanted, stored: recorded('patched', { epoch: 1 }), pod: withProxy(PODS.asked) })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('restarting.watching')
+    drive.send({ type: 'observed', pod: withProxy(PODS.witness), stored: recorded('patched') })
+    expect(drive.state()).toBe('restarting.watching')
+    drive.send({ type: 'observed', pod: withProxy(PODS.ready), stored: recorded('patched') })
+    expect(drive.state()).toBe('warming.steady')
+  },
+)

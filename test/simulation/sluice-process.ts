@@ -1,4 +1,4 @@
-import type { LoadBalancer } from '../../src/engine/request.ts'
+import type { LoadBalancer, RunPorts } from '../../src/engine/request.ts'
 import type { RunEvent, RunResult } from '../../src/engine/events.ts'
 import { RunError } from '../../src/engine/errors.ts'
 import type { PreparedRun, RunRequest } from '../../src/engine/run.ts'
@@ -27,6 +27,8 @@ export interface ProcessOptions {
   transport: Transport
   random: SeededRandom
   request: RunRequest
+  /** Where it is another command than `sluice upgrade`. */
+  prepare?: (ports: RunPorts) => Promise<PreparedRun>
   loadBalancers: LoadBalancer[]
   onEvent(event: RunEvent): void
   onEnd(end: ProcessEnd): void
@@ -37,6 +39,7 @@ export interface ProcessOptions {
 /** What `sluice upgrade` does with its arguments parsed, in one simulated process. */
 export function startProcess(options: ProcessOptions): SluiceProcess {
   const { host, transport, random, request, loadBalancers } = options
+  const prepare = options.prepare ?? ((ports: RunPorts) => prepareRun(request, ports))
   const { clock } = host
   const client = createKubeClient({ transport, clock, random: random.fork('client') })
   let prepared: PreparedRun | undefined
@@ -44,7 +47,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
 
   async function main(): Promise<ProcessEnd> {
     try {
-      prepared = await prepareRun(request, {
+      prepared = await prepare({
         client,
         loadBalancers,
         clock,

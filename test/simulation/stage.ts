@@ -1,0 +1,136 @@
+import type { PreparedRun, RunPorts, RunRequest } from '../../src/engine/run.ts'
+import type { RunEvent } from '../../src/engine/events.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
+import { createKubeClient } from '../../src/kube/kube-client.ts'
+import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
+import type { Happening, HistoryEntry } from './checker/history.ts'
+import { createFaults } from './faults.ts'
+import { createHost } from './host.ts'
+import type { Host } from './host.ts'
+import { NAME, NAMESPACE, PORT } from './manifests.ts'
+import { createNetwork } from './network.ts'
+import { createRandom } from './random.ts'
+import type { Scene } from './scene.ts'
+import { PLAIN_SETTINGS } from './scene.ts'
+import { createScheduler } from './scheduler.ts'
+import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
+import { startProcess } from './sluice-process.ts'
+import { createWire } from './wire.ts'
+import type { World } from './world.ts'
+import { createWorld } from './world.ts'
+
+const LONGEST_MS = 600_000
+
+/** One process that a test has started. */
+export interface Actor extends SluiceProcess {
+  readonly end: ProcessEnd | undefined
+  readonly events: readonly RunEvent[]
+}
+
+/** A scene without a supervisor: the test says which command is started when, and by whom. */
+export interface Stage {
+  world: World
+  history: readonly HistoryEntry[]
+  /** Of a person, for whom nothing goes wrong. */
+  client: KubeClient
+  start(request?: Partial<RunRequest>, prepare?: (ports: RunPorts) => Promise<PreparedRun>): Actor
+  /** Lets time pass until it is so. */
+  until(isSo: () => boolean): Promise<void>
+  pass(ms: number): Promise<void>
+  /** What a person's call answers, while time passes. */
+  ask<T>(call: Promise<T>): Promise<T>
+}
+
+export async function openStage(scene: Scene): Promise<Stage> {
+  const random = createRandom(scene.seed)
+  const scheduler = createScheduler()
+  const history: HistoryEntry[] = []
+  const tell = (happening: Happening): void => void history.push({ at: scheduler.now(), ...happening })
+  const hit = (): void => {}
+  const faults = createFaults({
+    scheduler,
+    random: random.fork('faults'),
+    kinds: new Set(),
+    rate: 0,
+    longestCallMs: scene.longestCallMs,
+    hit,
+  })
+  const world = createWorld({ scene, scheduler, random: random.fork('world'), tell, hit })
+  const until = async (done: () => boolean): Promise<void> => {
+    const isDone = await scheduler.run({ done, untilMs: scheduler.now() + LONGEST_MS, mostTurns: 300_000 })
+    if (!isDone) throw new Error('what the test waits for has not come to be')
+  }
+  let hosts = 0
+  function connect(): { host: Host; transport: ReturnType<typeof createNetwork> } {
+    const host = createHost({ name: `sluice-${hosts++}`, scheduler, originMs: 0, wallOffsetMs: 0 })
+    return { host, transport: createNetwork({ scheduler, random: random.fork(`network of ${host.name}`), host, world, faults }) }
+  }
+  await until(() => {
+    const pods = world.pods()
+    return pods.length === scene.pods && pods.every(isReady)
+  })
+  world.balance()
+  const person = connect()
+
+  return {
+    world,
+    history,
+    client: createKubeClient({ transport: person.transport, clock: person.host.clock, random: random.fork('person') }),
+    start(change = {}, prepare) {
+      const { host, transport } = connect()
+      let end: ProcessEnd | undefined
+      const events: RunEvent[] = []
+      const process = startProcess({
+        host,
+        transport,
+        random: random.fork(host.name),
+        request: {
+          namespace: NAMESPACE,
+          select: { refs: [{ kind: scene.workload, name: NAME }] },
+          images: [],
+          settings: PLAIN_SETTINGS,
+          acceptTemplateDrift: false,
+          allowUnbalanced: false,
+          ...change,
+        },
+        ...(prepare ? { prepare } : {}),
+        loadBalancers: Array.from(world.balancers.values(), (balancer) => {
+          const wire = createWire({ scheduler, random: random.fork(balancer.name), host, faults, balancer: balancer.name })
+          const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
+          return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT }
+        }),
+        onEvent: (event) => void events.push(event),
+        onEnd: (one) => (end = one),
+        onBug(error) {
+          throw error
+        },
+      })
+      return {
+        ...process,
+        events,
+        get end() {
+          return end
+        },
+      }
+    },
+    until,
+    async pass(ms) {
+      const at = scheduler.now() + ms
+      let isOver = false
+      scheduler.after(ms, () => (isOver = true))
+      await until(() => isOver || scheduler.now() > at)
+    },
+    async ask(call) {
+      let isAnswered = false
+      const done = (): void => void (isAnswered = true)
+      call.then(done, done)
+      await until(() => isAnswered)
+      return call
+    },
+  }
+}
+
+function isReady({ status }: Record<string, unknown>): boolean {
+  const { conditions = [], podIP } = (status ?? {}) as { conditions?: { type: string; status: string }[]; podIP?: string }
+  return podIP !== undefined && conditions.some((one) => one.type === 'Ready' && one.status === 'True')
+}
