@@ -64,6 +64,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   /** Why the run ends otherwise than its pods do. */
   let ending: Ending | undefined
   let obedience: Obedience | undefined
+  /** How it ends is decided: an order that comes now stands on the Lease, for whoever comes next. */
+  let isConcluding = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
 
@@ -80,7 +82,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
         tell,
         seen: request.abort?.seen ?? new Map(),
         onLost,
-        onOrder: () => obedience?.look(),
+        onOrder() {
+          if (!isConcluding) obedience?.look()
+        },
       })
       if (owners.waited) {
         // Found by simulation: its watch was broken, and it settled once more what the owner before had settled.
@@ -262,8 +266,12 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     return isAborted() ? endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined }) : worst
   }
 
-  /** All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods. */
+  /**
+   * All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods; and what an
+   * abort is to do is more than what it does with those.
+   */
   function isComplete(pods: readonly PodResult[]): boolean {
+    if (obedience?.given?.order === 'abort') return false
     const told = new Set(pods.map(({ uid }) => uid))
     const isLeft = plannedPods().some(({ uid }) => !told.has(uid) && world.store.get(uid) !== undefined)
     return !isLeft && !pods.some(({ outcome }) => outcome === 'unchanged')
@@ -276,7 +284,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   async function conclude(ledgers: RunLedgers, pods: readonly PodResult[], owners: Owners): Promise<void> {
     // A pod may have come to its end on what was observed alone, while another had taken over.
     if (!(await owners.confirmAll())) return
-    const aborted = isAborted() ? await endAbort(ledgers) : undefined
+    isConcluding = true
+    const aborted = isAborted() ? await endAbort(ledgers, pods) : undefined
     // Begun, and not at its end: for the next abort.
     if (isAborted() && aborted === undefined) return
     try {
@@ -300,10 +309,12 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   }
 
   /** Undefined where a template could not be put back. */
-  async function endAbort({ current }: RunLedgers): Promise<LedgerHeader['aborted']> {
+  async function endAbort({ current }: RunLedgers, pods: readonly PodResult[]): Promise<LedgerHeader['aborted']> {
     try {
       const left = await putBackAfterAbort({ ledger: current.ledger, world, signal, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
+      // An interrupt comes too late now to change it.
+      ending ??= endingFor(pods)
       return { by: obedience!.given!.by, left }
     } catch (error) {
       const outcome = error instanceof WorkloadError && error.kind === 'deadline' ? 'deadline' : 'failed'

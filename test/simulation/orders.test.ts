@@ -47,3 +47,62 @@ test('a pod that an earlier process has patched is proven, also by a command tha
   expect(second.end).toMatchObject({ outcome: 'done' })
   expect(restores(stage).map(({ at }) => at > serves()!.at)).toEqual([true])
 })
+
+/** Killed after its first pod of two. */
+async function halfDone(): Promise<Stage> {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('done')(first))
+  first.host.kill()
+  return stage
+}
+
+async function abort(stage: Stage): Promise<Actor> {
+  const { client } = stage
+  const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
+  await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
+  return stage.start({}, (ports) =>
+    prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, by: 'ann@desk', seen: new Map() }, ports),
+  )
+}
+
+test('an abort that is interrupted before the template is back is not over: its run stays open, and the next one ends it', async () => {
+  const stage = await halfDone()
+  const interrupted = await abort(stage)
+  await stage.until(() => interrupted.events.some(({ type }) => type === 'started'))
+  interrupted.interrupt()
+  await stage.until(() => interrupted.end !== undefined)
+  expect(interrupted.end).toMatchObject({ outcome: 'interrupted' })
+  expect((await headers(stage)).map(({ finishedAt }) => finishedAt)).toEqual([undefined])
+  const again = await abort(stage)
+  await stage.until(() => again.end !== undefined)
+  expect(again.end).toMatchObject({ outcome: 'aborted' })
+  expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
+})
+
+/** For so many seconds the API server takes no write of the record of a run, as under load. */
+function throttleLedgers({ world }: Stage, seconds: number, throttled: () => void): void {
+  const { arrive } = world
+  world.arrive = (request, by, leftAt) => {
+    if (request.method !== 'PATCH' || !request.path.includes('/configmaps/')) return arrive(request, by, leftAt)
+    world.arrive = arrive
+    throttled()
+    return { status: 429, headers: { 'retry-after': String(seconds) }, text: '{"kind":"Status","reason":"TooManyRequests"}' }
+  }
+}
+
+test('an abort that reaches a run when its end is decided finds it ended, and the run says the same', async () => {
+  const stage = await openStage(plainScene())
+  const { client } = stage
+  const process = stage.start(V2)
+  await stage.until(() => isIn('closing')(process))
+  let isThrottled = false
+  throttleLedgers(stage, 9, () => (isThrottled = true))
+  await stage.until(() => isThrottled)
+  const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
+  await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
+  await stage.until(() => process.end !== undefined)
+  const [header] = await headers(stage)
+  expect([header!.aborted, header!.finishedAt !== undefined, templateImage(stage)]).toEqual([undefined, true, imageOf('v2')])
+  expect(process.end).toMatchObject({ outcome: 'done' })
+})
