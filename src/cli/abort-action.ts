@@ -35,7 +35,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
       terminal.exit(code)
     },
   })
-  let left: { open: OpenRuns; seen: ReadonlyMap<string, SeenLease> }
+  let left: Left
   try {
     const cluster = await openCluster(flags, request.requestTimeoutMs)
     try {
@@ -66,6 +66,13 @@ interface AbortOrder {
   context: CommandContext
 }
 
+/** What no living process has; `runs` were ordered to end. */
+interface Left {
+  open: OpenRuns
+  runs: readonly string[]
+  seen: ReadonlyMap<string, SeenLease>
+}
+
 /** An exit code where all is said and done; else what no living process has. */
 async function orderAbort({
   cluster: { client, namespace },
@@ -73,7 +80,7 @@ async function orderAbort({
   by,
   flags,
   context: { terminal },
-}: AbortOrder): Promise<{ code: ExitCode } | { open: OpenRuns; seen: ReadonlyMap<string, SeenLease> }> {
+}: AbortOrder): Promise<{ code: ExitCode } | Left> {
   const { awaitOpenRuns, readOpenRuns } = await import('../engine/open-runs.ts')
   const { giveOrder } = await import('../engine/give-order.ts')
   const { watchOwner } = await import('../engine/watch-owner.ts')
@@ -104,7 +111,7 @@ async function orderAbort({
     },
   })
   const now = await readOpenRuns(client, { namespace, select })
-  if (now.runs.some(({ run }) => runs.includes(run))) return { open: now, seen }
+  if (now.runs.some(({ run }) => runs.includes(run))) return { open: now, runs, seen }
   const ledgers = await listLedgers(client, namespace)
   const ended = ledgers.flatMap((found): LedgerHeader[] =>
     found.kind === 'read' && runs.includes(found.ledger.header.run) ? [found.ledger.header] : [],

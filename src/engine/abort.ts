@@ -1,5 +1,6 @@
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { OpenRuns } from './open-runs.ts'
+import { assertOrdered } from './order.ts'
 import { RunError } from './errors.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { PreparedRun } from './run.ts'
@@ -8,6 +9,8 @@ import type { SeenLease } from './watch-owner.ts'
 
 export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
   open: OpenRuns
+  /** Those that the order means: it may have waited for their owner for long, and another be open by now. */
+  runs: readonly string[]
   by: string
   /** Owners that are known to be dead. */
   seen: ReadonlyMap<string, SeenLease>
@@ -17,9 +20,13 @@ export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'>
  * Ends the newest open run, and what those before it have left, in place of an owner that is dead: what is drained and
  * not patched is put back, what is patched comes home, and the templates get back what they had.
  */
-export async function prepareAbort({ namespace, settings, open, by, seen }: AbortRequest, ports: RunPorts): Promise<PreparedRun> {
+export async function prepareAbort(
+  { namespace, settings, open, runs, by, seen }: AbortRequest,
+  ports: RunPorts,
+): Promise<PreparedRun> {
   const [newest] = open.runs
   if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
+  assertOrdered(newest.run, runs)
   return prepareRun(
     {
       namespace,
@@ -29,7 +36,7 @@ export async function prepareAbort({ namespace, settings, open, by, seen }: Abor
       // What was accepted when the run began need not be said again to end it.
       acceptTemplateDrift: true,
       allowUnbalanced: true,
-      abort: { by, seen },
+      abort: { by, seen, runs },
     },
     ports,
   )

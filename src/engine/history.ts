@@ -9,6 +9,7 @@ import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from './pod-ports.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
+import { assertOrdered } from './order.ts'
 import { openJournal } from '../pods/open-journal.ts'
 import type { AssessedWorkload } from './planning.ts'
 
@@ -55,6 +56,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
   const same = request.abort ? open[0] : newestFirst.slice(0, 1).find(isGoneOnWith)
   if (request.abort && !same) throw new RunError('conflict', 'the run has come to its end meanwhile')
+  if (request.abort && same) assertOrdered(same.ledger.header.run, request.abort.runs)
   const superseded = open.filter((one) => one !== same)
 
   // The newest alone: what a ledger that came later has closed, one that is gone on with may not open again.

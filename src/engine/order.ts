@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RunError } from './errors.ts'
 
 /*
  * What somebody wants of the runs that are open on a workload. It is kept as an annotation of the Lease: the owner reads
@@ -36,6 +37,15 @@ export function readOrder(annotations: Readonly<Record<string, string>>): Order 
   } catch {
     return undefined
   }
+}
+
+/** What a run has left is that of the one after it: to end it in its stead is to end that one. */
+export function assertOrdered(newest: string, runs: readonly string[]): void {
+  if (runs.includes(newest)) return
+  throw new RunError(
+    'conflict',
+    `run ${newest} was begun after the order to abort ${runs.join(', ')}, and has to settle what that left: it goes on, unless it is aborted too`,
+  )
 }
 
 /** An abort is never taken back, so of several the abort counts. */

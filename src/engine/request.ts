@@ -38,10 +38,10 @@ export interface RunRequest {
   /** Take an earlier run back, in place of `images`. */
   undo?: UndoRequest
   /**
-   * End the open run in place of going on with it; `images` are that run's. `by` says who wants it, `seen` which Leases
-   * were watched already.
+   * End the open run in place of going on with it; `images` are that run's. `by` says who wants it, `runs` which ones were meant,
+   * `seen` which Leases were watched already.
    */
-  abort?: { by: string; seen: ReadonlyMap<string, SeenLease> }
+  abort?: { by: string; runs: readonly string[]; seen: ReadonlyMap<string, SeenLease> }
   /** End with the outcome `paused` once a pause has come to rest, in place of waiting for its end. */
   exitWhenPaused?: boolean
 }

@@ -61,8 +61,9 @@ async function abort(stage: Stage): Promise<Actor> {
   const { client } = stage
   const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
   await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
+  const runs = open.runs.map(({ run }) => run)
   return stage.start({}, (ports) =>
-    prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, by: 'ann@desk', seen: new Map() }, ports),
+    prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }, ports),
   )
 }
 
@@ -105,4 +106,25 @@ test('an abort that reaches a run when its end is decided finds it ended, and th
   const [header] = await headers(stage)
   expect([header!.aborted, header!.finishedAt !== undefined, templateImage(stage)]).toEqual([undefined, true, imageOf('v2')])
   expect(process.end).toMatchObject({ outcome: 'done' })
+})
+
+test('an abort ends no run that was begun after it was ordered', async () => {
+  const stage = await halfDone()
+  const { client } = stage
+  const read = () => stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
+  const ordered = await read()
+  await stage.ask(giveOrder(ordered, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
+  // While the abort waits for the owner, another request begins, and its process dies as well.
+  const other = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+  await stage.until(() => isIn('restarting')(other))
+  other.host.kill()
+  const open = await read()
+  expect(open.runs).toHaveLength(2)
+  const runs = ordered.runs.map(({ run }) => run)
+  const abort = stage.start({}, (ports) =>
+    prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }, ports),
+  )
+  await stage.until(() => abort.end !== undefined)
+  expect((await headers(stage)).map(({ aborted }) => aborted)).toEqual([undefined, undefined])
+  expect(abort.end?.reason).toMatch(/was begun after the order/)
 })
