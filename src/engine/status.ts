@@ -1,5 +1,5 @@
 import { journalOf } from '../journal/journal.ts'
-import type { Ledger } from '../journal/ledger.ts'
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
@@ -50,6 +50,8 @@ export interface RunStatus {
   finished: boolean
   /** Who has ended it before all its pods were upgraded. */
   abortedBy?: string
+  /** What the order on the Lease says of it; one that was given before it began says nothing. */
+  ordered?: 'pause' | 'abort'
 }
 
 /** One pod with a journal, or a pod that is gone and whose targets are not settled. */
@@ -101,6 +103,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         startedAt: header.startedAt,
         finished: header.finishedAt !== undefined,
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
+        ...orderedOf(header, lease),
       })),
       pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own, namespace)],
     }
@@ -120,6 +123,11 @@ function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: rea
     ...(holder === '' ? {} : { holder }),
     ...(given && isMeant ? { order: { order: given.order, by: given.by } } : {}),
   }
+}
+
+function orderedOf({ run, finishedAt }: LedgerHeader, lease: LeaseRecord | undefined): Pick<RunStatus, 'ordered'> {
+  const given = lease && readOrder(lease.annotations)
+  return given?.runs.includes(run) && finishedAt === undefined ? { ordered: given.order } : {}
 }
 
 async function assertExists(ref: WorkloadRef, client: KubeClient): Promise<void> {
@@ -178,10 +186,21 @@ function livePods(
       }
       const { step, run, attempt, targets, rollback } = read.journal
       const back = rollback && `; it failed, and is on its way back to ${rollback.map(imageWords).join(' ')}`
-      return [
-        { uid, name: podName, state: step, run, attempt, out: OUT[step], detail: DETAIL[step](targets, pod) + (back ?? '') },
-      ]
+      const detail = DETAIL[step](targets, pod) + (back ?? '')
+      const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? { needsOperator: movedWords(pod, targets) } : {}
+      return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail, ...moved }]
     })
+}
+
+/** A run has left it to a person: its entries mean another address than it has. */
+function isAbandoned(uid: string, ledgers: readonly Ledger[]): boolean {
+  return ledgers
+    .filter(({ header }) => header.finishedAt === undefined)
+    .some((ledger) => openEntries(ledger, ledgers).some((entry) => entry.uid === uid && entry.state === 'abandoned'))
+}
+
+function movedWords({ name, namespace, ip }: PodView, targets: readonly JournalTarget[]): string {
+  return `${names(targets)} was drained for pod/${name}, which has come to another address since (now ${ip ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so: sluice resolve pod/${name} -n ${namespace} --traffic in.`
 }
 
 const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: false }

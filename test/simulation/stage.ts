@@ -80,19 +80,22 @@ export async function openStage(scene: Scene): Promise<Stage> {
       const { host, transport } = connect()
       let end: ProcessEnd | undefined
       const events: RunEvent[] = []
+      const request: RunRequest = {
+        namespace: NAMESPACE,
+        select: { refs: [{ kind: scene.workload, name: NAME }] },
+        images: [],
+        settings: PLAIN_SETTINGS,
+        acceptTemplateDrift: false,
+        allowUnbalanced: false,
+        ...change,
+      }
+      const wanted = Object.fromEntries(request.images.map(({ container, image }) => [container, image]))
+      tell({ type: 'process', process: host.name, what: 'started', wanted })
       const process = startProcess({
         host,
         transport,
         random: random.fork(host.name),
-        request: {
-          namespace: NAMESPACE,
-          select: { refs: [{ kind: scene.workload, name: NAME }] },
-          images: [],
-          settings: PLAIN_SETTINGS,
-          acceptTemplateDrift: false,
-          allowUnbalanced: false,
-          ...change,
-        },
+        request,
         ...(prepare ? { prepare } : {}),
         loadBalancers: Array.from(world.balancers.values(), (balancer) => {
           const wire = createWire({ scheduler, random: random.fork(balancer.name), host, faults, balancer: balancer.name })
@@ -100,7 +103,11 @@ export async function openStage(scene: Scene): Promise<Stage> {
           return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT }
         }),
         onEvent: (event) => void events.push(event),
-        onEnd: (one) => (end = one),
+        onEnd(one) {
+          end = one
+          const outcome = `${one.outcome}: ${one.reason}`
+          tell({ type: 'process', process: host.name, what: 'exited', outcome, pods: one.pods })
+        },
         onBug(error) {
           throw error
         },

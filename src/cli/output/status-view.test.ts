@@ -51,7 +51,10 @@ test.each([
   { order: 'abort' as const, words: 'aborted', state: 'aborting' },
 ])('who has ordered a $order', ({ order, words, state }) => {
   const [open, finished] = report.runs as [RunStatus, RunStatus]
-  const runs = [open, { ...finished, abortedBy: 'ann@desk' }]
+  const runs = [
+    { ...open, ordered: order },
+    { ...finished, abortedBy: 'ann@desk' },
+  ]
   const lines = (lease: LeaseStatus): string[] =>
     statusLines('shop', [{ ...report, lease: { ...lease, order: { order, by: 'bob@desk' } }, runs, pods: [] }], colors)
   expect(lines({ holder: 'host_7', epoch: 3 })[1]).toBe(`  held by host_7 (epoch 3); ${words} by bob@desk`)

@@ -34,7 +34,7 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
   const lines = [`${workload.kind.toLowerCase()}/${inert(workload.name)} in namespace ${inert(workload.namespace)}: ${verdict}`]
   if (lease !== undefined) lines.push(`  ${leaseWords(lease)}`)
   if (runs.length > 0) {
-    const rows = runs.map((run) => [inert(run.id), inert(run.request), inert(run.startedAt), runState(run, lease?.order)])
+    const rows = runs.map((run) => [inert(run.id), inert(run.request), inert(run.startedAt), runState(run)])
     lines.push('', ...table([['RUN', 'REQUEST', 'STARTED', 'STATE'], ...rows], { indent: '  ' }))
   }
   if (pods.length > 0) {
@@ -51,13 +51,10 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
   return [...lines, ...pods.flatMap(instructions)]
 }
 
-function runState(
-  { finished, abortedBy }: StatusReport['runs'][number],
-  order: NonNullable<StatusReport['lease']>['order'],
-): string {
+function runState({ finished, abortedBy, ordered }: StatusReport['runs'][number]): string {
   if (abortedBy !== undefined) return 'aborted'
   if (finished) return 'finished'
-  return order === undefined ? 'open' : order.order === 'pause' ? 'paused' : 'aborting'
+  return ordered === undefined ? 'open' : ordered === 'pause' ? 'paused' : 'aborting'
 }
 
 function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['lease']>): string {

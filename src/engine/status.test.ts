@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { writeJournal } from '../journal/journal.ts'
+import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import type { FakeApi } from '../workloads/testing/fake-api.ts'
+import { createFakeApi } from '../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import { createColors } from '../cli/output/color.ts'
+import { statusLines } from '../cli/output/status-view.ts'
+import { writeOrder } from './order.ts'
+import { readStatus } from './status.ts'
+
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' } as const
+const TARGET = { loadBalancer: 'edge', target: 'web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
+const CORE = `/api/v1/namespaces/${NAMESPACE}`
+
+function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}, entries: LedgerEntry[] = []): void {
+  const full: LedgerHeader = { run, workloads: [WEB], images: [], startedAt: `2026-01-0${run.slice(-1)}`, chunks: 1, ...header }
+  const [data] = ledgerChunks({ header: full, entries: new Map(entries.map((entry) => [entry.uid, entry])) })
+  const name = `sluice-run-${run}`
+  api.put(`${CORE}/configmaps/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: run } }, data })
+}
+
+/** Drained by r1. */
+function addPod(api: FakeApi, podIP: string): void {
+  const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [TARGET] })
+  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w', controller: true }]
+  api.put(`${CORE}/pods/web-0`, {
+    metadata: { name: 'web-0', namespace: NAMESPACE, uid: 'uid-0', ownerReferences },
+    spec: { containers: [{ name: 'app', image: 'app:v1' }] },
+    status: { podIP, conditions: [{ type: 'sluice.dev/journal', status: 'True', message }] },
+  })
+}
+
+async function read(api: FakeApi) {
+  const request = { namespace: NAMESPACE, refs: [WEB] }
+  const [report] = await readStatus(request, { client: api.client, clock: createVirtualClock() })
+  return report!
+}
+
+describe('a pod that has another address than its entries, which a run has left to a person', () => {
+  const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'abandoned' }
+
+  test('needs a person, with what there is to do', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', {}, [entry])
+    addPod(api, '10.0.0.9')
+    const { pods } = await read(api)
+    expect(pods.map(({ needsOperator }) => needsOperator)).toEqual([
+      expect.stringMatching(/edge: web-0@10\.0\.0\.1 .*10\.0\.0\.9.*sluice resolve pod\/web-0 -n \S+ --traffic in/),
+    ])
+  })
+
+  test('not once it is home', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', {}, [{ ...entry, state: 'open' }])
+    addPod(api, '10.0.0.1')
+    expect((await read(api)).pods.map(({ needsOperator }) => needsOperator)).toEqual([undefined])
+  })
+})
+
+test('an order is shown of the runs that it means, and of no other', async () => {
+  const api = createFakeApi()
+  addRun(api, 'r1')
+  addRun(api, 'r2')
+  const order = writeOrder({ order: 'pause', runs: ['r1'], by: 'ann@desk' })
+  const metadata = { name: 'sluice-statefulset-web', namespace: NAMESPACE, annotations: { 'sluice.dev/order': order } }
+  api.put(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${metadata.name}`, { metadata, spec: {} })
+  const report = await read(api)
+  const lines = statusLines(NAMESPACE, [report], createColors(false)).map((line) => line.trim())
+  expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual(['open', 'paused'])
+})
