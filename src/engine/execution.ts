@@ -136,7 +136,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
-    if (ordered()?.order !== 'abort') await prepareWorkloads({ world, client, namespace, signal, tell })
+    if (ordered()?.order !== 'abort')
+      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell })
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
@@ -217,7 +218,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     // Nobody looks after this; and for long nobody has, where this process was stopped: then the Lease is asked for first.
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
-      await putBackAfterRollback({ ledger: ledgers.current.ledger, world, tell })
+      await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
     await conclude(ledgers, pods, owners)
     return { run: id, ...endingFor(pods), pods }
   }
@@ -285,9 +286,11 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     // A pod may have come to its end on what was observed alone, while another had taken over.
     if (!(await owners.confirmAll())) return
     isConcluding = true
-    const aborted = isAborted() ? await endAbort(ledgers, pods) : undefined
+    const aborted = isAborted() ? await endAbort(ledgers, pods, owners) : undefined
     // Begun, and not at its end: for the next abort.
     if (isAborted() && aborted === undefined) return
+    // A template may take long to be put back.
+    if (aborted && !(await owners.confirmAll())) return
     try {
       const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
       if (left.overlooked.length > 0) ending = withOverlooked(endingFor(pods), left.overlooked)
@@ -309,9 +312,13 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   }
 
   /** Undefined where a template could not be put back. */
-  async function endAbort({ current }: RunLedgers, pods: readonly PodResult[]): Promise<LedgerHeader['aborted']> {
+  async function endAbort(
+    { current }: RunLedgers,
+    pods: readonly PodResult[],
+    { confirmAll }: Owners,
+  ): Promise<LedgerHeader['aborted']> {
     try {
-      const left = await putBackAfterAbort({ ledger: current.ledger, world, signal, tell })
+      const left = await putBackAfterAbort({ ledger: current.ledger, world, signal, isOwned: confirmAll, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
       // An interrupt comes too late now to change it.
       ending ??= endingFor(pods)

@@ -11,6 +11,7 @@ import type { World } from './world.ts'
 interface FormerTemplates {
   ledger: Ledger
   world: World
+  isOwned(): Promise<boolean>
   tell(event: RunEventBody): void
 }
 
@@ -64,11 +65,11 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
 async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
-  { ledger, tell, signal }: FormerTemplates & { signal: AbortSignal },
+  { ledger, tell, signal, isOwned }: FormerTemplates & { signal: AbortSignal },
 ): Promise<string | undefined> {
   const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
   const former = formerTemplate(ledger, recorded)
-  const put = await workload.putBack(former, ledger.header.images, { signal, onProgress })
+  const put = await workload.putBack(former, ledger.header.images, { signal, isOwned, onProgress })
   if (put.kind === 'left') return put.message
   onProgress(`back to its former images: ${former.map(({ container, image }) => `${container}=${image}`).join(', ')}`)
   return undefined

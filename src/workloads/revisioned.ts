@@ -54,7 +54,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   function write(
     basis: ExpectedTemplate,
     images: readonly ContainerImage[],
-    { signal, onProgress = () => {} }: PrepareOptions,
+    { signal, onProgress = () => {}, isOwned = async () => true }: PrepareOptions,
     deadlineAt: number,
   ): Promise<void> {
     const { resource } = kind
@@ -68,6 +68,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       newest,
       observe,
       signal,
+      isOwned,
       deadlineAt,
       onProgress,
       deadlineError,
@@ -95,12 +96,13 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       return assessRevisioned({ ref, workload, revisions: new Map(labelled) }, images, pods)
     },
 
-    async prepare(images, { signal, onProgress = () => {} }) {
+    async prepare(images, preparing) {
+      const { signal, onProgress = () => {} } = preparing
       signal.throwIfAborted()
       const deadlineAt = options.clock.now() + deadlineMs
       const basis: ExpectedTemplate = { ref, updateStrategy: ON_DELETE, template: planned }
       const wanted: ExpectedTemplate = { ...basis, template: withImages(planned, images) }
-      await write(basis, images, { signal, onProgress }, deadlineAt)
+      await write(basis, images, preparing, deadlineAt)
       let waiting = ''
       pinnedLabel = await changes.until(
         () => {

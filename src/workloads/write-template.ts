@@ -22,6 +22,7 @@ export interface TemplateWrite {
   newest: () => WorkloadRecord | undefined
   observe: (raw: unknown) => WorkloadRecord
   signal: AbortSignal
+  isOwned: () => Promise<boolean>
   deadlineAt: number
   onProgress: (message: string) => void
   deadlineError: (waiting: string, cause?: unknown) => WorkloadError
@@ -43,11 +44,14 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
     if (deviation(wanted, write.newest()) === undefined) return
+    // Found by reading: its guards held again, and it brought back what an undo had taken away.
+    if (!(await write.isOwned())) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
     expectTemplate(planned, write.newest())
     const deadlineMs = remaining()
     let stored: unknown
     try {
-      stored = await client.patch(path, guardedPatch(), { signal, deadlineMs })
+      // A 429 is waited out here, where all is asked anew.
+      stored = await client.patch(path, guardedPatch(), { signal, deadlineMs, once: true })
     } catch (error) {
       await resolveFailure(error)
       continue
