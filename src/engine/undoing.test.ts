@@ -105,6 +105,7 @@ describe('where to', () => {
   test('a pod keeps a label of its own where it goes back to other images than the template', () => {
     expect(undo.labelOf(pod('web-0'), image('v1'))).toBeUndefined()
     expect(undo.labelOf(pod('web-0'), image('v2'))).toBe('web-v1')
+    expect(undo.labelOf(pod('web-1', 'made-anew'), image('v2'))).toBe('web-v1')
   })
 })
 

@@ -52,8 +52,8 @@ export function undoing({ run }: UndoRequest, workloads: readonly Workload[], fo
   return {
     run: ledger.header.run,
     imagesOf: (pod) => entryOf(pod)?.before?.images ?? [],
-    labelOf({ uid }, template) {
-      const before = entries.get(uid)?.before
+    labelOf(pod, template) {
+      const before = entryOf(pod)?.before
       const isOther = before?.images.some(
         ({ container, image }) => template.find((one) => one.container === container)?.image !== image,
       )
