@@ -121,12 +121,12 @@ test('an abort ends no run that was begun after it was ordered', async () => {
   const open = await read()
   expect(open.runs).toHaveLength(2)
   const runs = ordered.runs.map(({ run }) => run)
-  const abort = stage.start({}, (ports) =>
+  const late = stage.start({}, (ports) =>
     prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }, ports),
   )
-  await stage.until(() => abort.end !== undefined)
+  await stage.until(() => late.end !== undefined)
   expect((await headers(stage)).map(({ aborted }) => aborted)).toEqual([undefined, undefined])
-  expect(abort.end?.reason).toMatch(/was begun after the order/)
+  expect(late.end?.reason).toMatch(/was begun after the order/)
 })
 
 test('a process that was stopped before it wrote the template does not write it when the run is over and undone', async () => {

@@ -129,8 +129,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
     },
     async ask(call) {
       let isAnswered = false
-      const done = (): void => void (isAnswered = true)
-      call.then(done, done)
+      void Promise.allSettled([call]).then(() => (isAnswered = true))
       await until(() => isAnswered)
       return call
     },
