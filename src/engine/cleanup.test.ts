@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { LEDGER_LABEL, writeHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks, writeHeader } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import { STATEFUL_SETS } from '../workloads/resources.ts'
 import { cleanUp } from './cleanup.ts'
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluice-statefulset-web`
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
 const PART = 'sluice-run-r1-1'
 
 /** Where the second part of a ledger is there, and not its first; `meanwhile` comes to pass between the look and the removal. */
@@ -40,5 +42,29 @@ describe('a part of a ledger whose header is not there', () => {
 
   test('stays where the run that was writing it has come to its end while it was looked for', async () => {
     expect(await cleaned({ meanwhile: (writeFirst) => writeFirst() })).toEqual({ removed: [], kept: [], parts: 2 })
+  })
+})
+
+describe('a run that is not finished, of which a person has settled all', () => {
+  async function cleanedRun({ isThere = false, state = 'closed' }: { isThere?: boolean; state?: 'closed' | 'open' }) {
+    const api = createFakeApi()
+    const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
+    const entry = { uid: 'uid-0', pod: 'web-0', targets: [], state }
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    const name = 'sluice-run-r1'
+    api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
+    if (isThere) api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+    return report.removed.map(({ reason }) => reason)
+  }
+
+  test('goes where its workload is gone: no command could go on with it', async () => {
+    expect(await cleanedRun({})).toEqual(['nothing of run r1 is open, and statefulset/web is gone'])
+  })
+
+  test('stays where the workload is there, or something may be open', async () => {
+    expect(await cleanedRun({ isThere: true })).toEqual([])
+    expect(await cleanedRun({ state: 'open' })).toEqual([])
   })
 })

@@ -1,9 +1,11 @@
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { chunkName, readLedgers } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
+import { displayName, resourceOf } from '../workloads/resources.ts'
 import { leasePath, leaseRecord } from './lease.ts'
 import type { LedgerPart } from './ledger-store.ts'
 import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
@@ -53,6 +55,13 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
       const open = [...entries.values()].filter(({ state }) => state !== 'closed').length
+      if (open === 0 && (await areGone(header, client, namespace)) && !(await someoneRuns(client, namespace))) {
+        if (!dryRun) await deleteLedger(header, { client, namespace })
+        const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
+        for (const name of names)
+          report.removed.push({ kind: 'ConfigMap', name, reason: `nothing of run ${header.run} is open, and ${what} is gone` })
+        continue
+      }
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
@@ -79,6 +88,24 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     report.removed.push({ kind: 'ConfigMap', name, reason: 'a part of a ledger that was never begun' })
   }
   return report
+}
+
+type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
+async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespace: string): Promise<boolean> {
+  for (const { kind, name } of workloads as Ref[]) {
+    const path = resourceOf(kind).collection(namespace)
+    const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(
+      (error: unknown) => {
+        if (error instanceof KubeError && error.status === 403) return undefined
+        throw error
+      },
+    )
+    // Not allowed to look: then nobody says that it is not there.
+    if (found === undefined || found.items.length > 0) return false
+  }
+  return true
 }
 
 function partNames({ run, chunks }: LedgerHeader): string[] {
