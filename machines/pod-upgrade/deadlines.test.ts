@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import type { PodView } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
-import { TARGET, V1 } from './testing/world.ts'
+import { TARGET, V1, V2 } from './testing/world.ts'
 
 /* Each deadline by its name, and that a call under way is waited out: the clock is stepped, hop by hop. */
 
@@ -153,6 +154,29 @@ test('restarting: an image that can never be started is not waited for', async (
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless })
   await drive.answer(OUT)
   expect(end(drive)).toMatchObject({ value: 'failed', reason: 'the image cannot be started: container app InvalidImageName' })
+})
+
+test('restarting: what is said of the image before the patch does not count against the one after it', async () => {
+  const saidOf = (said: string, image: string, generation: number): PodView => ({
+    ...PODS.hopeless,
+    generation,
+    observedGeneration: 2,
+    containers: PODS.hopeless.containers.map((one) => ({
+      ...one,
+      image,
+      waitingMessage: `Container image "${said}" is not present`,
+    })),
+  })
+  const drive = createDrive({ stored: recorded('patched'), pod: saidOf(`${V2}-wrong`, `${V2}-wrong`, 2) })
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+  await drive.stored(saidOf(`${V2}-wrong`, V2, 3))
+  expect(drive.state()).toBe('restarting.watching')
+  const { stored } = drive.actor.getSnapshot().context
+  drive.send({ type: 'observed', pod: { ...saidOf(V2, V2, 3), observedGeneration: 3 }, stored })
+  expect(drive.state()).toBe('failed')
 })
 
 test('restarting: the witness was missed: a container that stands for the quiet time', async () => {

@@ -53,7 +53,7 @@ const BAD_IMAGE: RawPodOptions['containers'] = [
   {
     name: 'app',
     image: 'app:v2',
-    status: { image: 'app:v1', running: false, waiting: { reason: 'InvalidImageName', message: 'no such name' } },
+    status: { image: 'app:v1', running: false, waiting: { reason: 'InvalidImageName', message: 'no name: "app:v2"' } },
   },
 ]
 

@@ -267,6 +267,16 @@ test.each([
   { waiting: { reason: 'CrashLoopBackOff' }, trouble: 'container app CrashLoopBackOff', hopeless: false },
   { waiting: { reason: 'InvalidImageName' }, trouble: 'container app InvalidImageName', hopeless: true },
   { waiting: { reason: 'ErrImageNeverPull' }, trouble: 'container app ErrImageNeverPull', hopeless: true },
+  {
+    waiting: { reason: 'ErrImageNeverPull', message: `Container image "${V2}" is not present with pull policy of Never` },
+    trouble: `container app ErrImageNeverPull: Container image "${V2}" is not present with pull policy of Never`,
+    hopeless: true,
+  },
+  {
+    waiting: { reason: 'ErrImageNeverPull', message: `Container image "${V2}-wrong" is not present with pull policy of Never` },
+    trouble: `container app ErrImageNeverPull: Container image "${V2}-wrong" is not present with pull policy of Never`,
+    hopeless: false,
+  },
 ])('trouble: $trouble', ({ waiting, trouble, hopeless }) => {
   const images = [{ container: 'app', image: V2 }]
   const restart = beginRestart(2, baselineOf(podOf(BEFORE), images), images)

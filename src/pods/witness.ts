@@ -160,10 +160,19 @@ function waitingWords({ name, waitingReason, waitingMessage }: ContainerView): s
 
 /** What a patched container waits for, in words, and whether waiting can help. */
 export function restartTrouble(restart: Restart, pod: PodView): { reason: string; hopeless: boolean } | undefined {
-  for (const { name, pullTrouble } of restart.containers) {
+  for (const { name, image, pullTrouble } of restart.containers) {
     const view = pod.containers.find((one) => one.name === name)
     if (!view?.waitingReason || view.waitingReason === 'ContainerCreating' || view.waitingReason === 'PodInitializing') continue
-    return { reason: pullTrouble ?? waitingWords(view), hopeless: HOPELESS.has(view.waitingReason) }
+    const hopeless = HOPELESS.has(view.waitingReason) && mayBeSaidOf(image, view.waitingMessage)
+    return { reason: pullTrouble ?? waitingWords(view), hopeless }
   }
   return undefined
+}
+
+/**
+ * Of a pod that waits for a bad image, the status goes on saying so until the kubelet has tried the image that was patched
+ * in. Its message names the image, quoted.
+ */
+function mayBeSaidOf(image: string, message: string | undefined): boolean {
+  return message === undefined || message.includes(`"${image}"`)
 }
