@@ -189,6 +189,22 @@ test('restarting: the witness was missed: a container that stands for the quiet 
   expect(restarted.state()).toBe('warming.steady')
 })
 
+test('warming: a container that was started anew is looked at anew, also where nothing was seen between the two', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(DELAYS.readyFor - 50)
+  const again = {
+    ...PODS.ready,
+    containers: PODS.ready.containers.map((one) => ({ ...one, containerId: 'c3', restartCount: 1 })),
+  }
+  drive.send({ type: 'observed', pod: again, stored: recorded('patched') })
+  await drive.pass(DELAYS.readyFor - 50)
+  expect(drive.state()).toBe('warming.steady')
+  await drive.pass(50)
+  expect(drive.state()).toBe('restoring.writing')
+})
+
 test('warming: ready for readyFor without a break', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)

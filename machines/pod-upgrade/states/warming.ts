@@ -1,6 +1,12 @@
 import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 
+/**
+ * It may have crashed and be started again, Ready in both statuses, where the one between them was not seen: then it is
+ * looked at anew, and for as long as the new container needs.
+ */
+const STARTED_ANEW = { observed: { guard: 'hasMovedContainers', target: 'waiting', actions: 'observe' } } as const
+
 /** Proven; waits until the new containers and the pod are ready for readyFor, and its endpoint is back. */
 export const warming = podSetup.createStateConfig({
   entry: 'begin',
@@ -17,12 +23,14 @@ export const warming = podSetup.createStateConfig({
     waiting: { always: { guard: 'isReady', target: 'steady' } },
     steady: {
       always: { guard: 'isNotReady', target: 'waiting' },
+      on: STARTED_ANEW,
       after: { readyFor: [{ guard: 'hasLateCall', target: 'waitingOut' }, { target: '#pod.restoring' }] },
     },
     // A drain that nobody answered may still be under way: while the pod is out it changes nothing, after the restore it
     // would take the pod out again.
     waitingOut: {
       always: { guard: 'isNotReady', target: 'waiting' },
+      on: STARTED_ANEW,
       after: { lateArrival: { target: '#pod.restoring', actions: 'forgetLateCall' } },
     },
   },
