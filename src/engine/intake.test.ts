@@ -7,6 +7,7 @@ import type { Journal, PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createRollout } from './rollout.ts'
+import type { RunSettings } from './settings.ts'
 import type { Traffic } from './traffic.ts'
 
 /* Which pods of a run leave, and when: what others of them are doing decides. */
@@ -78,7 +79,13 @@ function forgetful(told: string[], state: () => 'in' | 'out' = () => 'in'): Part
 }
 
 /** A run whose calls are answered by the test. */
-function createBed({ window = 1, onFailure = 'hold', ports = {}, traffic = {} }: BedOptions = {}) {
+function createBed({
+  window = 1,
+  maxUnavailable = { count: window },
+  onFailure = 'hold',
+  ports = {},
+  traffic = {},
+}: BedOptions = {}) {
   let isCurrent = true
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
@@ -97,7 +104,7 @@ function createBed({ window = 1, onFailure = 'hold', ports = {}, traffic = {} }:
   const rollout = createRollout({
     clock,
     settings: {
-      maxUnavailable: { count: window },
+      maxUnavailable,
       readyForMs: 0,
       onFailure,
       drainDeadlineMs: 60_000,
@@ -161,7 +168,9 @@ function createBed({ window = 1, onFailure = 'hold', ports = {}, traffic = {} }:
 }
 
 interface BedOptions {
+  /** As it was planned. */
   window?: number
+  maxUnavailable?: RunSettings['maxUnavailable']
   onFailure?: 'hold' | 'rollback'
   ports?: Partial<PodPorts>
   traffic?: Partial<Traffic>
@@ -204,6 +213,19 @@ test('a pod that is only being checked gives its place back when another goes do
   await bed.see(podAt('web-2', { ready: false }))
   expect([...bed.states.values()]).toEqual(['queued', 'checking'])
   expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
+})
+
+test('a share of the pods is one of those that are left when some are scaled away', async () => {
+  const names = ['web-1', 'web-2', 'web-3', 'web-4']
+  const { see, lose, rollout, states, clock } = createBed({ window: 2, maxUnavailable: { percent: 50 } })
+  for (const name of names) await see(podAt(name))
+  rollout.start([])
+  await clock.advance(0)
+  expect(names.map((name) => states.get(name))).toEqual(['checking', 'checking', 'queued', 'queued'])
+  for (const name of ['web-3', 'web-4']) await lose(name)
+  // Until nobody waits any more for what would come in their place.
+  await clock.advance(60_000)
+  expect(names.map((name) => states.get(name))).toEqual(['checking', 'queued', 'done', 'done'])
 })
 
 test('a pod waits for one whose restore is under way at its address as that one is deleted', async () => {

@@ -8,7 +8,7 @@ import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/po
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
-import { admit } from '../plan/window.ts'
+import { admit, windowSize } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
 import type { EndpointStore } from './endpoint-store.ts'
@@ -67,7 +67,7 @@ export interface Rollout {
 export interface RolloutOptions {
   clock: Clock
   settings: RunSettings
-  /** Pods that may be out at once. */
+  /** Pods that may be out at once, as it was planned. */
   window: number
   store: PodStore
   endpoints: EndpointStore
@@ -259,7 +259,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const included = includedPods()
     takeIn(included)
     const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies })
-    const { start, waitingFor: full } = admit(pods, options.window)
+    const { start, waitingFor: full } = admit(pods, windowNow(included))
     const blind = store.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
@@ -292,6 +292,12 @@ export function createRollout(options: RolloutOptions): Rollout {
       vacancies.stop()
       resolveFinished(all.map(({ result }) => result!))
     }
+  }
+
+  /** As it was planned; less where it is a share, and pods have been scaled away since: else all that are left could leave. */
+  function windowNow(included: readonly Observation[]): number {
+    const counted = included.filter(({ pod }) => (pod.deleting ? options.expectsHeir(pod) : !pod.finished))
+    return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
   }
 
   /** Nothing of this run holds the window, so that nothing of this run can free it: not waited for without end. */
