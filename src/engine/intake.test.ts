@@ -228,6 +228,27 @@ test('a share of the pods is one of those that are left when some are scaled awa
   expect(names.map((name) => states.get(name))).toEqual(['checking', 'queued', 'done', 'done'])
 })
 
+test('a pod of which it has come out in its turn that an operator has it out takes a place from then on', async () => {
+  const targets = journalTargets('web-1').map((target) => ({ ...target, untouched: true }))
+  const bed = createBed({
+    ports: {
+      snapshot: async ({ uid, pod }) => (uid === 'web-1' ? { kind: 'taken', targets, address: pod.ip! } : never()),
+      enroll: async () => ({ kind: 'stored' }),
+      // It runs the images by the time that it is looked at.
+      store: async () => ({ kind: 'rejected', message: 'test failed' }),
+      read: async () => ({ kind: 'read', seen: { pod: podAt('web-1', { containers: UPGRADED }), stored: { kind: 'none' } } }),
+    },
+  })
+  for (const name of ['web-1', 'web-2']) await bed.see(podAt(name))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).not.toBe('checking')
+  expect([bed.states.get('web-2'), bed.details.get('web-2')]).toEqual([
+    'queued',
+    'the window of 1 is full: web-1 is out by an operator',
+  ])
+})
+
 test('a pod waits for one whose restore is under way at its address as that one is deleted', async () => {
   let restored: (answer: { kind: 'applied' }) => void = () => {}
   const bed = createBed({

@@ -79,7 +79,7 @@ export interface RolloutOptions {
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
   expectsHeir(pod: PodView): boolean
-  /** An operator has this pod out of rotation. */
+  /** An operator had this pod out of rotation when the run was planned. */
   isOperatorOut(uid: string): boolean
   /** It is paused, and nothing is under way. Called whenever it is found so. */
   onRest(): void
@@ -258,7 +258,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   function decide(): void {
     const included = includedPods()
     takeIn(included)
-    const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies })
+    const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies, isOperatorOut })
     const { start, waitingFor: full } = admit(pods, windowNow(included))
     const blind = store.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
@@ -298,6 +298,13 @@ export function createRollout(options: RolloutOptions): Rollout {
   function windowNow(included: readonly Observation[]): number {
     const counted = included.filter(({ pod }) => (pod.deleting ? options.expectsHeir(pod) : !pod.finished))
     return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
+  }
+
+  /** Since its turn came it is known better than it was when the run was planned. */
+  function isOperatorOut(uid: string): boolean {
+    const member = members.get(uid)
+    const record = member && contextOf(member).record
+    return record ? record.targets.some(({ untouched }) => untouched) : options.isOperatorOut(uid)
   }
 
   /** Nothing of this run holds the window, so that nothing of this run can free it: not waited for without end. */
