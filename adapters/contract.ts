@@ -15,6 +15,8 @@ export interface Endpoint {
   uid: string
   pod: string
   address: string
+  /** Of a dual-stack pod: where it can be reached too, in the other family. Its entries there are the endpoint's as well. */
+  otherAddresses?: readonly string[]
   port: number
 }
 

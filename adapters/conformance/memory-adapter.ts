@@ -228,8 +228,10 @@ export function createMemoryAdapter(balancer: MemoryBalancer, options: MemoryAda
     capabilities: { ...memoryCapabilities, ...options.capabilities },
 
     resolve(endpoints: readonly Endpoint[], call) {
-      const resolveOne = ({ address, port }: Endpoint): Resolution => {
-        const found = [...balancer.servers].filter(([, server]) => server.address === address && server.port === port)
+      const resolveOne = ({ address, otherAddresses = [], port }: Endpoint): Resolution => {
+        const isOwn = (server: MemoryServer): boolean =>
+          [address, ...otherAddresses].includes(server.address) && server.port === port
+        const found = [...balancer.servers].filter(([, server]) => isOwn(server))
         if (found.length > 0) return { found: true, targets: found.map(([id]) => ({ id, scope: balancer.scope })) }
         return { found: false, reason: `${address}:${port} is none of the ${balancer.servers.size} servers of ${balancer.scope}` }
       }

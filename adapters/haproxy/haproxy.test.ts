@@ -163,6 +163,12 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect((await observe(adapter, target)).admin).toBe('draining')
   })
 
+  test('a dual-stack pod is served by the servers of both its addresses', async () => {
+    const process = await start({ endpoints: [endpoint(0), endpoint(0, { address: 'fd00::1' })] })
+    const [found] = await create({ socket: process.adminSocket }).resolve([{ ...endpoint(0), otherAddresses: ['fd00::1'] }], call)
+    expect(found).toMatchObject({ found: true, targets: [{ id: 'web/w0@127.0.0.2:1' }, { id: 'web/w1@[fd00::1]:1' }] })
+  })
+
   test('a server that was given another address belongs to another pod, and is left alone', async () => {
     const process = await start({ endpoints: [endpoint(0)] })
     const adapter = create({ socket: process.adminSocket })

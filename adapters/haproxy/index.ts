@@ -92,13 +92,18 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     const lacking: string[] = []
     for (const [index, { scope, socket: where }] of instances.entries()) {
       const { count, byAddress } = listed[index]!
-      const found = byAddress.get(formatAddress(endpoint)) ?? []
-      if (found.length > 1) {
-        const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
-        return { found: false, reason: `${names} of ${where} both have the address ${formatAddress(endpoint)}` }
+      const own: Target[] = []
+      for (const address of [endpoint.address, ...(endpoint.otherAddresses ?? [])]) {
+        const at = formatAddress({ address, port: endpoint.port })
+        const found = byAddress.get(at) ?? []
+        if (found.length > 1) {
+          const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
+          return { found: false, reason: `${names} of ${where} both have the address ${at}` }
+        }
+        own.push(...found.map((server) => ({ id: formatTargetId(scope, server), scope })))
       }
-      if (found[0] === undefined) lacking.push(`${where} (${count} servers)`)
-      else targets.push({ id: formatTargetId(scope, found[0]), scope })
+      if (own.length === 0) lacking.push(`${where} (${count} servers)`)
+      targets.push(...own)
     }
     if (lacking.length === 0) return { found: true, targets }
     return {

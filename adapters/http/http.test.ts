@@ -175,6 +175,21 @@ test('IPv6 addresses meet in one writing', async () => {
   })
 })
 
+test('a dual-stack endpoint is in the entries of both its addresses, or of the one that is there', async () => {
+  const servers = [
+    { name: 'a', address: '10.0.0.1:80' },
+    { name: 'b', address: '[fd00::1]:80' },
+    { name: 'c', address: '[fd00::2]:80' },
+  ]
+  const adapter = create(serversApi((await balance({ servers })).adminUrl))
+  const both = (ip: string, other: string) => ({ ...endpoint(ip), otherAddresses: [other] })
+  const found = await adapter.resolve([both('10.0.0.1', 'FD00::0:1'), both('10.0.0.2', 'fd00::2')], call)
+  expect(found.map((one) => one.found && one.targets.map(({ id }) => id))).toEqual([
+    ['a@10.0.0.1:80', 'b@[fd00::1]:80'],
+    ['c@[fd00::2]:80'],
+  ])
+})
+
 test('an endpoint is in each entry that has its address; one name for two of them is refused', async () => {
   const servers = [
     { pool: 'a', name: 'x', address: '10.0.0.1:80' },

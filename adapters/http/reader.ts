@@ -167,7 +167,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
   function resolveOne(endpoint: Endpoint, { count: total, byAddress, byId, unreadable }: Listed): Resolution {
     const address = formatAddress({ host: endpoint.address, port: endpoint.port })
-    const own = byAddress.get(address) ?? []
+    const others = (endpoint.otherAddresses ?? []).map((host) => formatAddress({ host, port: endpoint.port }))
+    const own = [address, ...others].flatMap((one) => byAddress.get(one) ?? [])
     for (const { id } of own) {
       const namesakes = byId.get(id)!
       if (namesakes.length > 1) {
@@ -175,9 +176,10 @@ export function createReader({ component, client, options, context }: ReaderOpti
         return { found: false, reason: `targets.id gives ${shown(id)} for ${where}: one call could not tell them apart` }
       }
     }
-    if (own.length > 0) return { found: true, targets: own.map(({ id, scope }) => ({ id: `${id}@${address}`, scope })) }
-    const others = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]!.why}`
-    return { found: false, reason: `none of ${total} entries has the address ${address}${others}` }
+    if (own.length > 0)
+      return { found: true, targets: own.map((entry) => ({ id: `${entry.id}@${entry.address}`, scope: entry.scope })) }
+    const more = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]!.why}`
+    return { found: false, reason: `none of ${total} entries has the address ${address}${more}` }
   }
 
   function resolveByItself({ address: host, port, pod }: Endpoint): Resolution {

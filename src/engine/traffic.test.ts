@@ -105,6 +105,14 @@ describe('find', () => {
     ])
   })
 
+  test('a dual-stack pod is in the entries of both its addresses: it is out when both are', async () => {
+    const { edge, traffic } = createBed({ allowUnbalanced: true })
+    edge.servers.set('edge/web-0-v6', { ...edge.servers.get('edge/web-0')!, address: 'fd00::1' })
+    const found = await traffic.snapshot({ ...web0, otherIps: ['fd00::1'] })
+    const targets = found.kind === 'taken' ? found.targets.map(({ target }) => target) : []
+    expect(targets).toEqual(['edge/web-0', 'edge/web-0-v6', 'inner/web-0'])
+  })
+
   const strangers = [
     {
       name: 'in one of two',

@@ -1,4 +1,4 @@
-import type { Adapter, Call, Capabilities, Json, Target, TargetObservation } from '../../adapters/contract.ts'
+import type { Adapter, Call, Capabilities, Endpoint, Json, Target, TargetObservation } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
 import { operationId } from '../journal/operation.ts'
@@ -20,7 +20,7 @@ export const CALL_LIFE_MS = 10_000
 const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** A pod where its targets are looked for. */
-export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'containers'>
+export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers'>
 
 export type Found = { found: true; targets: { loadBalancer: string; target: Target }[] } | { found: false; reason: string }
 
@@ -398,13 +398,13 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 }
 
 function endpointOf(
-  { uid, name, ip, containers }: Listener,
+  { uid, name, ip, otherIps, containers }: Listener,
   port: number | string,
-): { ok: true; endpoint: { uid: string; pod: string; address: string; port: number } } | { ok: false; reason: string } {
+): { ok: true; endpoint: Endpoint } | { ok: false; reason: string } {
   if (ip === undefined) return { ok: false, reason: `${name} has no address yet` }
   const number = typeof port === 'number' ? port : containers.flatMap(({ ports }) => ports).find((one) => one.name === port)?.port
   if (number === undefined) return { ok: false, reason: `no container of ${name} has a port named "${port}"` }
-  return { ok: true, endpoint: { uid, pod: name, address: ip, port: number } }
+  return { ok: true, endpoint: { uid, pod: name, address: ip, ...(otherIps ? { otherAddresses: otherIps } : {}), port: number } }
 }
 
 function plain({ target, scope }: JournalTarget): Target {

@@ -51,6 +51,8 @@ export interface PodView {
   /** Succeeded or Failed: it will not run again. */
   finished: boolean
   ip?: string
+  /** Of a dual-stack pod, in the other family. */
+  otherIps?: readonly string[]
   node?: string
   hostNetwork: boolean
   /** Condition Ready. */

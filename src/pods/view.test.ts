@@ -9,6 +9,7 @@ test('keeps spec and status of a container side by side, though the statuses are
     generation: 3,
     observedGeneration: 2,
     ip: '10.0.0.7',
+    otherIps: ['fd00::7'],
     node: 'node-1',
     containers: [
       {
@@ -20,7 +21,14 @@ test('keeps spec and status of a container side by side, though the statuses are
       { name: 'app', image: 'app:v1', status: { ...runningA, id: 'containerd://p', lastId: 'containerd://o', restartCount: 2 } },
     ],
   })
-  expect(pod).toMatchObject({ generation: 3, observedGeneration: 2, ip: '10.0.0.7', node: 'node-1', ready: true })
+  expect(pod).toMatchObject({
+    generation: 3,
+    observedGeneration: 2,
+    ip: '10.0.0.7',
+    otherIps: ['fd00::7'],
+    node: 'node-1',
+    ready: true,
+  })
   expect(pod.containers).toEqual([
     {
       name: 'web',

@@ -77,6 +77,7 @@ const RawPod = z.object({
       observedGeneration: z.number().nullish(),
       phase: z.string().optional(),
       podIP: z.string().optional(),
+      podIPs: z.array(z.object({ ip: z.string().default('') })).nullish(),
       conditions: z.array(Condition).nullish(),
       containerStatuses: z.array(ContainerStatus).nullish(),
     })
@@ -95,6 +96,7 @@ export function podView(raw: unknown): PodView {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   const revision = metadata.labels?.[REVISION_LABEL]
   const firstCondition = status.conditions?.[0]?.type
+  const otherIps = (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip !== '' && ip !== status.podIP)
   const readyAt = status.conditions?.find(({ type }) => type === 'ContainersReady')?.lastTransitionTime ?? undefined
   return {
     uid: metadata.uid,
@@ -106,6 +108,7 @@ export function podView(raw: unknown): PodView {
     deleting: metadata.deletionTimestamp != null,
     finished: status.phase === 'Succeeded' || status.phase === 'Failed',
     ...(status.podIP ? { ip: status.podIP } : {}),
+    ...(otherIps.length > 0 ? { otherIps } : {}),
     ...(spec.nodeName ? { node: spec.nodeName } : {}),
     hostNetwork: spec.hostNetwork ?? false,
     ready: condition('Ready'),

@@ -32,6 +32,8 @@ export interface RawPodOptions {
   observedGeneration?: number
   containers?: RawContainer[]
   ip?: string
+  /** Of a dual-stack pod, beside that. */
+  otherIps?: string[]
   node?: string
   labels?: Record<string, string>
   annotations?: Record<string, string>
@@ -102,7 +104,9 @@ export function rawPod(options: RawPodOptions = {}): Raw {
     status: {
       phase: options.phase ?? 'Running',
       ...(options.observedGeneration === undefined ? {} : { observedGeneration: options.observedGeneration }),
-      ...(options.ip === undefined ? {} : { podIP: options.ip, podIPs: [{ ip: options.ip }] }),
+      ...(options.ip === undefined
+        ? {}
+        : { podIP: options.ip, podIPs: [options.ip, ...(options.otherIps ?? [])].map((ip) => ({ ip })) }),
       conditions: [
         ...(options.journalCondition === undefined
           ? []
