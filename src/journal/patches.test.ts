@@ -5,7 +5,7 @@ import { baselineOf } from '../pods/baseline.ts'
 import type { Raw, RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { rawPod, runningA } from '../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from '../pods/view.ts'
-import { journalOf, readJournal, writeJournal } from './journal.ts'
+import { LONGEST_JOURNAL, journalOf, readJournal, writeJournal } from './journal.ts'
 import { claimPatch, closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
 import { PatchRefused, applyPatch } from './testing/json-patch.ts'
 import { testTarget } from './testing/journals.ts'
@@ -54,6 +54,29 @@ const drain: Build = (raw) => drainIntentPatch(podView(raw), nextFor(raw, 'drain
 const images: Build = (raw) => imagesPatch(podView(raw), nextFor(raw, 'patched'), WANTED, LABEL)
 const restore: Build = (raw) => restoreIntentPatch(podView(raw), nextFor(raw, 'restore'))
 const close: Build = (raw) => closePatch(podView(raw), nextFor(raw, 'closed'))
+
+test('what is drained can be written about to its end: by another run, patched, rolled back, and put back', () => {
+  const raw = rawPod(OPTIONS)
+  const pod = podView(raw)
+  const withPrior = (length: number): Journal => ({
+    ...nextFor(raw, 'drain'),
+    targets: [{ ...testTarget(), prior: 'x'.repeat(length) }],
+  })
+  const isTaken = (length: number): boolean => {
+    try {
+      return drainIntentPatch(pod, withPrior(length)).length > 0
+    } catch {
+      return false
+    }
+  }
+  const longest = Array.from({ length: LONGEST_JOURNAL }, (_, index) => LONGEST_JOURNAL - index).find(isTaken)!
+  const claimed: Journal = { ...withPrior(longest), run: 'run-2', origin: 'run-1', epoch: 1_000 }
+  expect(() => claimPatch(pod, claimed)).not.toThrow()
+  const patched: Journal = { ...claimed, step: 'patched', generation: 1_000, baseline: baselineOf(pod, WANTED) }
+  expect(() => imagesPatch(pod, patched, WANTED, [])).not.toThrow()
+  const rollback = claimed.baseline.map(({ name, image }) => ({ container: name, image }))
+  expect(() => restoreIntentPatch(pod, { ...patched, rollback, step: 'restore' })).not.toThrow()
+})
 
 const PATCHES = [
   { name: 'drain intent', build: drain, step: 'drain' as const, place: 'condition' as const },

@@ -17,8 +17,12 @@ import { writeJournal } from './journal.ts'
 const ANNOTATION = `/metadata/annotations/${JOURNAL_KEY.replace('/', '~1')}`
 const CONDITIONS = '/status/conditions'
 
-/** PATCH 1, of the status: the pod's targets may be drained from now on. */
+/**
+ * PATCH 1, of the status: the pod's targets may be drained from now on.
+ * @throws RangeError where what may have to be written later would be too long: the pod would stay out then
+ */
 export function drainIntentPatch(pod: PodView, next: Journal): PatchOperation[] {
+  writeJournal(longestAfter(next))
   return [...samePod(pod), ...sameAddress(pod), ...sameBaseline(pod, next.baseline), ...intoCondition(pod, next)]
 }
 
@@ -91,6 +95,18 @@ export function claimPatch(pod: PodView, next: Journal): PatchOperation[] {
 /** What is written before the images, or when all is done. */
 export function isForCondition({ step }: Pick<Journal, 'step'>): boolean {
   return step === 'drain' || step === 'closed'
+}
+
+/** The record as it gets where another run goes on with it, patches the pod, and rolls it back. */
+function longestAfter(next: Journal): Journal {
+  return {
+    ...next,
+    step: 'patched',
+    origin: `${next.run}+`,
+    epoch: Number.MAX_SAFE_INTEGER,
+    generation: Number.MAX_SAFE_INTEGER,
+    rollback: next.baseline.map(({ name, image }) => ({ container: name, image })),
+  }
 }
 
 function samePod(pod: PodView): PatchOperation[] {
