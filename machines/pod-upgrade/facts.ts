@@ -3,7 +3,7 @@ import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
-import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted } from '../../src/pods/witness.ts'
+import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted, runsImage } from '../../src/pods/witness.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
@@ -257,5 +257,8 @@ export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record'>): b
   const { pod, record } = context
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context)
   const patched = record.baseline.map(({ name }) => name)
-  return unready(pod, patched) === undefined
+  if (unready(pod, patched) !== undefined) return false
+  // Somebody has changed its spec since it was patched: what is ready may be what the kubelet is about to replace.
+  const isAsPatched = record.generation === 0 || pod.generation <= record.generation
+  return isAsPatched || pod.containers.every((one) => !patched.includes(one.name) || runsImage(one, one.image))
 }

@@ -77,6 +77,24 @@ describe('the restore', () => {
     expect((drive.input() as StoreInput).record).toMatchObject({ step: 'patched', generation: 3 })
   })
 
+  test('the same, and somebody has given it other images since: what is ready is about to be replaced', async () => {
+    const V3 = 'registry.example/app:v3'
+    const of = (statusImage: string): PodView => ({
+      ...PODS.ready,
+      generation: 3,
+      containers: PODS.ready.containers.map((one) => ({ ...one, image: V3, statusImage })),
+    })
+    const wanted = [{ container: 'app', image: V3 }]
+    const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: of(V2), wanted })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+    drive.send({ type: 'observed', pod: { ...of(V3), observedGeneration: 3 }, stored: recorded('restore') })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
+  })
+
   test.each([
     { name: 'not ready', pod: { ...PODS.before, ready: false }, image: V1 },
     { name: 'given other images by somebody', pod: PODS.asked, image: V2 },

@@ -101,7 +101,8 @@ function proofOf(view: ContainerView | undefined, container: ContainerRestart, m
   return isNewImage && runsImage(view, container.image) ? 'image' : undefined
 }
 
-function runsImage({ statusImage }: ContainerView, image: string): boolean {
+/** Its status names the image; of one that has several names the runtime gives any. */
+export function runsImage({ statusImage }: Pick<ContainerView, 'statusImage'>, image: string): boolean {
   return statusImage !== undefined && normalizeImage(statusImage) === normalizeImage(image)
 }
 
