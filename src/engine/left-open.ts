@@ -3,10 +3,13 @@ import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
-import { unsettled } from './unsettled.ts'
+import { isSuspect, lostJournalWords } from './lost-journals.ts'
+import { openOf } from './unsettled.ts'
 import type { World } from './world.ts'
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
+
+const BY_HAND = 'Put it back by hand if nobody wants it out, and run the same command again.'
 
 /**
  * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
@@ -19,14 +22,16 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   for (const { pod, stored } of world.store.all()) {
     if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
   }
-  for (const { run, uid, pod, targets } of await unsettled(client, namespace, {
-    refs: world.workloads.map(({ workload: { ref } }) => ref),
-    store: world.store,
-  })) {
-    if (targets.every(({ untouched }) => untouched)) continue
-    const reading = await world.traffic.inspect(uid, targets)
-    if (reading.state === 'in' || reading.removed) continue
-    tell(run, pod, `drained, and that pod is gone: ${reading.detail}`)
+  const refs = world.workloads.map(({ workload: { ref } }) => ref)
+  for (const entry of await openOf(client, namespace, refs)) {
+    const { run, uid, pod, targets } = entry
+    const isGone = world.store.get(uid) === undefined
+    if ((!isGone && !isSuspect(entry, world)) || targets.every(({ untouched }) => untouched)) continue
+    const { state, removed, detail } = await world.traffic.inspect(uid, targets)
+    if (state === 'in' || removed) continue
+    if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
+    else if (state !== 'unknown')
+      left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
   }
   return left
 }

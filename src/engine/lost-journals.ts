@@ -18,18 +18,27 @@ export async function warnOfLostJournals({ ledgers, world, tell }: Options): Pro
   const suspects = new Map<string, { entry: LedgerEntry; run: string }>()
   for (const { ledger } of earlier) {
     for (const entry of ledger.entries.values()) {
-      if (entry.state !== 'open' || world.store.get(entry.uid)?.stored.kind !== 'none') continue
-      if (entry.targets.some(({ untouched }) => !untouched)) suspects.set(entry.uid, { entry, run: ledger.header.run })
+      if (isSuspect(entry, world)) suspects.set(entry.uid, { entry, run: ledger.header.run })
     }
   }
   await Promise.all(
     Array.from(suspects.values(), async ({ entry: { uid, pod, targets }, run }) => {
       const { state, removed, detail } = await world.traffic.inspect(uid, targets)
       if (removed || (state !== 'out' && state !== 'mixed')) return
-      const message =
-        `it has no journal, was in rotation when run ${run} began, and is not now (${detail}): an operator has it out, or its ` +
-        `journal was removed after the drain. It is left so; put it back by hand if nobody wants it out`
+      const message = `${lostJournalWords(run, detail)}. It is left so; put it back by hand if nobody wants it out`
       tell({ type: 'warning', pod, message })
     }),
+  )
+}
+
+/** The run may have drained it, and the pod is there and says nothing of that. */
+export function isSuspect({ uid, state, targets }: LedgerEntry, { store }: Pick<World, 'store'>): boolean {
+  return state === 'open' && store.get(uid)?.stored.kind === 'none' && targets.some(({ untouched }) => !untouched)
+}
+
+export function lostJournalWords(run: string, detail: string): string {
+  return (
+    `it has no journal, was in rotation when run ${run} began, and is not now (${detail}): an operator has it out, or its ` +
+    `journal was removed after the drain`
   )
 }

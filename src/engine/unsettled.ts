@@ -11,11 +11,11 @@ interface Observed {
   store: Pick<PodStore, 'get'>
 }
 
-/** Entries of earlier runs of these workloads whose pods are gone, and whose targets are not settled. */
-export async function unsettled(
+/** What earlier runs of these workloads, which are not finished, have open. */
+export async function openOf(
   client: KubeClient,
   namespace: string,
-  { refs, store }: Observed,
+  refs: Observed['refs'],
 ): Promise<(LedgerEntry & { run: string })[]> {
   const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
@@ -23,11 +23,10 @@ export async function unsettled(
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
     .flatMap((ledger) => openEntries(ledger, ledgers).map((entry) => ({ ...entry, run: ledger.header.run })))
-    .filter(({ uid }) => store.get(uid) === undefined)
 }
 
-/** What the next run settles, as it was before an earlier run took it out. */
-export async function leftOut(client: KubeClient, namespace: string, observed: Observed): Promise<JournalTarget[]> {
-  const entries = await unsettled(client, namespace, observed)
-  return entries.flatMap(({ targets }) => targets)
+/** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
+export async function leftOut(client: KubeClient, namespace: string, { refs, store }: Observed): Promise<JournalTarget[]> {
+  const entries = await openOf(client, namespace, refs)
+  return entries.flatMap(({ uid, targets }) => (store.get(uid) === undefined ? targets : []))
 }

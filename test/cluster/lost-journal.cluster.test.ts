@@ -21,7 +21,13 @@ describeOnCluster('records that somebody deletes', (cluster) => {
       const [, pod] = await bed.pods()
       expect(storedJournal(pod)).toEqual({})
 
-      const next = await bed.upgrade(...UPGRADE)
+      // Whoever has it out: with no more than one of them out, no other may go.
+      const refused = await bed.upgrade(...UPGRADE)
+      expect(refused.code, story(refused)).toBe(3)
+      expect(refused.stdout, story(refused)).toMatch(/"window-full".*"left-open".*no journal.*web\/web-1@.*Put it back by hand/s)
+      expect(bed.effects()).toEqual({ 'web-1': ['drain'] })
+
+      const next = await bed.upgrade(...UPGRADE, '--max-unavailable', '2')
       const warnings = next.events.flatMap((event) => (event.type === 'warning' && event.pod === 'web-1' ? [event.message] : []))
       expect(warnings, story(next)).toEqual([expect.stringMatching(/no journal.*web\/web-1@.*put it back by hand/)])
       expect(bed.effects()).toEqual({ 'web-1': ['drain'], 'web-0': ['drain', 'ready'] })
