@@ -21,7 +21,7 @@ export function needsOperatorInstructions(stranded: Stranded): string {
     ...(entries.length === 0 ? [] : ['Look at these entries; before the drain they were as given:', ...entries]),
     ...(gone ? [] : ['Look at the pod:', `  ${describe(pod)}`]),
     gone
-      ? 'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back.'
+      ? 'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back. One that runs a bad image is never ready: upgrade to a good one, which the template gets at once, delete that pod, and run the same command again.'
       : 'Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.',
     ...resolveInstructions(stranded),
   ].join('\n')

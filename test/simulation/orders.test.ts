@@ -145,3 +145,22 @@ test('a process that was stopped before it wrote the template does not write it 
   expect(stalled.end?.outcome).toBe('conflict')
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
+
+test('a pod was deleted in a bad release, and the one in its place runs the bad image: the way out that is told', async () => {
+  const stage = await openStage(plainScene({ fixedAddresses: true }))
+  const remove = (): Promise<unknown> => stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-0`))
+  const first = stage.start({ images: [{ container: 'app', image: imageOf('bad') }] })
+  await stage.until(() => isIn('restarting')(first))
+  await remove()
+  await stage.until(() => first.end !== undefined)
+  expect(first.end).toMatchObject({ outcome: 'needsOperator' })
+
+  const second = stage.start(V2)
+  await stage.until(() => second.end !== undefined)
+  expect([second.end?.outcome, templateImage(stage)]).toEqual(['needsOperator', V2.images[0]!.image])
+  await remove()
+  const third = stage.start(V2)
+  await stage.until(() => third.end !== undefined)
+  expect(third.end).toMatchObject({ outcome: 'done' })
+  expect(restores(stage)).toHaveLength(1)
+})
