@@ -855,6 +855,30 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { agoMs: 100, excused: true },
+    { agoMs: 5_000, excused: false },
+  ])('the drain of a former attempt is delivered once more $agoMs ms before the next intent', ({ agoMs, excused }) => {
+    const found = broken((story) => {
+      let sent: Partial<Extract<HistoryEntry, { type: 'effect' }>> = {}
+      story.upgrade(0, {
+        before: {
+          patch() {
+            const { leftAt } = story.history.findLast((entry) => entry.type === 'effect')!
+            sent = { leftAt }
+          },
+        },
+      })
+      story.effect(0, 'drain', sent)
+      story.pass(agoMs)
+      story.journal(0, 'drain', { attempt: 2 })
+      story.effect(0, 'drain', { operation: 'drain again' })
+      story.journal(0, 'restore', { attempt: 2 })
+      story.effect(0, 'restore', { operation: 'restore again' })
+    }, LAG)
+    expect(found.includes('I1')).toBe(!excused)
+  })
+
+  test.each([
     { agoMs: 100, onItsWayMs: 0, excused: true },
     { agoMs: 2_000, onItsWayMs: 0, excused: false },
     { agoMs: 9_000, onItsWayMs: 8_500, excused: true },

@@ -105,8 +105,11 @@ function progressOf({ scenario }: World, target: Target, { attempt, isTampered }
   if (found === undefined) {
     const first = target.claims.find((claim) => claim.attempt === attempt)!
     // What the claim rests on may have been read before somebody changed it: the write may have taken long to arrive.
-    const isTouched = isTouchedSince(target, first.entry, first.leftAt - scenario.lagMs)
-    found = { done: 0, isDisturbed: isTampered || isTouched }
+    const seenAt = first.leftAt - scenario.lagMs
+    const isTouched = isTouchedSince(target, first.entry, seenAt)
+    // A call that was beyond its promise has just changed it, for another attempt: this one's may find nothing left to do.
+    const isOvertaken = target.late !== undefined && target.changedAt >= seenAt
+    found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken }
     target.progress.set(attempt, found)
   }
   return found
