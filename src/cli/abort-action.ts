@@ -22,7 +22,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const request = parseRequest(args, flags, 'abort')
   const by = orderGiver(terminal.env)
   const { configPath, openCluster, openWorld } = await import('./world.ts')
-  // All that may be needed at once: a signal is lost on nobody while it is loaded.
+  // Before there is an order: no signal may fall between one who hears it and the next while these are loaded.
   const { prepareAbort } = await import('../engine/abort.ts')
   const { runUpgrade } = await import('./run-upgrade.ts')
   // It may wait for hours, and as the first process of a container it would not even hear a signal.

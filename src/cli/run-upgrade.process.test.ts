@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { Report } from '../report/report.ts'
 import type { RunReport } from './output/run-report.ts'
 import { startChild, type Child } from './testing/child.ts'
@@ -56,12 +56,16 @@ describe('a run that somebody has given an order', () => {
 })
 
 describe('the report of a run', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
-  const html = join(folder, 'report.html')
-  const json = join(folder, 'report.json')
+  let folder = ''
+  let html = ''
+  let json = ''
   const read = (): Report => JSON.parse(readFileSync(json, 'utf8')) as Report
-  afterEach(() => readdirSync(folder).forEach((name) => rmSync(join(folder, name), { recursive: true })))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
+    html = join(folder, 'report.html')
+    json = join(folder, 'report.json')
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
   function reporting(...args: string[]): Child {
     const child = startChild([SCRIPT, ...args], { env: { REPORT: `${html}:${json}` } })
@@ -110,9 +114,7 @@ describe('the report of a run', () => {
     await child.sees(AT_WORK)
     rmSync(folder, { recursive: true })
     child.process.kill('SIGINT')
-    const code = await child.end()
-    mkdirSync(folder)
-    expect(code).toBe(130)
+    expect(await child.end()).toBe(130)
     expect(child.stderr()).toContain(`warning: the report could not be written to ${html}: ENOENT`)
     expect(child.stderr()).toContain('sluice report r7 makes it anew')
     expect((JSON.parse(child.stdout()) as RunReport).warnings).toEqual(

@@ -9,6 +9,7 @@ import { displayName, resourceOf } from '../workloads/resources.ts'
 import { leasePath, leaseRecord } from './lease.ts'
 import type { LedgerPart } from './ledger-store.ts'
 import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
+import { openEntries } from './open-entries.ts'
 
 export interface CleanupRequest {
   namespace: string
@@ -44,17 +45,19 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
   const wanted = ({ workloads }: LedgerHeader): boolean =>
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
 
-  for (const found of readLedgers(parts)) {
+  const all = readLedgers(parts)
+  const ledgers = all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  for (const found of all) {
     if (found.kind === 'unreadable') {
       const record = { kind: 'ConfigMap', name: chunkName(found.run, 0), reason: `it cannot be read: ${found.reason}` }
       report.kept.push(record)
       continue
     }
-    const { header, entries } = found.ledger
+    const { header } = found.ledger
     const names = partNames(header)
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
-      const open = [...entries.values()].filter(({ state }) => state !== 'closed').length
+      const open = openEntries(found.ledger, ledgers).length
       if (open === 0 && (await areGone(header, client, namespace)) && !(await someoneRuns(client, namespace))) {
         if (!dryRun) await deleteLedger(header, { client, namespace })
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')

@@ -11,8 +11,7 @@ export interface LastAnswers {
   note(target: Key, state: 'in' | 'out'): void
   forget(target: Key): void
   stateOf(target: Key): 'in' | 'out' | undefined
-  /** `resend`: what is not known is neither in nor out, so that the call is made again. */
-  observe(target: Key, inDoubt: 'ask' | 'resend'): TargetObservation
+  observe(target: Key): TargetObservation
 }
 
 export function createLastAnswers(): LastAnswers {
@@ -23,12 +22,11 @@ export function createLastAnswers(): LastAnswers {
     note: (target, state) => void states.set(keyOf(target), state),
     forget: (target) => void states.delete(keyOf(target)),
     stateOf: (target) => states.get(keyOf(target)),
-    observe(target, inDoubt) {
+    observe(target) {
       const state = states.get(keyOf(target))
       const detail = 'it cannot be read back'
       if (state === 'in') return { admin: 'in', routable: true, inFlight: null, detail }
       if (state === 'out') return { admin: 'draining', routable: false, inFlight: null, detail }
-      if (inDoubt === 'resend') return { admin: 'draining', routable: true, inFlight: null, detail }
       return { admin: 'unknown', routable: false, inFlight: null, detail }
     },
   }

@@ -1,6 +1,8 @@
 import type { LedgerEntry } from '../journal/ledger.ts'
 import type { RunEventBody } from './events.ts'
 import type { RunLedgers } from './history.ts'
+import { allLedgers } from './history.ts'
+import { openEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
 interface Options {
@@ -17,7 +19,7 @@ export async function warnOfLostJournals({ ledgers, world, tell }: Options): Pro
   const earlier = [...(ledgers.resumed ? [ledgers.current] : []), ...ledgers.superseded]
   const suspects = new Map<string, { entry: LedgerEntry; run: string }>()
   for (const { ledger } of earlier) {
-    for (const entry of ledger.entries.values()) {
+    for (const entry of openEntries(ledger, allLedgers(ledgers))) {
       if (isSuspect(entry, world)) suspects.set(entry.uid, { entry, run: ledger.header.run })
     }
   }

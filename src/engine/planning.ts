@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
 import type { PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
-import { AT_LEAST_ONCE, guarantees } from '../plan/guarantees.ts'
+import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -91,11 +91,11 @@ export function createPlanning(options: PlanningOptions): Planning {
         leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
       }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
-      guarantees: loadBalancers.map(({ name, adapterName, inDoubt, adapter: { capabilities } }) => ({
+      guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
         loadBalancer: name,
         adapter: adapterName,
         level: capabilities.guarantee,
-        meaning: inDoubt === 'resend' ? AT_LEAST_ONCE : guarantees[capabilities.guarantee],
+        meaning: guarantees[capabilities.guarantee],
       })),
       warnings: workloads.flatMap(({ assessment }) => assessment.warnings),
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),

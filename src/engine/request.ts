@@ -17,11 +17,6 @@ export interface LoadBalancer {
   adapter: Adapter
   /** Container port, by number or name. */
   port: number | string
-  /**
-   * For one that cannot be read back, where an answer was lost: `ask` a person, and send nothing twice (the default), or
-   * `resend`, so that a call may arrive more than once.
-   */
-  inDoubt?: 'ask' | 'resend'
 }
 
 export interface RunRequest {

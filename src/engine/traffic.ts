@@ -112,7 +112,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   function observe(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
     if (isReadable(target)) return queueOf(target).inspect(plain(target))
     if (wasOut && lastAnswers.stateOf(target) === undefined) lastAnswers.note(target, 'out')
-    return Promise.resolve(lastAnswers.observe(target, byName.get(target.loadBalancer)?.inDoubt ?? 'ask'))
+    return Promise.resolve(lastAnswers.observe(target))
   }
 
   /** What a person says counts where the load balancer does not: never against what it says itself. */

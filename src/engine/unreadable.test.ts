@@ -11,7 +11,7 @@ import { createTraffic } from './traffic.ts'
 
 const POD = testPod({ name: 'web-0', uid: 'uid-0', ip: '10.0.0.1' })
 
-function createBed(inDoubt: 'ask' | 'resend' = 'ask') {
+function createBed() {
   const balancer = createMemoryBalancer([{ name: 'web-0', address: '10.0.0.1', port: 80 }], 'edge')
   const bed: { fault?: MemoryFault | undefined } = {}
   const adapter = createMemoryAdapter(balancer, {
@@ -23,7 +23,7 @@ function createBed(inDoubt: 'ask' | 'resend' = 'ask') {
   })
   const traffic = createTraffic({
     clock: createVirtualClock(),
-    loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80, inDoubt }],
+    loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},
     tell: () => {},
@@ -100,18 +100,5 @@ describe('what is in doubt', () => {
   test('to another process it is hidden, but for a pod that was patched: that was out', async () => {
     expect(await createBed().inspect()).toMatchObject(HIDDEN)
     expect(await createBed().inspect({ wasOut: true })).toMatchObject({ state: 'out' })
-  })
-
-  test('where it may be sent again, it is neither in nor out', async () => {
-    const { bed, effect, inspect } = createBed('resend')
-    expect(await inspect()).toMatchObject({ state: 'mixed' })
-    bed.fault = 'reply-lost'
-    for (const kind of ['drain', 'restore'] as const) {
-      await effect(kind)
-      expect(await inspect()).toMatchObject({ state: 'mixed' })
-    }
-    bed.fault = undefined
-    await effect('restore')
-    expect(await inspect()).toMatchObject({ state: 'in' })
   })
 })

@@ -7,7 +7,3 @@ export const guarantees: Record<PlanGuarantee['level'], string> = {
   G1: 'one drain and one restore per pod, in order, given that a call lives a bounded time; anything else is detected and repaired',
   G0: 'at most one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the run stops and asks',
 }
-
-/** The same for one that cannot be read, where a call without an answer is sent again. */
-export const AT_LEAST_ONCE =
-  'at least one drain and one restore per pod: the load balancer cannot be read back, so that its answers are believed, and after a lost one the call is sent again'

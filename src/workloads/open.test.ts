@@ -154,7 +154,7 @@ describe('opening the owners of pods', () => {
     const [a] = workloads
     expect(a!.assess(v2, pods)).toEqual({ images: v2, refusals: [], warnings: [] })
     expect([a!.owns(view('a')), a!.owns(view('b'))]).toEqual([true, false])
-    await a!.prepare(v2, { signal: new AbortController().signal })
+    await a!.prepare(v2, { signal: new AbortController().signal, isOwned: async () => true })
     expect([a!.podOperations(view('a')), a!.hasRevision(view('a'))]).toEqual([[], true])
   })
 
@@ -258,7 +258,7 @@ describe('a Deployment', () => {
   it('is prepared without a write, and tells when a rollout begins', async () => {
     const web = await openWorkload(ref('Deployment', 'web'), { ...options, acceptTemplateDrift: true })
     web.assess(v2, [])
-    await web.prepare(v2, { signal: new AbortController().signal })
+    await web.prepare(v2, { signal: new AbortController().signal, isOwned: async () => true })
     const drifted: string[] = []
     web.onDrift(({ message }) => drifted.push(message))
     api.edit(`${APPS}/deployments/web`, (raw) => (raw.spec.replicas = 5))

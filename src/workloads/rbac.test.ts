@@ -75,7 +75,8 @@ it('grants every call that workloads make', async () => {
     onError: () => {},
   })
   const signal = new AbortController().signal
-  for (const one of workloads) await one.prepare([{ container: 'app', image: 'registry/app:v2' }], { signal })
+  for (const one of workloads)
+    await one.prepare([{ container: 'app', image: 'registry/app:v2' }], { signal, isOwned: async () => true })
   for (const one of workloads) await one.stop()
   const needed = new Set(api.calls.map(({ method, path }) => right(method, path)))
   expect([...needed].filter((one) => !granted().includes(one))).toEqual([])

@@ -45,7 +45,7 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   }
 
   function prepare(wanted = v2, signal = new AbortController().signal): Promise<void> {
-    return workload.prepare(wanted, { signal, onProgress: (message) => progress.push(message) })
+    return workload.prepare(wanted, { signal, isOwned: async () => true, onProgress: (message) => progress.push(message) })
   }
 
   /** What it rejects with; the promise is watched from the start. */
@@ -89,6 +89,23 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
     ])
   })
 
+  it('writes nothing where another owner has the workload by now, also where a write is tried again', async () => {
+    let isOwned = false
+    const prepared = (): Promise<void> =>
+      workload.prepare(v2, { signal: new AbortController().signal, isOwned: async () => isOwned })
+    expect(await rejection(prepared())).toMatchObject({ kind: 'conflict', message: expect.stringContaining('another owner') })
+    isOwned = true
+    api.faults.before = (method) => {
+      if (method !== 'PATCH') return
+      isOwned = false
+      throw fault('throttled', 429)
+    }
+    const again = rejection(prepared())
+    await clock.advance(1_000)
+    expect(await again).toMatchObject({ kind: 'conflict' })
+    expect(images()).toEqual(['registry/app:v1', 'registry/sidecar:v1'])
+  })
+
   it('writes the template, waits for the controller, and pins the new revision', async () => {
     await prepare()
     expect(images()).toEqual(['registry/app:v2', 'registry/sidecar:v1'])
@@ -109,7 +126,8 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
 
   describe('putting the template back', () => {
     const former = [{ container: 'app', image: 'registry/app:v1' }]
-    const putBack = (): Promise<PutBack> => workload.putBack(former, v2, { signal: new AbortController().signal })
+    const putBack = (): Promise<PutBack> =>
+      workload.putBack(former, v2, { signal: new AbortController().signal, isOwned: async () => true })
     const edit = (change: (spec: { template: { spec: { containers: { image: string }[] } } }) => void): void =>
       void api.edit(path, ({ spec }) => change(spec))
 
@@ -401,7 +419,11 @@ it('waits for a ControllerRevision of a DaemonSet that its watch has not brought
   await turn()
   workload.assess([], [])
   const progress: string[] = []
-  const prepared = workload.prepare(v2, { signal: new AbortController().signal, onProgress: (message) => progress.push(message) })
+  const prepared = workload.prepare(v2, {
+    signal: new AbortController().signal,
+    isOwned: async () => true,
+    onProgress: (message) => progress.push(message),
+  })
   await turn()
   expect(progress).toEqual([
     'waits until the ControllerRevision of the template appears (the newest is web-hash1, which differs: ' +
@@ -440,7 +462,7 @@ it('rejects an update revision of a StatefulSet that is not its template', async
   })
   await turn()
   workload.assess([], [])
-  await expect(workload.prepare(v2, { signal: new AbortController().signal })).rejects.toMatchObject({
+  await expect(workload.prepare(v2, { signal: new AbortController().signal, isOwned: async () => true })).rejects.toMatchObject({
     kind: 'conflict',
     message:
       'the update revision of statefulset/web is not its template: web-hash1 differs: ' +

@@ -54,7 +54,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   function write(
     basis: ExpectedTemplate,
     images: readonly ContainerImage[],
-    { signal, onProgress = () => {}, isOwned = async () => true }: PrepareOptions,
+    { signal, isOwned, onProgress = () => {} }: PrepareOptions,
     deadlineAt: number,
   ): Promise<void> {
     const { resource } = kind

@@ -15,7 +15,7 @@ export interface Assessment {
 export interface PrepareOptions {
   signal: AbortSignal
   /** Asked before each write: a process that was stopped would else write what a later owner has taken back since. */
-  isOwned?: () => Promise<boolean>
+  isOwned: () => Promise<boolean>
   /** What was done, and what is waited for now, in words. */
   onProgress?: (message: string) => void
 }

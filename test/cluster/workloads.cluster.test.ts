@@ -69,7 +69,7 @@ describeOnCluster('workloads, with the rights of deploy/rbac.yaml', (cluster) =>
   }
 
   function prepare(workload: Workload, images: typeof v1): Promise<void> {
-    return workload.prepare(images, { signal: AbortSignal.timeout(30_000) })
+    return workload.prepare(images, { signal: AbortSignal.timeout(30_000), isOwned: async () => true })
   }
 
   const kinds = [
