@@ -62,7 +62,7 @@ export const reasons = {
     const targets = c.record?.targets ?? []
     if (targets.length === 0) return `on its new images, in no load balancer${unclosed(c)}`
     return targets.every(({ untouched }) => untouched)
-      ? `on its new images; an operator has it out of rotation, where it stays${unclosed(c)}`
+      ? `on its new images; an operator had it out of rotation, and it is left as it stands${unclosed(c)}`
       : `back in rotation on its new images${unclosed(c)}`
   },
   readmitted: (c) => `back in rotation on its old images${unclosed(c)}`,

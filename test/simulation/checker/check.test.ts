@@ -621,6 +621,21 @@ describe('what nobody can know', () => {
     expect(reloaded(() => {})).toContain('exposure')
   })
 
+  test.each([
+    { before: 'stop', found: undefined },
+    { before: 'patch', found: 'I2' },
+  ] as const)('a reload that forgets before the $before that an operator had it out', ({ before, found }) => {
+    const forget = (story: Story) => (): void => {
+      story.change(0, 'reload', FORGOTTEN)
+      story.pass(5_000)
+    }
+    const all = broken((story) => story.upgrade(0, { without: ['drain', 'restore'], before: { [before]: forget(story) } }), {
+      ...LAG,
+      maintained: [0],
+    })
+    expect(all.filter((one) => one === 'I2' || one === 'exposure')).toEqual(found ? [found] : [])
+  })
+
   test('a reload of a load balancer that answers nobody', () => {
     expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'edge', forMs: 10_000 }))).not.toContain('exposure')
     expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'inner', forMs: 10_000 }))).toContain('exposure')

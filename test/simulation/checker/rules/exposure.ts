@@ -24,7 +24,10 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
   // It was patched where it was before, and drained there: it has come in place of another, and a person is asked.
   const hasMoved = pod.arrived.entry > pod.patch.entry
   for (const target of world.targets.at(container.address)) {
-    if (hasMoved && !target.claims.some(({ uid }) => uid === pod.uid)) continue
+    const claim = target.claims.findLast(({ uid }) => uid === pod.uid)
+    if (hasMoved && claim === undefined) continue
+    // An operator had it out, where sluice touches nothing: also where a reload has forgotten that since (seed 10021728).
+    if (claim?.untouched) continue
     // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
     if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at))
       report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)

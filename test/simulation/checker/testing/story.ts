@@ -139,7 +139,9 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
   }
 
   function record(place: number, step: Step, over: Record<string, unknown> = {}): string {
-    const lbs = [['edge', `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, 'edge', { admin: 'ready', ...PRIOR }, 0]]
+    const isOut = maintained.includes(place)
+    const prior = { admin: isOut ? 'maint' : 'ready', ...PRIOR }
+    const lbs = [['edge', `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, 'edge', prior, isOut ? 1 : 0]]
     return JSON.stringify({ v: 1, run: actor, epoch, attempt: 1, step, ...(step === 'closed' ? {} : { base: [], lbs }), ...over })
   }
 
