@@ -18,6 +18,8 @@ export default defineConfig({
           include: ['{src,machines,adapters,sim,demo,scripts}/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['**/node_modules/**', 'test/**/*.cluster.test.ts', 'test/**/*.long.test.ts', ...LARGE],
           testTimeout: 30_000,
+          // Not one fewer than there are processors, which is one on two of them, and takes twice as long.
+          maxWorkers: '100%',
         },
       },
       {
@@ -47,7 +49,7 @@ export default defineConfig({
           include: ['test/cluster/**/*.cluster.test.ts'],
           exclude: ALONE,
           // They share one cluster, each file with a namespace and a HAProxy of its own; most of their time they wait.
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
       {

@@ -138,7 +138,7 @@ describeOnCluster('sluice abort', (cluster) => {
       expect(JSON.parse(abort.stdout)).toMatchObject({ kind: 'OrderReport', outcome: 'aborted', runs: [exit.result!.run] })
       // The state that is tested is the one in which the order was heard.
       expect(stateWhen(exit.events, 'web-1', 'ordered'), story(exit)).toBe(state)
-      expect(outcomes(exit.result)).toEqual({ 'web-2': ['upgraded'], 'web-1': [home], 'web-0': ['unchanged'] })
+      expect(outcomes(exit.result), story(exit)).toEqual({ 'web-2': ['upgraded'], 'web-1': [home], 'web-0': ['unchanged'] })
       expect(await ending(bed, traffic, 0)).toEqual({
         images: { 'web-2': 'v2', 'web-1': home === 'upgraded' ? 'v2' : 'v1', 'web-0': 'v1' },
         template: 'v1',

@@ -6,6 +6,12 @@ import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 /** Traffic that keeps every drained pod busy for some seconds: nothing is patched before it is answered. */
 export const longRequests = { heldShare: 0.05, holdMs: 3_000 }
 
+/**
+ * For a pod that is deleted with requests on their way. Measured: on a busy machine an application that closes its port at
+ * SIGTERM has not accepted all connections by then, and resets them.
+ */
+export const acceptsBeforeItEnds = { preStopSeconds: 1 }
+
 /** Resolves when the pod has come into this state. */
 export function reached(run: SluiceProcess, pod: string, state: PodState): Promise<RunEvent> {
   return run.seen((event) => event.type === 'podState' && event.pod === pod && event.to === state)

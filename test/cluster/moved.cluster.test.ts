@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { statefulSet } from './manifests.ts'
-import { killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { acceptsBeforeItEnds, killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -18,8 +18,15 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     running = undefined
   })
 
-  async function start(name: string, { readyAfter = 1 } = {}): Promise<UpgradeBed> {
-    const web = statefulSet({ name: 'web', namespace: name, readyAfter, graceful: true, terminationGracePeriodSeconds: 10 })
+  async function start(name: string, pods: { readyAfter?: number; preStopSeconds?: number } = {}): Promise<UpgradeBed> {
+    const web = statefulSet({
+      name: 'web',
+      namespace: name,
+      readyAfter: 1,
+      graceful: true,
+      terminationGracePeriodSeconds: 10,
+      ...pods,
+    })
     return (running = await startUpgradeBed(cluster(), { name, objects: [web], app: 'web', count: 3 }))
   }
 
@@ -60,7 +67,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
 
   for (const moment of ['emptying', 'restarting', 'warming'] as const) {
     it(`never puts back the old address of a pod that was deleted (${moment}), until an operator has mended the entry`, async () => {
-      const bed = await start(`moved-deleted-${moment}`)
+      const bed = await start(`moved-deleted-${moment}`, moment === 'emptying' ? acceptsBeforeItEnds : {})
       const address = await addressOf(bed, 'web-2')
       const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', V2])
@@ -129,7 +136,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
 
   for (const moment of ['emptying', 'restarting'] as const) {
     it(`closes the target of a pod that was scaled away (${moment}) as gone`, async () => {
-      const bed = await start(`moved-scaled-${moment}`)
+      const bed = await start(`moved-scaled-${moment}`, moment === 'emptying' ? acceptsBeforeItEnds : {})
       const address = await addressOf(bed, 'web-2')
       const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
       const run = bed.start(['upgrade', 'sts/web', V2])

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import type { KubeObject } from './kube-api.ts'
 import { daemonSet, statefulSet } from './manifests.ts'
-import { killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
+import { acceptsBeforeItEnds, killed, longRequests, outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
@@ -20,9 +20,13 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
   })
 
   /** One pod in the host's network, and two in the pod network that carry the traffic meanwhile. */
-  async function start(name: string, kind: 'DaemonSet' | 'StatefulSet'): Promise<{ bed: UpgradeBed; pod: string; uid: string }> {
+  async function start(
+    name: string,
+    kind: 'DaemonSet' | 'StatefulSet',
+    pods: { preStopSeconds?: number } = {},
+  ): Promise<{ bed: UpgradeBed; pod: string; uid: string }> {
     const options = { namespace: name, readyAfter: 1, graceful: true, terminationGracePeriodSeconds: 10 }
-    const web = { ...options, name: 'web', hostNetwork: true, port: PORT }
+    const web = { ...options, ...pods, name: 'web', hostNetwork: true, port: PORT }
     const objects: KubeObject[] = [
       kind === 'DaemonSet' ? daemonSet(web) : statefulSet({ ...web, replicas: 1 }),
       statefulSet({ ...options, name: 'peer', replicas: 2 }),
@@ -54,7 +58,8 @@ describeOnCluster('a pod that is deleted while drained, and comes back at the sa
   ] as const) {
     for (const moment of ['emptying', 'restarting', 'warming'] as const) {
       it(`puts its target back for the next pod of the ${kind} (${moment})`, async () => {
-        const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-${moment}`, kind)
+        const pods = moment === 'emptying' ? acceptsBeforeItEnds : {}
+        const { bed, pod, uid } = await start(`replaced-${target.slice(0, 2)}-${moment}`, kind, pods)
         const traffic = await bed.traffic(moment === 'emptying' ? longRequests : {})
         const run = bed.start(['upgrade', target, V2])
         await reached(run, pod, moment)
