@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
-import { LEASE_DURATION_MS, leaseName } from './lease.ts'
+import { LEASE_DURATION_MS, leaseName, RENEW_EVERY_MS } from './lease.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from './order.ts'
 import type { Ownership, OwnershipOptions } from './ownership.ts'
@@ -436,6 +436,37 @@ describe('giving back', () => {
     server.fault = () => undefined
     await ownership.release()
     expect(server.lease()!.spec.holderIdentity).toBe('')
+  })
+
+  test('is tried again while the API server is being restarted', async () => {
+    const { clock, held, server, settled, told } = createBed()
+    const ownership = await held()
+    const deadAt = clock.now() + 2_500
+    server.fault = ({ method }) => (method === 'PUT' && clock.now() < deadAt ? 'unsent' : undefined)
+    await settled(ownership.release())
+    expect(server.lease()!.spec.holderIdentity).toBe('')
+    expect([told, clock.pending()]).toEqual([[], 0])
+  })
+
+  test('is not tried for longer than a renewal may take, which is told once', async () => {
+    const { clock, held, server, settled, told } = createBed()
+    const ownership = await held()
+    server.fault = ({ method }) => (method === 'PUT' ? 'unsent' : undefined)
+    const releasedAt = clock.now()
+    await settled(ownership.release())
+    expect(clock.now() - releasedAt).toBe(RENEW_EVERY_MS)
+    expect(server.lease()!.spec.holderIdentity).toBe('me')
+    expect(told).toEqual([expect.stringMatching(/^trouble/)])
+  })
+
+  test('that has arrived without an answer is no trouble', async () => {
+    const { held, server, settled, told } = createBed()
+    const ownership = await held()
+    let faults = 1
+    server.fault = ({ method }) => (method === 'PUT' && faults-- > 0 ? 'unanswered' : undefined)
+    await settled(ownership.release())
+    expect(server.lease()!.spec.holderIdentity).toBe('')
+    expect(told).toEqual([])
   })
 
   test('does not throw, and does not take it from another', async () => {

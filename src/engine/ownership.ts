@@ -208,7 +208,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         await clear()
       } catch (error) {
         // A renewal whose answer was lost may have moved the version on.
-        const now = error instanceof KubeError && error.kind === 'conflict' ? await read() : undefined
+        const now = isConflict(error) ? await read() : undefined
+        // That is what was asked for: an earlier try may have arrived without an answer.
+        if (now?.holder === '') return
         if (now?.holder !== holder) throw error
         record = now
         await clear()
@@ -243,7 +245,16 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         clock.clearTimeout(timer)
         await renewing
         if (lost) return
-        await giveBack(isDone).catch((error: unknown) => options.onTrouble(error as Error))
+        // Found by chaos: the API server was being restarted, and whoever came next waited for the whole life of the Lease.
+        const lastAt = clock.now() + RENEW_EVERY_MS
+        for (;;) {
+          try {
+            return await giveBack(isDone)
+          } catch (error) {
+            if (isConflict(error) || clock.now() >= lastAt) return options.onTrouble(error as Error)
+            await pause(clock, LOOK_EVERY_MS)
+          }
+        }
       },
     }
   }
@@ -265,6 +276,10 @@ function leaseEnd(clock: Clock): LeaseEnd {
  */
 function isOver({ at, wallAt }: LeaseEnd, clock: Clock, forMs = 0): boolean {
   return clock.now() + forMs >= at || clock.wallNow() + forMs >= wallAt
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof KubeError && error.kind === 'conflict'
 }
 
 function orderText({ annotations }: LeaseRecord): string | undefined {
