@@ -525,6 +525,22 @@ test.each(['list', 'watch'] as const)('after the first list, refusals of the %s 
   expect(clock.pending()).toBe(0)
 })
 
+test('a refusal long after another, with a watch that said nothing in between, is the first of its row', async () => {
+  const { startWith, next, errors, clock, reflector } = setUp()
+  const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
+  ;(await startWith(9, [])).answer(403, refused)
+  ;(await next('list')).answer(200, listOf(12, []))
+  const quiet = await next('watch')
+  quiet.open()
+  await clock.advance(30_000)
+  quiet.fail(true)
+  ;(await next('watch')).answer(403, refused)
+  ;(await next('list')).answer(200, listOf(13, []))
+  await next('watch')
+  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false, false])
+  await reflector.stop()
+})
+
 test('other failures of the first list are tried again', async () => {
   const { reflector, next, errors, clock } = setUp()
   const started = reflector.start()

@@ -173,6 +173,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     /** One that nobody answers says nothing, and what was known before is not of now. */
     function onOpen(): void {
       clock.clearTimeout(opening)
+      // A quiet collection may have no line for minutes, in which the server is restarted once more.
+      refusedSince = undefined
       if (ended === undefined && !current) catchingUp ??= clock.setTimeout(() => setCurrent(true), CAUGHT_UP_AFTER_MS)
     }
 
