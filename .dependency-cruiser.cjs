@@ -16,7 +16,7 @@ const table = {
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/ports/', '^src/pods/', '@kubernetes/client-node', 'undici', 'yaml', 'zod', core],
-  '^src/workloads/': ['^src/pods/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
+  '^src/workloads/': ['^src/pods/', '^src/journal/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
   '^src/engine/': [
     '^src/(ports|pods|journal|plan|kube|workloads)/',
     '^machines/',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { writeJournal } from '../journal/journal.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { assessRevisioned } from './assess-revisioned.ts'
@@ -55,6 +56,22 @@ describe('assessment of a StatefulSet or DaemonSet', () => {
       warnings: [],
     })
     expect(assess({ asked: [] }).images).toEqual([])
+  })
+
+  it.each([
+    ['patched', [{ container: 'app', image: 'registry/app:v3' }]],
+    ['closed', []],
+  ] as const)('takes the images that it has patched already, where the last pod is left %s', (step, images) => {
+    const own = template({ app: 'registry/app:v3' })
+    const baseline = [{ name: 'app', image: 'registry/app:v1' }]
+    const annotation = writeJournal({ run: 'r', epoch: 1, attempt: 1, step, baseline, targets: [] })
+    const [last, ...done] = three('r3', own)
+    const pods = [{ ...last!, journal: { annotation } }, ...done]
+    expect(assess({ now: { template: own }, revisions: { r3: own }, asked: [], pods })).toEqual({
+      images,
+      refusals: [],
+      warnings: [],
+    })
   })
 
   it('warns where pods outside this run will get the images too, one day', () => {

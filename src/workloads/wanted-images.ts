@@ -1,4 +1,6 @@
+import { journalOf } from '../journal/journal.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import { openJournal } from '../pods/open-journal.ts'
 import type { Refusal } from '../plan/plan.ts'
 import { podNames } from './pod-names.ts'
 import { type TemplateContainers, templateContainers } from './pod-template.ts'
@@ -13,10 +15,16 @@ export function livePods(pods: readonly PodView[]): PodView[] {
   return pods.filter(({ deleting, finished }) => !deleting && !finished)
 }
 
-/** The template's own images, of those containers that some pod runs with another one. */
+/**
+ * The template's own images, of those containers that some pod runs with another one, or did before a run that has left it
+ * half done: else the same command, gone on with, would be another request once all that is left is patched already.
+ */
 export function templateImages(template: unknown, pods: readonly PodView[]): ContainerImage[] {
+  const present = livePods(pods).flatMap(({ containers }) => containers)
+  const former = pods.flatMap((pod) => openJournal(journalOf(pod))?.baseline ?? [])
+  const known = [...present, ...former]
   return templateContainers(template).containers.flatMap(({ name, image }) => {
-    const differs = livePods(pods).some(({ containers }) => containers.some((one) => one.name === name && one.image !== image))
+    const differs = known.some((one) => one.name === name && one.image !== image)
     return image !== undefined && differs ? [{ container: name, image }] : []
   })
 }
