@@ -207,6 +207,16 @@ describe('opening the owners of pods', () => {
     expect(workloads.flatMap((one) => one.assess(v2, [view('a'), view('b')]).refusals)).toEqual([{ code, message, hint }])
   })
 
+  it('leaves out what a Job has left behind at its end, unless it is named', async () => {
+    putPod('a')
+    putPod('import', ownerOf('batch/v1', 'Job', 'import'))
+    const completed = { ...view('import'), finished: true }
+    expect(names(await openOwners([view('a'), completed], options))).toEqual(['Pod/a'])
+    api.edit(`${PODS}/import`, (stored) => (stored.status.phase = 'Succeeded'))
+    const { workloads } = await openNamed([ref('Pod', 'import')], options)
+    expect(workloads[0]!.assess(v2, [completed]).refusals).toMatchObject([{ code: 'unsupported-owner' }])
+  })
+
   it('refuses a ReplicaSet of its own like a Deployment', async () => {
     putPod('a', ownerOf('apps/v1', 'ReplicaSet', 'alone'))
     const [refused] = await openOwners([view('a')], options)

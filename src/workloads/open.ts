@@ -61,10 +61,10 @@ export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptio
 
 /**
  * Opens every workload that stands above these pods, sorted: for a request by label selector, where one list and watch
- * of pods is there already.
+ * of pods is there already. What a Job or the like has left behind at its end is no reason to refuse the others.
  */
 export async function openOwners(pods: readonly OwnedPod[], options: OpenOptions): Promise<Workload[]> {
-  return openAll(await ownersOf(pods, options), options)
+  return openAll(await ownersOf(pods, options, ({ finished }) => !finished), options)
 }
 
 /**
@@ -81,7 +81,12 @@ interface Owners {
   lone: Workload[]
 }
 
-async function ownersOf(pods: readonly OwnedPod[], options: OpenOptions): Promise<Owners> {
+/** @param isMeant of pods that a foreign controller owns */
+async function ownersOf(
+  pods: readonly OwnedPod[],
+  options: OpenOptions,
+  isMeant: (pod: OwnedPod) => boolean = () => true,
+): Promise<Owners> {
   const ownershipOf = createOwnerLookup(options.client)
   const acceptTemplateDrift = options.acceptTemplateDrift ?? false
   const refs: WorkloadRef[] = []
@@ -92,6 +97,7 @@ async function ownersOf(pods: readonly OwnedPod[], options: OpenOptions): Promis
     if (ownership.type === 'workload') {
       refs.push(ownership.ref)
     } else if (ownership.type === 'foreign') {
+      if (!isMeant(pod)) continue
       const group = foreign.get(ownership.owner.uid) ?? { ownership, pods: [] }
       group.pods.push(pod)
       foreign.set(ownership.owner.uid, group)

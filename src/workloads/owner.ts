@@ -8,7 +8,7 @@ import { REPLICA_SETS } from './resources.ts'
 import { z } from 'zod'
 
 /** What of a pod decides who its owner is. */
-export type OwnedPod = Pick<PodView, 'name' | 'namespace' | 'uid' | 'owner'>
+export type OwnedPod = Pick<PodView, 'name' | 'namespace' | 'uid' | 'owner' | 'finished'>
 
 /**
  * - `workload`: sluice knows how to treat its pods
