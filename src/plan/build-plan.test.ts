@@ -188,3 +188,12 @@ test('a share does not count pods that are being deleted beside those in their p
   )
   expect(window).toBe(1)
 })
+
+test('what a template gets is among the images, once, also where no pod does', () => {
+  const workload = { kind: 'StatefulSet', name: 'web', namespace: 'shop' } as const
+  const change = [{ container: 'app', from: 'registry/app:v3', to: 'registry/app:v1' }]
+  const images = (to: string) =>
+    planOf([podOf('web-0')], { templates: [{ workload, change: change.map((one) => ({ ...one, to })) }] }).images
+  expect(images('registry/app:v1')).toEqual([...WANTED, { container: 'app', image: 'registry/app:v1' }])
+  expect(images('registry/app:v2')).toEqual(WANTED)
+})

@@ -52,8 +52,11 @@ export function buildPlan(input: PlanInput): Plan {
   const window = windowSize(input.maxUnavailable, staying.length)
   const full = fullWindow(plans, window)
   if (full) refusals.push(full)
-  const images = [...new Map(considered.flatMap((one) => one.images).map((image) => [JSON.stringify(image), image])).values()]
   const { namespace, workloads, templates, guarantees, warnings } = input
+  // An undo may give a template what none of its pods goes back to; to an abort it is the run's doing all the same.
+  const ofTemplates = templates.flatMap(({ change }) => change.map(({ container, to }) => ({ container, image: to })))
+  const wanted = [...considered.flatMap((one) => one.images), ...ofTemplates]
+  const images = [...new Map(wanted.map((image) => [JSON.stringify(image), image])).values()]
   return {
     namespace,
     workloads,
