@@ -313,12 +313,13 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
 
   /** Undefined where a template could not be put back. */
   async function endAbort(
-    { current }: RunLedgers,
+    { current, superseded }: RunLedgers,
     pods: readonly PodResult[],
     { confirmAll }: Owners,
   ): Promise<LedgerHeader['aborted']> {
     try {
-      const left = await putBackAfterAbort({ ledger: current.ledger, world, signal, isOwned: confirmAll, tell })
+      const ended = superseded.map(({ ledger }) => ledger)
+      const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned: confirmAll, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
       // An interrupt comes too late now to change it.
       ending ??= endingFor(pods)

@@ -1,6 +1,7 @@
 import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
+import type { ContainerImage } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { AssessedWorkload } from './planning.ts'
@@ -16,17 +17,21 @@ interface FormerTemplates {
 }
 
 /**
- * After an abort. A template that somebody has edited since is theirs, and left as it is.
+ * After an abort. A template that somebody has edited since is theirs, and left as it is; not what a run has set that is
+ * `ended` with this one, which may not have come to its own template.
  * @returns what was left, and why
  * @throws WorkloadError where the API server does not take it in time
  */
-export async function putBackAfterAbort(options: FormerTemplates & { signal: AbortSignal }): Promise<string[]> {
-  const { ledger, world } = options
+export async function putBackAfterAbort(
+  options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal },
+): Promise<string[]> {
+  const { ledger, ended, world } = options
+  const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const left: string[] = []
   for (const recorded of changedBy(ledger)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     const message = found
-      ? await putBack(found, recorded, options)
+      ? await putBack(found, recorded, { ...options, set })
       : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
     if (message !== undefined) left.push(message)
   }
@@ -53,7 +58,7 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
       continue
     }
     try {
-      const left = await putBack(found, recorded, { ...options, signal })
+      const left = await putBack(found, recorded, { ...options, set: ledger.header.images, signal })
       if (left !== undefined) warn(left)
     } catch (error) {
       warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
@@ -65,11 +70,11 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
 async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
-  { ledger, tell, signal, isOwned }: FormerTemplates & { signal: AbortSignal },
+  { ledger, set, tell, signal, isOwned }: FormerTemplates & { set: readonly ContainerImage[]; signal: AbortSignal },
 ): Promise<string | undefined> {
   const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
   const former = formerTemplate(ledger, recorded)
-  const put = await workload.putBack(former, ledger.header.images, { signal, isOwned, onProgress })
+  const put = await workload.putBack(former, set, { signal, isOwned, onProgress })
   if (put.kind === 'left') return put.message
   onProgress(`back to its former images: ${former.map(({ container, image }) => `${container}=${image}`).join(', ')}`)
   return undefined
