@@ -52,6 +52,10 @@ describe('what is understood', () => {
     expect(parseRequest(['sts/web', 'statefulset/web'], {}).select).toEqual({ refs: [{ kind: 'StatefulSet', name: 'web' }] })
   })
 
+  test('a selector by a label that is only called alike', () => {
+    expect(problemsOf([], { selector: 'my-controller-revision-hash=a,controller-revision-hash.example/x' })).toEqual([])
+  })
+
   test('a selector in place of names', () => {
     expect(parseRequest(['app=app:v2'], { selector: 'app=web,tier!=test' }).select).toEqual({
       labelSelector: 'app=web,tier!=test',
@@ -136,6 +140,13 @@ describe('what is refused', () => {
   ])('%j', (flags, problem) => {
     expect(problemsOf(['sts/web'], flags)).toEqual([problem])
   })
+
+  test.each(['controller-revision-hash=web-1', 'app=web, !controller-revision-hash', 'controller-revision-hash in (web-1)'])(
+    '%s, which a pod would leave with its patch',
+    (selector) => {
+      expect(problemsOf([], { selector })).toEqual([expect.stringContaining('name the workload, or select by another label')])
+    },
+  )
 
   test('an empty selector, which would be every pod', () => {
     expect(problemsOf([], { selector: ' ' })).toEqual(['-l: an empty selector would mean every pod in the namespace'])

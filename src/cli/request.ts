@@ -7,6 +7,8 @@ import { parseImageArgument } from './image-arguments.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 
+const BY_REVISION = /(^|,)[\s!]*controller-revision-hash(?![\w./-])/
+
 /** The command line of `upgrade` and `plan`, understood. The namespace and the settings left out come from elsewhere. */
 export interface ParsedRequest {
   select: RunRequest['select']
@@ -81,6 +83,11 @@ function parseSelection(
   }
   if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
   if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
+  // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
+  if (BY_REVISION.test(selector)) {
+    const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
+    problems.push(`-l: controller-revision-hash ${why}: name the workload, or select by another label`)
+  }
   return { labelSelector: selector }
 }
 
