@@ -9,10 +9,12 @@ import type { JournalTarget, ReadJournal } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import { lonePods } from '../workloads/pod.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { createPlanning } from './planning.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunRequest } from './request.ts'
+import type { Traffic } from './traffic.ts'
 import { createTraffic } from './traffic.ts'
 
 const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
@@ -142,4 +144,33 @@ test.each([
   const { isOut, targets } = await planned({ entry: { state: 'closed' }, stored })
   expect(isOut).toBe(true)
   expect(targets).toMatchObject([{ prior: { state: 'drain' }, untouched: true }])
+})
+
+test('a bare pod that the run to be undone had nothing to do with stays as it is, and refuses nobody', async () => {
+  const pods = ['old', 'new'].map((name) => testPod({ name, uid: name, containers: [{ name: 'app', image: 'app:v2' }] }))
+  const api = createFakeApi()
+  const before = { images: [{ container: 'app', image: 'app:v1' }] }
+  const header = { run: 'r1', workloads: [{ kind: 'Pod', name: 'old', uid: 'old' }], images: IMAGES, startedAt: '', chunks: 1 }
+  const entry: LedgerEntry = { uid: 'old', pod: 'old', targets: [], before, state: 'closed' }
+  const [data] = ledgerChunks({ header, entries: new Map([['old', entry]]) })
+  const metadata = { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }
+  api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
+  const planning = createPlanning({
+    request: {
+      namespace: NAMESPACE,
+      select: { labelSelector: 'app=web' },
+      images: [],
+      settings: { maxUnavailable: { count: 1 } },
+      undo: {},
+    } as unknown as RunRequest,
+    client: api.client,
+    workloads: pods.map((pod) => lonePods({ pods: [pod], ownership: { type: 'none' }, acceptTemplateDrift: false })),
+    store: { all: () => pods.map((pod) => ({ pod, stored: { kind: 'none' } })), get: () => undefined } as unknown as PodStore,
+    traffic: { find: async () => pods.map(() => ({ found: true, targets: [] })) } as unknown as Traffic,
+    loadBalancers: [],
+    includes: () => true,
+  })
+  await planning.replan()
+  const plan = planning.plan()
+  expect([plan.refusals, plan.pods.map(({ name, action }) => `${action} ${name}`)]).toEqual([[], ['upgrade old', 'skip new']])
 })

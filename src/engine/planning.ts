@@ -67,6 +67,13 @@ export function createPlanning(options: PlanningOptions): Planning {
 
   const imagesFor = (pod: PodView): ContainerImage[] => (undo ? undo.imagesOf(pod) : (workloadOf(pod)?.assessment.images ?? []))
 
+  function assess(workload: Workload, own: readonly PodView[]): Assessment {
+    if (undo === undefined) return workload.assess(request.images, own)
+    const images = imagesBefore(undo, workload, own)
+    // The run had nothing to do with it: it stays as it is, and no image is missed.
+    return workload.ref.kind === 'Pod' && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
+  }
+
   async function replan(): Promise<void> {
     if (request.undo) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
@@ -75,7 +82,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const pods = [...store.all()].filter(({ pod }) => includes(pod))
     for (const assessed of workloads) {
       const own = pods.flatMap(({ pod }) => (assessed.workload.owns(pod) ? [pod] : []))
-      assessed.assessment = assessed.workload.assess(undo ? imagesBefore(undo, assessed.workload, own) : request.images, own)
+      assessed.assessment = assess(assessed.workload, own)
     }
     const found = new Map<string, JournalTarget[]>()
     plan = buildPlan({
