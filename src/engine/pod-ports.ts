@@ -147,7 +147,7 @@ function patchFor(
 ): PatchOperation[] {
   switch (record.step) {
     case 'drain':
-      return drainIntentPatch(pod, record)
+      return drainIntentPatch(pod, record, wanted)
     case 'patched':
       return imagesPatch(pod, record, wanted, extra())
     case 'restore':

@@ -50,33 +50,49 @@ const [OLDER, OLD, NEWER] = [1, 2, 4].map((epoch) => writeJournal({ ...nextFor(r
 ]
 
 const LABEL: PatchOperation[] = [{ op: 'add', path: '/metadata/labels/controller-revision-hash', value: 'web-2' }]
-const drain: Build = (raw) => drainIntentPatch(podView(raw), nextFor(raw, 'drain'))
+const drain: Build = (raw) => drainIntentPatch(podView(raw), nextFor(raw, 'drain'), WANTED)
 const images: Build = (raw) => imagesPatch(podView(raw), nextFor(raw, 'patched'), WANTED, LABEL)
 const restore: Build = (raw) => restoreIntentPatch(podView(raw), nextFor(raw, 'restore'))
 const close: Build = (raw) => closePatch(podView(raw), nextFor(raw, 'closed'))
 
-test('what is drained can be written about to its end: by another run, patched, rolled back, and put back', () => {
-  const raw = rawPod(OPTIONS)
-  const pod = podView(raw)
-  const withPrior = (length: number): Journal => ({
-    ...nextFor(raw, 'drain'),
-    targets: [{ ...testTarget(), prior: 'x'.repeat(length) }],
-  })
-  const isTaken = (length: number): boolean => {
-    try {
-      return drainIntentPatch(pod, withPrior(length)).length > 0
-    } catch {
-      return false
+const LONGER = WANTED.map(({ container, image }) => ({ container, image: `registry.example/${image}@sha256:${'0'.repeat(64)}` }))
+
+test.each([
+  ['short', WANTED],
+  ['long', LONGER],
+])(
+  'what is drained for %s images can be written about to its end: by another run, patched, rolled back, put back',
+  (_name, given) => {
+    const raw = rawPod(OPTIONS)
+    const pod = podView(raw)
+    const withPrior = (length: number): Journal => ({
+      ...nextFor(raw, 'drain'),
+      targets: [{ ...testTarget(), prior: 'x'.repeat(length) }],
+    })
+    const isTaken = (length: number): boolean => {
+      try {
+        return drainIntentPatch(pod, withPrior(length), given).length > 0
+      } catch {
+        return false
+      }
     }
-  }
-  const longest = Array.from({ length: LONGEST_JOURNAL }, (_, index) => LONGEST_JOURNAL - index).find(isTaken)!
-  const claimed: Journal = { ...withPrior(longest), run: 'run-2', origin: 'run-1', epoch: 1_000 }
-  expect(() => claimPatch(pod, claimed)).not.toThrow()
-  const patched: Journal = { ...claimed, step: 'patched', generation: 1_000, baseline: baselineOf(pod, WANTED) }
-  expect(() => imagesPatch(pod, patched, WANTED, [])).not.toThrow()
-  const rollback = claimed.baseline.map(({ name, image }) => ({ container: name, image }))
-  expect(() => restoreIntentPatch(pod, { ...patched, rollback, step: 'restore' })).not.toThrow()
-})
+    const longest = Array.from({ length: LONGEST_JOURNAL }, (_, index) => LONGEST_JOURNAL - index).find(isTaken)!
+    const claimed: Journal = { ...withPrior(longest), run: 'run-2', origin: 'run-1', epoch: 1_000 }
+    expect(() => claimPatch(pod, claimed)).not.toThrow()
+    const patched: Journal = { ...claimed, step: 'patched', generation: 1_000, baseline: baselineOf(pod, WANTED) }
+    expect(() => imagesPatch(pod, patched, given, [])).not.toThrow()
+    const rollback = claimed.baseline.map(({ name, image }) => ({ container: name, image }))
+    const failed = given.map(({ container: name, image }) => ({
+      name,
+      image,
+      containerId: 'containerd://b',
+      imageId: 'sha256:bbb',
+    }))
+    const back: Journal = { ...patched, rollback, baseline: failed }
+    expect(() => imagesPatch(pod, back, rollback, [])).not.toThrow()
+    expect(() => restoreIntentPatch(pod, { ...back, step: 'restore' })).not.toThrow()
+  },
+)
 
 const PATCHES = [
   { name: 'drain intent', build: drain, step: 'drain' as const, place: 'condition' as const },

@@ -17,12 +17,15 @@ import { writeJournal } from './journal.ts'
 const ANNOTATION = `/metadata/annotations/${JOURNAL_KEY.replace('/', '~1')}`
 const CONDITIONS = '/status/conditions'
 
+/** As long as that of a container which has none yet. */
+const LONG_ID = `containerd://${'x'.repeat(64)}`
+
 /**
  * PATCH 1, of the status: the pod's targets may be drained from now on.
  * @throws RangeError where what may have to be written later would be too long: the pod would stay out then
  */
-export function drainIntentPatch(pod: PodView, next: Journal): PatchOperation[] {
-  writeJournal(longestAfter(next))
+export function drainIntentPatch(pod: PodView, next: Journal, wanted: readonly ContainerImage[]): PatchOperation[] {
+  writeJournal(longestAfter(next, wanted))
   return [...samePod(pod), ...sameAddress(pod), ...sameBaseline(pod, next.baseline), ...intoCondition(pod, next)]
 }
 
@@ -97,10 +100,20 @@ export function isForCondition({ step }: Pick<Journal, 'step'>): boolean {
   return step === 'drain' || step === 'closed'
 }
 
-/** The record as it gets where another run goes on with it, patches the pod, and rolls it back. */
-function longestAfter(next: Journal): Journal {
+/**
+ * The record as it gets where another run goes on with it, patches the pod, and rolls it back: then the images that it was
+ * given are its baseline.
+ */
+function longestAfter(next: Journal, wanted: readonly ContainerImage[]): Journal {
+  const baseline = next.baseline.map((before): BaselineContainer => {
+    const { name, image, containerId = LONG_ID, imageId = LONG_ID } = before
+    const given = wanted.find(({ container }) => container === name)?.image ?? image
+    const growth = 'x'.repeat(Math.max(0, given.length - image.length))
+    return { name, image: image + growth, containerId, imageId: imageId + growth }
+  })
   return {
     ...next,
+    baseline,
     step: 'patched',
     origin: `${next.run}+`,
     epoch: Number.MAX_SAFE_INTEGER,
