@@ -142,8 +142,15 @@ export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'reco
     journal.epoch === record.epoch &&
     journal.attempt === record.attempt &&
     journal.step === record.step &&
-    (journal.rollback === undefined) === (record.rollback === undefined)
+    (journal.rollback === undefined) === (record.rollback === undefined) &&
+    (record.step !== 'patched' || isSamePatch(journal, record))
   )
+}
+
+/** A pod that an earlier run has patched gets other images in the same attempt: found by reading, its claim was taken for that. */
+function isSamePatch(a: Journal, b: Journal): boolean {
+  const imagesOf = ({ baseline }: Journal): string => JSON.stringify(baseline.map(({ name, image }) => [name, image]))
+  return a.generation === b.generation && imagesOf(a) === imagesOf(b)
 }
 
 /** Another owner, later than this one, has written the journal. */

@@ -39,6 +39,49 @@ test('an earlier owner’s images patch lands while this one writes its own: the
   expect(drive.state()).toBe('warming.steady')
 })
 
+describe('an earlier run has patched it, and this one asks for other images', () => {
+  const V3 = 'registry/app:v3'
+  const [app] = PODS.ready.containers as [PodView['containers'][number]]
+  const PATCHED: PodView = { ...PODS.ready, generation: 3, containers: [{ ...app, image: V3 }] }
+
+  async function patching(): Promise<Drive> {
+    const drive = createDrive({
+      stored: recorded('patched', { epoch: 1 }),
+      pod: PODS.ready,
+      wanted: [{ container: 'app', image: V3 }],
+    })
+    await drive.stored()
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('patching.writing')
+    return drive
+  }
+
+  test.each([
+    { name: 'refused', answer: REJECTED },
+    { name: 'lost', answer: UNKNOWN },
+  ])('its patch is $name: written again, and the claimed record not taken for it', async ({ answer }) => {
+    const drive = await patching()
+    await drive.answer(answer)
+    await drive.answer({ kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } })
+    expect(drive.state()).toBe('patching.pausing')
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('patching.writing')
+    await drive.stored(PATCHED)
+    expect(drive.state()).toBe('restarting.watching')
+  })
+
+  test('the answer to its patch is lost, and it is stored: gone on with', async () => {
+    const drive = await patching()
+    const { record } = drive.input() as StoreInput
+    await drive.answer(UNKNOWN)
+    await drive.answer({ kind: 'read', seen: { pod: PATCHED, stored: { kind: 'read', journal: record } } })
+    expect(drive.state()).toBe('restarting.watching')
+  })
+})
+
 test.each([
   { name: 'a later epoch', stored: recorded('drain', { epoch: 3 }) },
   { name: 'the same epoch, another run', stored: recorded('drain', { run: 'run-9' }) },
