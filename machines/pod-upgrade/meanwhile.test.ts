@@ -77,6 +77,36 @@ describe('the restore', () => {
     expect((drive.input() as StoreInput).record).toMatchObject({ step: 'patched', generation: 3 })
   })
 
+  describe('the same, and it cannot get them: it stays as the earlier run has patched it, and nobody is blamed', () => {
+    const wanted = [{ container: 'app', image: 'registry.example/app:v3' }]
+    const emptying = async (): Promise<Drive> => {
+      const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.started, wanted })
+      await drive.stored()
+      await drive.answer(OUT)
+      expect(drive.state()).toBe('emptying.settling')
+      return drive
+    }
+
+    test('since requests under way do not end in time: failed, for that', async () => {
+      const drive = await emptying()
+      await drive.pass(DEADLINES.drainDeadline)
+      await drive.answer({ ...OUT, inFlight: 1, detail: '1 in flight' })
+      expect(drive.state()).toBe('failed')
+      expect(drive.actor.getSnapshot().context).toMatchObject({ deadline: 'drain', reason: 'not empty in time: 1 in flight' })
+    })
+
+    test('since it is interrupted: it comes home on what it was patched to', async () => {
+      const drive = await emptying()
+      drive.send({ type: 'interrupt' })
+      await drive.pass(DELAYS.settle)
+      await drive.answer(OUT)
+      expect(drive.state()).toBe('restoring.reading')
+      drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('restore') })
+      await drive.answer(OUT)
+      expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
+    })
+  })
+
   test('the same, and somebody has given it other images since: what is ready is about to be replaced', async () => {
     const V3 = 'registry.example/app:v3'
     const of = (statusImage: string): PodView => ({

@@ -1,6 +1,6 @@
 import { assign, raise, setup } from 'xstate'
 import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
-import { isOpen } from '../../src/pods/open-journal.ts'
+import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
 import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
 import {
@@ -105,6 +105,8 @@ export const podSetup = setup({
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
+    // … or its restore on those images was begun.
+    isKnownPatched: ({ context }) => openJournal(context.stored)?.generation !== undefined,
     // the pod
     isGone: ({ context }) => context.gone,
     isEnding: ({ context }) => isEnding(context),

@@ -98,11 +98,11 @@ export const readmitting = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         // A late images patch has landed after all: it goes on from there.
-        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
+        { guard: and(['isKnownPatched', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
         // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
         // Ready may be that of the container before. It comes home on those: nobody stays half done.
-        { guard: and(['isPatchStored', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
-        { guard: 'isPatchStored', target: '#pod.failed' },
+        { guard: and(['isKnownPatched', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
+        { guard: 'isKnownPatched', target: '#pod.failed' },
         // Found by simulation: the record says that it was not patched, and somebody has written it anew, or patched the pod.
         {
           guard: 'isPatchedElsewhere',
@@ -136,7 +136,7 @@ export const readmitting = podSetup.createStateConfig({
         { guard: and(['isRecorded', 'isFit', not('isVanished')]), target: 'calling' },
         { guard: 'isRecorded', target: 'reading' },
         { guard: 'isVanished', target: '#pod.settling' },
-        { guard: 'isPatchStored', target: 'waitingReady' },
+        { guard: 'isKnownPatched', target: 'waitingReady' },
         ...GIVEN_UP,
         { target: 'pausing' },
       ],
