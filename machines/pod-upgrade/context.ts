@@ -62,6 +62,8 @@ export interface PodContext extends PodUpgradeInput {
   /** The window has given this run a place for it. What an earlier owner has taken out needs none. */
   admitted: boolean
   interrupted: boolean
+  /** The drain deadline was passed over: what is in flight on it is cut. */
+  passedOver: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean
   /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */

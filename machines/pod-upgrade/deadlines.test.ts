@@ -113,6 +113,18 @@ describe('emptying: not empty in time', () => {
     expect(drive.state()).toBe('patching.writing')
   })
 
+  test('once: a patch that is refused again and again is given up after five tries, and the deadline not waited for anew', async () => {
+    const drive = createDrive({ stored: recorded('drain') }, { mayProceed: () => true })
+    await drive.answer(OUT)
+    const read = { kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } }
+    const answers = { inspect: BUSY, store: REJECTED, read }
+    await keepAnswering(drive, answers, DEADLINES.drainDeadline)
+    for (let passed = 0; passed < 10_000 && !drive.state().startsWith('readmitting'); passed += 50)
+      await keepAnswering(drive, answers, 50)
+    expect(drive.state()).toMatch(/^readmitting/)
+    expect(end(drive)).toMatchObject({ outcome: 'failed', reason: 'the images could not be patched: test failed' })
+  })
+
   test('but never where it is not out', async () => {
     const drive = createDrive({ stored: recorded('drain') }, { mayProceed: () => true })
     await drive.answer(OUT)

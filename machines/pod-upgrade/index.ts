@@ -36,6 +36,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     heirExpected: true,
     admitted: false,
     interrupted: false,
+    passedOver: false,
     keepsPatch: false,
     lateCall: false,
     expired: undefined,

@@ -138,6 +138,7 @@ export const podSetup = setup({
     isReclaimed: ({ context }) => context.traffic?.reclaimed !== undefined,
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
+    isPassedOver: ({ context }) => context.passedOver,
     // the run
     isRehearsed: ({ context }) => context.rehearsed,
     isInterrupted: ({ context }) => context.interrupted,
@@ -186,6 +187,8 @@ export const podSetup = setup({
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
     expireDrain: assign({ expired: 'drain' }),
+    passOver: assign({ passedOver: true }),
+    countAnew: assign({ passedOver: false }),
     expireRestore: assign({ expired: 'restore' }),
 
     recordClaim: assign({ record: ({ context }) => openRecord(context) }),

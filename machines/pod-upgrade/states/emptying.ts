@@ -6,7 +6,7 @@ import { BUG } from '../writing.ts'
 
 /** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
-  entry: 'begin',
+  entry: ['begin', 'countAnew'],
   initial: 'settling',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
@@ -63,7 +63,7 @@ export const emptying = podSetup.createStateConfig({
     },
     overdue: {
       always: [
-        { guard: and(['isOut', 'mayProceed']), target: '#pod.patching' },
+        { guard: and(['isOut', 'mayProceed']), target: '#pod.patching', actions: 'passOver' },
         {
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },

@@ -37,6 +37,8 @@ export const patching = podSetup.createStateConfig({
           actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
         { guard: 'isEmpty', target: 'ready' },
+        // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
+        { guard: and(['isOut', 'isPassedOver']), target: 'ready' },
         // It was in meanwhile, and has been drained again.
         { guard: 'isOut', target: '#pod.emptying' },
         {
