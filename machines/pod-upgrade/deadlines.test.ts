@@ -133,6 +133,15 @@ describe('emptying: not empty in time', () => {
   })
 })
 
+test('a deadline that something else has come over is not named any more', async () => {
+  const drive = await emptying()
+  await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
+  expect(end(drive)).toMatchObject({ deadline: 'drain' })
+  await drive.stored()
+  await drive.answer({ kind: 'refused', message: 'no such server' })
+  expect(end(drive)).toMatchObject({ outcome: 'needsOperator', deadline: undefined })
+})
+
 test('emptying: a load balancer that says "drained" and reads as before is called again with pauses, within one deadline', async () => {
   const drive = await emptying()
   let calls = 0

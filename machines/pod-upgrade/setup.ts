@@ -45,7 +45,7 @@ export interface Ending {
 }
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
-  return { outcome, reason: reasons[reason](context), ...(deadline ? { deadline } : {}) }
+  return { outcome, reason: reasons[reason](context), deadline }
 }
 
 /** What a finished port call answered. */
@@ -244,7 +244,9 @@ export const podSetup = setup({
     noteRollback: assign(({ context }, params: Ending) =>
       context.record?.rollback !== undefined && context.outcome === undefined ? ending(params, context) : {},
     ),
-    endLost: assign(({ event }) => (event.type === 'lost' ? { outcome: 'conflict' as const, reason: event.reason } : {})),
+    endLost: assign(({ event }) =>
+      event.type === 'lost' ? { outcome: 'conflict' as const, reason: event.reason, deadline: undefined } : {},
+    ),
     endBug: assign(({ context, event }) => {
       const trouble = String((event as unknown as { error?: unknown }).error)
       return ending({ outcome: 'needsOperator', reason: 'bug' }, { ...context, trouble })
