@@ -439,6 +439,20 @@ test('closing: a late call that cannot be ruled out in time is for a person', as
   expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
 })
 
+test('closing: a write that is never known to be stored is left to the next run', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(IN)
+  await drive.answer({ kind: 'equal' })
+  expect(drive.state()).toBe('closing.writing')
+  const read = { kind: 'read', seen: { pod: PODS.ready, stored: recorded('restore') } }
+  await keepAnswering(drive, { store: UNKNOWN, read }, DEADLINES.restoreDeadline + 1_000)
+  expect(end(drive)).toMatchObject({
+    value: 'done',
+    outcome: 'upgraded',
+    reason: expect.stringContaining('its journal could not be closed, which the next run does'),
+  })
+})
+
 describe('settling', () => {
   test('nothing ready comes in its place in time', async () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
