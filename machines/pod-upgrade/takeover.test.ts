@@ -73,6 +73,21 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     expect(drive.state()).toBe('restarting.watching')
   })
 
+  test('a reload while it is waited for until it has settled: drained again at once, since it may be restarting', async () => {
+    const drive = createDrive({
+      stored: recorded('patched', { epoch: 1 }),
+      pod: PODS.started,
+      wanted: [{ container: 'app', image: V3 }],
+    })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('emptying.settling')
+    drive.send({ type: 'reloaded' })
+    expect([drive.state(), drive.calling()]).toEqual(['emptying.redraining', 'effect'])
+    await drive.answer({ kind: 'applied' })
+    expect(drive.state()).toBe('emptying.settling')
+  })
+
   test('the answer to its patch is lost, and it is stored: gone on with', async () => {
     const drive = await patching()
     const { record } = drive.input() as StoreInput

@@ -4,6 +4,9 @@ import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
+/** It may be restarting already, where an earlier run has patched it to other images: not only looked at when it has settled. */
+const DRAINED_AGAIN = { reloaded: 'redraining' } as const
+
 /** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
   entry: ['begin', 'countAnew'],
@@ -11,7 +14,7 @@ export const emptying = podSetup.createStateConfig({
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     // Until then new requests may still arrive: what is in flight before says nothing about the patch.
-    settling: { after: { settle: 'reading' } },
+    settling: { after: { settle: 'reading' }, on: DRAINED_AGAIN },
     reading: inspecting(inspectAllInput),
     judging: {
       always: [
@@ -38,10 +41,10 @@ export const emptying = podSetup.createStateConfig({
         { target: 'returned' },
       ],
     },
-    waiting: { after: { poll: 'reading' } },
+    waiting: { after: { poll: 'reading' }, on: DRAINED_AGAIN },
     // Somebody, or a reload, has put it back: drained again, as the same operation, within the same deadline. After a
     // pause, since a load balancer that says "done" and reads as before would be called without end.
-    returned: { after: { retry: 'redraining' } },
+    returned: { after: { retry: 'redraining' }, on: DRAINED_AGAIN },
     redraining: {
       invoke: {
         id: 'drain',

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { PodState } from './events.ts'
+import type { ExposableMember } from './exposed-pods.ts'
+import { exposedPods } from './exposed-pods.ts'
+import type { PodStore } from './pod-store.ts'
+
+/** A pod that is out, in this state and at this step of its record; gives what its machine was told. */
+function told(state: PodState, step: 'drain' | 'patched'): { exposed: number; events: string[] } {
+  const pod = testPod({})
+  const events: string[] = []
+  const context = { pod, gone: false, address: pod.ip, record: { step, targets: [] } }
+  const member = {
+    uid: pod.uid,
+    name: pod.name,
+    state,
+    result: undefined,
+    actor: { getSnapshot: () => ({ context }), send: ({ type }: { type: string }) => void events.push(type) },
+  } as unknown as ExposableMember
+  const store: Pick<PodStore, 'get'> = { get: () => ({ pod, stored: { kind: 'none' } }) }
+  const effect = async () => ({ kind: 'applied' }) as const
+  const exposed = exposedPods({ members: [member], store, traffic: { effect } })
+  for (const { reloaded } of exposed) void reloaded()
+  return { exposed: exposed.length, events }
+}
+
+test('one that an earlier run has patched, and that is to get other images, may be restarting while it is emptied', () => {
+  expect(told('emptying', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
+  expect(told('emptying', 'drain')).toEqual({ exposed: 0, events: [] })
+})
