@@ -6,6 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startApiServer } from '../src/kube/testing/api-server.ts'
+import { makeCertificates, opensslMissing } from '../src/kube/testing/certificates.ts'
+import { startConnectProxy } from '../src/kube/testing/connect-proxy.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -84,6 +87,33 @@ users:
     expect((await ended)[0]).not.toBe(0)
   } finally {
     server.close()
+  }
+})
+
+test.skipIf(opensslMissing)('it goes through the proxy of a cluster', async () => {
+  const certificates = makeCertificates()
+  const server = await startApiServer({ tls: { certificates } })
+  const proxy = await startConnectProxy()
+  server.handle((_seen, response) => response.writeHead(403).end())
+  const authority = Buffer.from(certificates.ca).toString('base64')
+  const kubeconfig = join(folder, 'kubeconfig-proxy')
+  writeFileSync(
+    kubeconfig,
+    `contexts: [{name: here, context: {cluster: here, user: me}}]
+current-context: here
+clusters: [{name: here, cluster: {server: '${server.url}', certificate-authority-data: ${authority}, proxy-url: '${proxy.url}'}}]
+users: [{name: me, user: {token: SECRET}}]
+`,
+  )
+  try {
+    const args = [join(folder, 'dist/cli/sluice.js'), 'status', '--kubeconfig', kubeconfig]
+    const child = spawn(process.execPath, args, { cwd: folder, env: { HOME: folder }, stdio: 'ignore' })
+    expect((await once(child, 'exit'))[0]).not.toBe(0)
+    expect(server.seen[0]?.headers.authorization).toBe('Bearer SECRET')
+    expect(proxy.tunnels).toContain(`127.0.0.1:${server.port}`)
+  } finally {
+    await proxy.close()
+    await server.close()
   }
 })
 

@@ -55,7 +55,12 @@ function neededAlone(): Plugin {
       if (id === '\0no HTTP/2') return 'export default undefined'
       if (id === '\0dispatchers of undici') {
         const parts = Object.entries({ Pool: 'pool.js', ProxyAgent: 'proxy-agent.js' })
-        return parts.map(([name, file]) => `export { default as ${name} } from '${dispatchers}/${file}'`).join('\n')
+        const exported = parts.map(([name, file]) => `export { default as ${name} } from '${dispatchers}/${file}'`)
+        // By which ProxyAgent asks for a tunnel; undici's index gives it to all dispatchers.
+        const tunnels = `import Dispatcher from '${dispatchers}/dispatcher.js'
+import connect from '${dispatchers}/../api/api-connect.js'
+Dispatcher.prototype.connect = connect`
+        return [...exported, tunnels].join('\n')
       }
       const names = id.startsWith('\0unused ') ? unused[id.slice('\0unused '.length)] : undefined
       return names?.map((name) => `export const ${name} = undefined`).join('\n') ?? null
