@@ -56,10 +56,26 @@ export function patched(request: ApiRequest, before: KubeObject): KubeObject {
   const patch = parsed(request.body ?? '', undecodable)
   if (type === JSON_PATCH) {
     if (!Array.isArray(patch)) throw undecodable('it is no list')
-    return withOperations(patch as PatchOperation[], before)
+    return withOperations(comparable(patch as PatchOperation[], request.body ?? ''), before)
   }
   if (!isMap(patch)) throw undecodable('it is no object')
   return (type === MERGE_PATCH ? applyMergePatch(before, patch) : applyStrategicMergePatch(before, patch)) as KubeObject
+}
+
+const UNESCAPED = /[<>&\u2028\u2029]/
+
+/** Nothing that is stored is the same as this. */
+const UNLIKE_ANY = Symbol('sent otherwise than it is stored')
+
+/** A text is the same only where it was sent as Go writes it: recorded of the real one. */
+function comparable(operations: readonly PatchOperation[], body: string): readonly PatchOperation[] {
+  if (!UNESCAPED.test(body)) return operations
+  const marked = JSON.parse(body, (_key, value: unknown, { source }: { source?: string } = {}) =>
+    typeof value === 'string' && source !== undefined && UNESCAPED.test(source) ? UNLIKE_ANY : value,
+  ) as PatchOperation[]
+  return operations.map((operation, index) =>
+    operation.op === 'test' ? { ...operation, value: marked[index]?.value } : operation,
+  )
 }
 
 function withOperations(operations: readonly PatchOperation[], before: KubeObject): KubeObject {

@@ -3,6 +3,7 @@ import type { Random } from '../ports/random.ts'
 import { answerError } from './answer-error.ts'
 import type { KubeClient, WriteOptions } from './client.ts'
 import { KubeError } from './errors.ts'
+import { escapedAsGo } from './escaped-as-go.ts'
 import { exchange } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { pause } from './pause.ts'
@@ -66,7 +67,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       method,
       path: withQuery(path, { fieldManager, dryRun: dryRun === true ? 'All' : undefined }),
       headers: { ...commonHeaders, 'content-type': contentType },
-      body: JSON.stringify(body),
+      body: escapedAsGo(JSON.stringify(body)),
     }
     return call(request, limits)
   }

@@ -35,6 +35,9 @@ const KINDS: Record<Refusal, AdapterErrorKind> = {
 
 const IDEMPOTENCY = { G0: 'none', G1: 'absolute-set', G2: 'client-token', G3: 'cas' } as const
 
+/** In every record: it may be a name, or what an API says of an entry, and the API server compares texts as they are written. */
+const ODD_TEXT = 'R&D <\u2028>'
+
 interface Prior {
   admin: Admin
   weight: number
@@ -122,7 +125,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
       return {
         ...parse(target),
         operation: call.operationIds.get(target.id) ?? '',
-        ...(prior === undefined ? {} : { prior }),
+        ...(prior === undefined ? {} : { prior: { admin: prior.admin, weight: prior.weight } }),
         ...(version === undefined ? {} : { version }),
       }
     })
@@ -179,7 +182,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
           const { here } = find(target)
           if (here === undefined) throw absent(target.id)
           const { admin, weight } = here
-          return [target.id, { prior: { admin, weight }, inRotation: admin === 'ready' && weight > 0, weight }]
+          return [target.id, { prior: { admin, weight, note: ODD_TEXT }, inRotation: admin === 'ready' && weight > 0, weight }]
         }),
       )
     },

@@ -57,6 +57,9 @@ const names = ({ metadata, items }: Body) => ({
   remaining: metadata.remainingItemCount,
 })
 
+const escapedAsGo = (body: unknown): string =>
+  JSON.stringify(body).replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** `forgetThePast`: what was written before cannot be asked for any more. */
 export async function askAll(ask: Ask, forgetThePast: () => Promise<void>): Promise<void> {
   await paths(ask)
@@ -176,6 +179,17 @@ async function guardedPatches(ask: Ask): Promise<void> {
     jsonPatch(web, test('/metadata/annotations/example.org~1a', 'b'), add('/metadata/annotations/example.org~1a', 'c')),
     podFacts,
   )
+  // What a test finds equal is told by the text that was sent: the server's own is escaped as Go does it.
+  const odd = { '&': 'and', '<': 'less', '>': 'more', '\u2028': 'line', '\u2029': 'paragraph', 'é\b\f\u001b\u007f"\\': 'other' }
+  const at = (called: string): string => `/metadata/annotations/odd-${called}`
+  await ask('odd texts', jsonPatch(web, ...Object.entries(odd).map(([text, called]) => add(at(called), text))))
+  for (const [text, called] of Object.entries(odd))
+    await ask(`a test of an odd text: ${called}`, jsonPatch(web, test(at(called), text)))
+  const all = jsonPatch(
+    web,
+    ...Object.entries(odd).flatMap(([text, called]) => [test(at(called), text), { op: 'remove', path: at(called) }]),
+  )
+  await ask('a test of odd texts, escaped as Go does it', { ...all, body: escapedAsGo(all.body) })
   await ask('a test of the status', jsonPatch(web, test('/status/phase', 'Pending'), add('/metadata/labels/x', 'c')), podFacts)
   await ask('a failed test of the status', jsonPatch(web, test('/status/phase', 'Running'), add('/metadata/labels/x', 'd')))
   await ask('a test below a status that is missing', jsonPatch(web, test('/status/containerStatuses/0/containerID', null)))
