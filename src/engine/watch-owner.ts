@@ -34,13 +34,15 @@ export async function watchOwner({
   onLook,
 }: WatchOwnerOptions): Promise<Map<string, SeenLease>> {
   const dead = new Map<string, SeenLease>()
-  for (const { name } of leases) {
-    let seen: SeenLease | undefined
+  const beganAt = clock.now()
+  for (const lease of leases) {
+    const { name } = lease
+    // All of them from the beginning: those of one dead run are not waited out one after another.
+    let seen: SeenLease = { record: lease, since: beganAt }
     for (;;) {
       const record = await readLeasePatiently({ client, clock, namespace, name })
       if (record === undefined || record.holder === '') break
-      if (seen === undefined || isRenewed(seen.record, record)) seen = { record, since: clock.now() }
-      else seen = { record, since: seen.since }
+      seen = { record, since: isRenewed(seen.record, record) ? clock.now() : seen.since }
       if (clock.now() - seen.since >= record.durationMs + PAUSE_MS) {
         dead.set(name, seen)
         break

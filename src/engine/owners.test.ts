@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import type { KubeClient } from '../kube/client.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
+import type { Owners } from './owners.ts'
+import { takeOwners } from './owners.ts'
+import { PAUSE_MS } from './ownership.ts'
+import { createLeaseServer } from './testing/lease-server.ts'
+import { watchOwner } from './watch-owner.ts'
+import type { World } from './world.ts'
+
+const PODS = ['web-0', 'web-1', 'web-2']
+
+/** A run over three bare pods has died: each has a Lease of its own. */
+function createBed() {
+  const clock = createVirtualClock()
+  const refs = PODS.map((name) => ({ kind: 'Pod' as const, name, namespace: 'shop' }))
+  const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
+  for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
+  const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
+  const client = {
+    get: (path) => serverOf(path).client.get(path),
+    replace: (path, body, limits) => serverOf(path).client.replace(path, body, limits),
+  } as Partial<KubeClient> as KubeClient
+  const world = {
+    workloads: refs.map((ref) => ({ workload: { ref } })),
+    store: { all: () => [], refresh: async () => {} },
+  } as unknown as World
+  const told: string[] = []
+  const take = (): Promise<Owners> =>
+    takeOwners({
+      world,
+      ports: { client, clock, random: { next: () => 0.5 }, identity: 'me', loadBalancers: [], onEvent() {} },
+      namespace: 'shop',
+      signal: new AbortController().signal,
+      seen: new Map(),
+      tell: (event) => told.push(event.type === 'warning' ? event.message : event.type),
+      onLost: (reason) => told.push(reason),
+      onOrder() {},
+    })
+  return { clock, servers, client, take, told }
+}
+
+test('the Leases of a run that died are waited out all at once', async () => {
+  const { clock, take } = createBed()
+  const beganAt = clock.now()
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  expect(clock.now() - beganAt).toBeLessThan(2 * LEASE_DURATION_MS)
+  await owners!.release()
+})
+
+test('control: one that somebody renews meanwhile is not taken', async () => {
+  const { clock, servers, take } = createBed()
+  let failure: unknown
+  void take().catch((error: unknown) => (failure = error))
+  await clock.advance(LEASE_DURATION_MS)
+  servers.get(leaseName({ kind: 'Pod', name: 'web-2' }))!.write({ holderIdentity: 'alive', leaseTransitions: 2, renewTime: '1' })
+  await clock.runUntil(() => failure !== undefined)
+  expect(failure).toMatchObject({ kind: 'conflict', message: expect.stringContaining('alive') })
+})
+
+test('an abort that looks at them before waits no longer than for one of them', async () => {
+  const { clock, servers, client } = createBed()
+  const leases = [...servers].map(([name, server]) => ({ ...leaseRecord(server.lease()), name }))
+  expect(leasePath('shop', leases[2]!.name)).toMatch(/web-2$/)
+  const beganAt = clock.now()
+  let dead: Map<string, unknown> | undefined
+  void watchOwner({ client, clock, namespace: 'shop', leases, onLook() {} }).then((result) => (dead = result))
+  await clock.runUntil(() => dead !== undefined)
+  expect(dead!.size).toBe(3)
+  expect(clock.now() - beganAt).toBeLessThanOrEqual(LEASE_DURATION_MS + PAUSE_MS)
+})
