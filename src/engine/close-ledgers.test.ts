@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
@@ -40,5 +41,29 @@ describe('an entry of a pod that nobody has looked after', () => {
   test('control: it was never drained', async () => {
     expect(await close('in')).toEqual({ overlooked: [], ended: ['1'] })
     expect(await close('out', rawPod({ name: 'web-2', uid: 'uid of web-2' }))).toEqual({ overlooked: [], ended: ['1'] })
+  })
+})
+
+describe('what is kept of finished runs', () => {
+  async function removed(finished: Recorded[]): Promise<string[]> {
+    const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished)
+    const paths: string[] = []
+    const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
+    const left = { ledgers: new Set<never>(), overlooked: [] }
+    const told = {} as Parameters<typeof closeLedgers>[0]['told']
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', clock: createVirtualClock(), told })
+    return paths.map((path) => path.split('-').at(-1)!)
+  }
+  /** The newest first. */
+  const runs = (from: number, to: number, entry?: LedgerEntry): Recorded[] =>
+    Array.from({ length: from - to + 1 }, (_, index) => ({ startedAt: String(from - index), ...(entry ? { entry } : {}) }))
+  const worked = entryOf('web-0', { state: 'closed' })
+
+  test('the newest ten, with this one', async () => {
+    expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
+  })
+
+  test('those that found all done go first: what there is to undo is not pushed out by them', async () => {
+    expect(await removed([...runs(70, 61), ...runs(40, 39, worked)])).toEqual(['63', '62', '61'])
   })
 })

@@ -9,6 +9,7 @@ import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import type { LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger } from './ledger-store.ts'
+import { hasChanged } from './has-changed.ts'
 import { openEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
@@ -90,6 +91,8 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const finished = isOver ? { at: new Date(clock.wallNow()).toISOString(), ...(aborted ? { aborted } : {}) } : undefined
     if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
   }
-  const removable = ledgers.finished.slice(KEPT - 1)
+  // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
+  const idle = ledgers.finished.filter(({ ledger }) => !hasChanged(ledger))
+  const removable = [...ledgers.finished.filter((store) => !idle.includes(store)), ...idle].slice(KEPT - 1)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
 }

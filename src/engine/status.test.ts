@@ -60,6 +60,16 @@ describe('a pod that has another address than its entries, which a run has left 
   })
 })
 
+test('a pod that is gone, whose entries a run has left to a person: they are to be pointed at the one in its place', async () => {
+  const api = createFakeApi()
+  addRun(api, 'r1', {}, [{ uid: 'uid-old', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'abandoned' }])
+  const before = (await read(api)).pods[0]!.needsOperator
+  expect(before).toContain('point the entry at the pod in its place and leave it drained')
+  expect(before).not.toContain('put it back')
+  addPod(api, '10.0.0.9')
+  expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
+})
+
 test('an order is shown of the runs that it means, and of no other', async () => {
   const api = createFakeApi()
   addRun(api, 'r1')

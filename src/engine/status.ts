@@ -203,6 +203,12 @@ function movedWords({ name, namespace, ip }: PodView, targets: readonly JournalT
   return `${names(targets)} was drained for pod/${name}, which has come to another address since (now ${ip ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so: sluice resolve pod/${name} -n ${namespace} --traffic in.`
 }
 
+/** Put back as it is, an entry sends requests to an address that nobody has, or somebody else. */
+function goneWords(pod: string, targets: readonly JournalTarget[], nowAt: string | undefined, namespace: string): string {
+  const heir = nowAt === undefined ? 'the pod in its place' : `the pod in its place (${nowAt})`
+  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so: sluice resolve pod/${pod} -n ${namespace} --traffic in.`
+}
+
 const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: false }
 
 const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod: PodView) => string> = {
@@ -234,7 +240,7 @@ function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[], namespac
           detail: `the pod is gone; ${names(targets)} may be drained for it`,
           ...(state === 'abandoned'
             ? {
-                needsOperator: `${names(targets)} was drained for pod/${pod}, which is gone, and no pod has come to its address: put it back or remove it in the load balancer, and run the same command again; or say that it is done: sluice resolve pod/${pod} -n ${namespace} --traffic in.`,
+                needsOperator: goneWords(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace),
               }
             : {}),
         })),

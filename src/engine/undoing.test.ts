@@ -60,6 +60,12 @@ describe('which run', () => {
   test.each([
     ['nothing on record', {}, [], 'there is nothing to undo: no run of statefulset/web is on record'],
     [
+      'none that has changed anything',
+      {},
+      [ledger('r4', 4, [], { workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }] })],
+      'there is nothing to undo: no run of statefulset/web that is on record has changed anything',
+    ],
+    [
       'of another workload',
       {},
       [ledger('r9', 9, [], { workloads: [{ kind: 'StatefulSet', name: 'db', uid: 'd' }] })],

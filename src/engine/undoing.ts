@@ -6,6 +6,7 @@ import type { WorkloadRef } from '../plan/plan.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { RunError } from './errors.ts'
+import { hasChanged } from './has-changed.ts'
 
 /** A run that is to be undone, and where each pod and template goes back to. */
 export interface Undoing {
@@ -72,8 +73,8 @@ function goneOf({ uid, pod: name, address, node, owner }: LedgerEntry): Paramete
 }
 
 /** It changed something, or was about to, and was no undo itself. */
-function isUpgrade({ header, entries }: Ledger): boolean {
-  return header.undoes === undefined && (entries.size > 0 || header.workloads.some(({ before }) => before !== undefined))
+function isUpgrade(ledger: Ledger): boolean {
+  return ledger.header.undoes === undefined && hasChanged(ledger)
 }
 
 /** By name too: a workload that was made again has another uid. */
@@ -82,7 +83,11 @@ function isSame({ kind, name, uid }: Ledger['header']['workloads'][number], work
 }
 
 function missing(names: string, run: string | undefined, ours: readonly Ledger[]): string {
-  if (run === undefined) return `there is nothing to undo: no run of ${names} is on record`
+  if (run === undefined) {
+    const found =
+      ours.length === 0 ? `no run of ${names} is on record` : `no run of ${names} that is on record has changed anything`
+    return `there is nothing to undo: ${found}`
+  }
   const known = ours.map(({ header }) => header.run)
   const list = known.length === 0 ? 'none is' : `these are, the newest first: ${known.join(', ')}`
   return `no run ${run} of ${names} is on record (the newest ten are kept, and sluice cleanup removes them); ${list}`

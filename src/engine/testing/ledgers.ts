@@ -18,14 +18,18 @@ export const notFound = {
 
 export interface Recorded {
   startedAt: string
-  entry: LedgerEntry
+  /** Absent: it had nothing to do. */
+  entry?: LedgerEntry
 }
 
-/** The ledgers of a run, of one entry each, and when those began that are finished in the end. */
+/** The ledgers of a run, of one entry each at most, and when those began that are finished in the end. */
 export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = []) {
   const ended: string[] = []
   const store = ({ startedAt, entry }: Recorded) => ({
-    ledger: { header: { run: startedAt, startedAt, workloads: [] }, entries: new Map([[entry.uid, entry]]) },
+    ledger: {
+      header: { run: startedAt, startedAt, workloads: [], chunks: 1 },
+      entries: new Map(entry ? [[entry.uid, entry]] : []),
+    },
     async conclude(ending: { finished?: unknown }) {
       if (ending.finished) ended.push(startedAt)
     },
