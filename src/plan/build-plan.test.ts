@@ -197,3 +197,15 @@ test('what a template gets is among the images, once, also where no pod does', (
   expect(images('registry/app:v1')).toEqual([...WANTED, { container: 'app', image: 'registry/app:v1' }])
   expect(images('registry/app:v2')).toEqual(WANTED)
 })
+
+test('a pod that needs nothing, and that a load balancer does not know, is warned of', () => {
+  const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
+  const warned = (pod: PlanPod): string[] => planOf([pod, podOf('web-1')]).warnings
+  expect(warned(podOf('web-0', nowhere, V2))).toEqual([
+    'pod/web-0 runs these images already, and is not in every load balancer: edge: no server has the address 10.0.0.9',
+  ])
+  // Control: that goes, is known, or is refused for it.
+  expect(warned(podOf('web-0', nowhere, { ...V2, deleting: true }))).toEqual([])
+  expect(warned(podOf('web-0', {}, V2))).toEqual([])
+  expect(warned(podOf('web-0', nowhere))).toEqual([])
+})

@@ -65,13 +65,19 @@ export function buildPlan(input: PlanInput): Plan {
     pods: plans.toSorted((a, b) => rank(a) - rank(b)),
     window,
     guarantees,
-    warnings,
+    warnings: [...warnings, ...considered.flatMap(unbalanced)],
     refusals,
   }
 }
 
 function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
-  const base = { uid: pod.uid, name: pod.name, images: changesFor(pod, images), targets: targets.found ? targets.targets : [] }
+  const base = {
+    uid: pod.uid,
+    name: pod.name,
+    ...(pod.node === undefined ? {} : { node: pod.node }),
+    images: changesFor(pod, images),
+    targets: targets.found ? targets.targets : [],
+  }
   if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
   const open = openJournal(stored)
   if (open) return { ...base, action: 'adopt', reason: ADOPTED[open.step as Exclude<JournalStep, 'closed'>] }
@@ -85,6 +91,12 @@ function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
   if (out.length === targets.targets.length)
     return { ...base, action: 'upgrade', reason: 'an operator has it out of rotation: it is left exactly so' }
   return { ...base, action: 'upgrade', reason: pod.ready ? 'in rotation' : 'in rotation, and not ready' }
+}
+
+/** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
+function unbalanced({ pod, images, targets }: PlanPod): string[] {
+  if (targets.found || pod.deleting || !asksFor(pod, images)) return []
+  return [`pod/${pod.name} runs these images already, and is not in every load balancer: ${targets.reason}`]
 }
 
 function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {

@@ -28,6 +28,8 @@ export interface PlannedTarget {
 export interface PodPlan {
   uid: string
   name: string
+  /** Absent while it has none. */
+  node?: string
   action: PodAction
   /** One sentence for a person. */
   reason: string

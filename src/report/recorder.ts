@@ -46,6 +46,7 @@ export function createRecorder(): Recorder {
           return {
             uid,
             pod: known?.name ?? names.get(uid) ?? uid,
+            ...(known?.node === undefined ? {} : { node: known.node }),
             images: known?.images ?? [],
             targets: targets.get(uid) ?? known?.targets.map(({ loadBalancer, target }) => ({ loadBalancer, target })) ?? [],
             accounts: own ? [own] : [],
