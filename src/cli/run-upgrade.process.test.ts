@@ -32,6 +32,14 @@ describe('a run that is left alone', () => {
   })
 })
 
+test('a run in which a pod has failed says how to take it back', async () => {
+  const child = start('failed')
+  expect(await child.end()).toBe(1)
+  expect(child.stdout()).toContain(
+    'To take it back:\n  kubectl sluice undo statefulset/web --run r7 --namespace shop\n\nTo try the same again, once',
+  )
+})
+
 describe('a run that somebody has given an order', () => {
   test('to pause: says who, and how to go on', async () => {
     const child = start('paused')

@@ -19,12 +19,13 @@ import { resumeCommand } from './resume-command.ts'
 import { createRunReporter } from './run-reporter.ts'
 import { runRequest } from './run-request.ts'
 import type { Terminal } from './terminal.ts'
+import { undoCommands, type SharedFlags } from './undo-command.ts'
 import type { World } from './world.ts'
 import { withinLimit } from './within-limit.ts'
 
 export interface UpgradeOrder {
   request: ParsedRequest
-  flags: OutputFlags
+  flags: OutputFlags & SharedFlags
   invocation: Invocation
   /** Where a report of the run goes, whatever its end. */
   reportFiles?: readonly ReportFile[]
@@ -97,7 +98,10 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const finishedAt = new Date(clock.wallNow()).toISOString()
     const { plan } = prepared
     const warnings = [...events.warnings, ...reporter.write(result)]
-    renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand: resume }))
+    // To take back the way back would be to put in what is being taken out.
+    const undo = order.request.undo ? [] : undoCommands(result, plan, flags, order.invocation, terminal.env)
+    const commands = { undoCommands: undo, resumeCommand: resume }
+    renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, ...commands }))
     return exitCode
   } catch (error) {
     renderer.close()

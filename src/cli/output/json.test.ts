@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { createColors } from './color.ts'
 import { inertJson } from './inert.ts'
 import { createJson, createJsonLines } from './json.ts'
 import type { Renderer } from './renderer.ts'
-import { runReport } from './run-report.ts'
+import { runReport, type RunReport } from './run-report.ts'
+import { summary } from './summary.ts'
 
 function collector() {
   let text = ''
@@ -31,6 +33,7 @@ const report = runReport({
   startedAt: '2026-03-01T12:00:00.000Z',
   finishedAt: '2026-03-01T12:01:00.000Z',
   warnings: ['w'],
+  undoCommands: [],
   resumeCommand: 'sluice upgrade sts/web',
 })
 
@@ -102,8 +105,43 @@ test('a run that is paused does not go on by its command alone', () => {
   expect(err.text()).toBe('To go on from here, once "sluice resume" has lifted the pause:\n  sluice upgrade sts/web\n')
 })
 
+test('after a failure the way back comes before the way on', () => {
+  const err = collector()
+  const out = collector()
+  const failed: RunReport = {
+    ...report,
+    outcome: 'failed',
+    undoCommands: ['sluice undo sts/web --run r7', 'sluice undo ds/log --run r7'],
+  }
+  createJsonLines({ out, err }).finish(failed)
+  expect(err.text()).toBe(`To take it back:
+  sluice undo sts/web --run r7
+  sluice undo ds/log --run r7
+To try the same again, once the cause is mended:
+  sluice upgrade sts/web
+`)
+  expect(JSON.parse(out.text())).toMatchObject({ undoCommands: failed.undoCommands, resumeCommand: failed.resumeCommand })
+  expect(summary(failed, createColors(false)).slice(-7)).toEqual([
+    '',
+    'To take it back:',
+    '  sluice undo sts/web --run r7',
+    '  sluice undo ds/log --run r7',
+    '',
+    'To try the same again, once the cause is mended:',
+    '  sluice upgrade sts/web',
+  ])
+})
+
 test('there is a command to go on with exactly where there is something to go on with', () => {
-  const facts = { result: runResult(), plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], resumeCommand: 'c' }
+  const facts = {
+    result: runResult(),
+    plan: samplePlan,
+    startedAt: 'a',
+    finishedAt: 'b',
+    warnings: [],
+    undoCommands: [],
+    resumeCommand: 'c',
+  }
   expect(runReport({ ...facts, exitCode: 0 })).not.toHaveProperty('resumeCommand')
   expect(runReport({ ...facts, exitCode: 130 })).toMatchObject({ resumeCommand: 'c' })
 })

@@ -1,7 +1,7 @@
 import { inert, inertJson } from './inert.ts'
 import type { Renderer } from './renderer.ts'
 import { API_VERSION } from './run-report.ts'
-import { resumeHeading } from './summary.ts'
+import { nextCommands } from './summary.ts'
 
 interface Output {
   write(text: string): void
@@ -27,7 +27,7 @@ export function createJsonLines({ out, err }: { out: Output; err: Output }): Ren
     notice: (text) => err.write(`${inert(text)}\n`),
     finish: (report) => {
       out.write(`${inertJson(report)}\n`)
-      if (report.resumeCommand !== undefined) err.write(`${resumeHeading(report.outcome)}\n  ${report.resumeCommand}\n`)
+      for (const { heading, commands } of nextCommands(report)) err.write(`${[heading, ...commands].join('\n  ')}\n`)
     },
     close: () => {},
   }

@@ -21,6 +21,8 @@ export interface RunReport {
   pods: PodReport[]
   warnings: string[]
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
+  /** Take the run back, one for each workload; present exactly where a pod has failed, and the run is no undo itself. */
+  undoCommands?: string[]
   /** Goes on where the run stopped; present exactly where there is something to go on with. */
   resumeCommand?: string
 }
@@ -47,11 +49,14 @@ export interface RunFacts {
   startedAt: string
   finishedAt: string
   warnings: readonly string[]
+  /** Empty where there is nothing to take back. */
+  undoCommands: readonly string[]
   /** The same command again. */
   resumeCommand: string
 }
 
-export function runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, resumeCommand }: RunFacts): RunReport {
+export function runReport(facts: RunFacts): RunReport {
+  const { result, plan, exitCode, startedAt, finishedAt, warnings, undoCommands, resumeCommand } = facts
   return {
     apiVersion: API_VERSION,
     kind: 'RunReport',
@@ -78,6 +83,7 @@ export function runReport({ result, plan, exitCode, startedAt, finishedAt, warni
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
+    ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
     ...(exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted' ? {} : { resumeCommand }),
   }
 }

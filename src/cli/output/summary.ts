@@ -39,12 +39,28 @@ export function summary(report: RunReport, colors: Colors): string[] {
   const troubled = report.pods.filter(
     ({ outcome }) => outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict',
   )
-  const resume = report.resumeCommand === undefined ? [] : ['', resumeHeading(report.outcome), `  ${report.resumeCommand}`]
-  return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...resume]
+  const next = nextCommands(report).flatMap(({ heading, commands }) => [
+    '',
+    heading,
+    ...commands.map((command) => `  ${command}`),
+  ])
+  return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...next]
+}
+
+/** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
+export function nextCommands({
+  outcome,
+  undoCommands = [],
+  resumeCommand,
+}: RunReport): { heading: string; commands: string[] }[] {
+  return [
+    { heading: 'To take it back:', commands: undoCommands },
+    { heading: resumeHeading(outcome), commands: resumeCommand === undefined ? [] : [resumeCommand] },
+  ].filter(({ commands }) => commands.length > 0)
 }
 
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
-export function resumeHeading(outcome: RunOutcome): string {
+function resumeHeading(outcome: RunOutcome): string {
   if (outcome === 'failed' || outcome === 'rolledBack') return 'To try the same again, once the cause is mended:'
   return outcome === 'paused' ? 'To go on from here, once "sluice resume" has lifted the pause:' : 'To go on from here:'
 }

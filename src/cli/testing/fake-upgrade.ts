@@ -2,7 +2,7 @@
 // $REPORT names the file of a report.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
-import type { RunEventBody, RunOutcome } from '../../engine/events.ts'
+import type { PodOutcome, RunEventBody, RunOutcome } from '../../engine/events.ts'
 import type { PreparedRun, RunPorts } from '../../engine/run.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
@@ -20,6 +20,8 @@ const never = new Promise<never>(() => {})
 const wakes = new EventEmitter()
 // Like the watches of a real run: it keeps the process alive.
 const heart = setInterval(() => {}, 1000)
+
+const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', failed: 'failed' }
 
 const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<RunOutcome>> = {
   done: async () => 'done',
@@ -61,6 +63,7 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
   forbidden: async () => {
     throw new WorkloadError('forbidden', 'not allowed to patch pods')
   },
+  failed: async () => 'failed',
   operator: async () => 'needsOperator',
   aborted: async (emit) => {
     emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
@@ -105,7 +108,7 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
       emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
       emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
       const outcome = await scenarios[scenario]!(emit)
-      const pods = [podResult({ uid: 'u1', pod: 'web-1', outcome: outcome === 'done' ? 'upgraded' : 'unchanged' })]
+      const pods = [podResult({ uid: 'u1', pod: 'web-1', outcome: OUTCOMES[outcome] ?? 'unchanged' })]
       return runResult({ outcome, reason: `it was ${outcome}`, pods })
     },
     interrupt: (graceMs) => {
@@ -130,7 +133,7 @@ void runUpgrade(
     },
     aborts: aborts === 'aborts',
     reportFiles: parseReportFiles(report),
-    flags: { output: format as OutputFormat, color: 'auto' },
+    flags: { output: format as OutputFormat, color: 'auto', namespace: 'shop' },
     invocation: { program: 'kubectl sluice', args: ['upgrade', 'sts/web', "app=it's:v2", '-n', 'shop'] },
   },
   { terminal, openWorld: async () => world, prepareRun },
