@@ -9,9 +9,12 @@ export class RunError extends Error {
   override readonly name = 'RunError'
   readonly component = 'engine'
   readonly kind: RunErrorKind
-  constructor(kind: RunErrorKind, message: string, options: { cause?: unknown } = {}) {
+  /** Who has the workload: the same command goes on once that one is done. */
+  readonly holder: string | undefined
+  constructor(kind: RunErrorKind, message: string, options: { cause?: unknown; holder?: string } = {}) {
     super(message, { cause: options.cause })
     this.kind = kind
+    this.holder = options.holder
   }
 }
 

@@ -82,6 +82,8 @@ export interface RunResult {
   run: string
   outcome: RunOutcome
   reason: string
+  /** Who has the workload, where this run did not get it for that. */
+  holder?: string
   pods: PodResult[]
 }
 

@@ -6,7 +6,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Account } from './account.ts'
 import { messageOf, RunError } from './errors.ts'
-import type { PodResult, RunEventBody, RunOutcome, RunResult } from './events.ts'
+import type { PodResult, RunEventBody, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
 import { ghostsOf } from './ghosts.ts'
@@ -47,10 +47,7 @@ export interface ExecutionOptions {
   atMs(): number
 }
 
-interface Ending {
-  outcome: RunOutcome
-  reason: string
-}
+type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
 const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
 
@@ -120,7 +117,10 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const reason = messageOf(error)
     if (ending) return ending
     if (signal.aborted) return { outcome: 'interrupted', reason: 'interrupted before any pod was touched' }
-    if (error instanceof RunError) return { outcome: error.kind === 'conflict' ? 'conflict' : 'refused', reason }
+    if (error instanceof RunError) {
+      const { kind, holder } = error
+      return { outcome: kind === 'conflict' ? 'conflict' : 'refused', reason, ...(holder === undefined ? {} : { holder }) }
+    }
     if (error instanceof WorkloadError) {
       return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : 'refused', reason }
     }

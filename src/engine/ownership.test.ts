@@ -112,6 +112,7 @@ describe('taking', () => {
       status: 'rejected',
       reason: {
         kind: 'conflict',
+        holder: 'other',
         message: 'another run has this workload: other holds the Lease sluice-statefulset-web and has just renewed it',
       },
     })

@@ -78,6 +78,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         throw new RunError(
           'conflict',
           `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it`,
+          { holder: found.holder },
         )
       }
       watched = { record: found, since: watched?.since ?? clock.now() }

@@ -105,6 +105,16 @@ test('a run that is paused does not go on by its command alone', () => {
   expect(err.text()).toBe('To go on from here, once "sluice resume" has lifted the pause:\n  sluice upgrade sts/web\n')
 })
 
+test('where another run has the workload, its end comes first', () => {
+  const result = runResult({ run: '', outcome: 'conflict', reason: 'another run has this workload', holder: 'host_7' })
+  const facts = { plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], undoCommands: [], resumeCommand: 'c' }
+  const taken = runReport({ ...facts, result, exitCode: 7 })
+  expect(taken).toMatchObject({ holder: 'host_7', resumeCommand: 'c' })
+  expect(summary(taken, createColors(false)).slice(-2)).toEqual(['Once that run is over:', '  c'])
+  const { holder: _, ...edited } = taken
+  expect(summary(edited, createColors(false)).slice(-2)).toEqual(['To go on from here:', '  c'])
+})
+
 test('after a failure the way back comes before the way on', () => {
   const err = collector()
   const out = collector()

@@ -12,6 +12,8 @@ export interface RunReport {
   outcome: RunOutcome
   exitCode: ExitCode
   reason: string
+  /** Who has the workload, where another run does. */
+  holder?: string
   namespace: string
   workloads: string[]
   images: { container: string; image: string }[]
@@ -64,6 +66,7 @@ export function runReport(facts: RunFacts): RunReport {
     outcome: result.outcome,
     exitCode,
     reason: result.reason,
+    ...(result.holder === undefined ? {} : { holder: result.holder }),
     namespace: plan.namespace,
     workloads: plan.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
     images: plan.images,

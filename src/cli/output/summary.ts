@@ -48,19 +48,17 @@ export function summary(report: RunReport, colors: Colors): string[] {
 }
 
 /** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
-export function nextCommands({
-  outcome,
-  undoCommands = [],
-  resumeCommand,
-}: RunReport): { heading: string; commands: string[] }[] {
+export function nextCommands(report: RunReport): { heading: string; commands: string[] }[] {
+  const { undoCommands = [], resumeCommand } = report
   return [
     { heading: 'To take it back:', commands: undoCommands },
-    { heading: resumeHeading(outcome), commands: resumeCommand === undefined ? [] : [resumeCommand] },
+    { heading: resumeHeading(report), commands: resumeCommand === undefined ? [] : [resumeCommand] },
   ].filter(({ commands }) => commands.length > 0)
 }
 
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
-function resumeHeading(outcome: RunOutcome): string {
+function resumeHeading({ outcome, holder }: RunReport): string {
+  if (holder !== undefined) return 'Once that run is over:'
   if (outcome === 'failed' || outcome === 'rolledBack') return 'To try the same again, once the cause is mended:'
   return outcome === 'paused' ? 'To go on from here, once "sluice resume" has lifted the pause:' : 'To go on from here:'
 }
