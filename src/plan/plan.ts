@@ -45,6 +45,8 @@ export interface Refusal {
   message: string
   /** What to change. */
   hint?: string
+  /** What to type for that. Text has it on a line of its own, to be copied. */
+  command?: string
 }
 
 export interface PlanTemplate {

@@ -55,7 +55,7 @@ it('brings patched pods back to the template without asking', () => {
   })
 })
 
-it.each<[string, World, string, string, string | undefined]>([
+it.each<[string, World, string, string, string | undefined, command?: string]>([
   [
     'drift that was not accepted',
     {},
@@ -71,27 +71,31 @@ it.each<[string, World, string, string, string | undefined]>([
     },
     'rollout-in-progress',
     'deployment/web is in the middle of a rollout, which replaces pods: it has pods of 2 ReplicaSets (web-1, web-2)',
-    'Wait for it: kubectl -n shop rollout status deployment/web',
+    'Wait for its end.',
+    'kubectl -n shop rollout status deployment/web',
   ],
   [
     'a generation that was not observed',
     { accept: true, change: (raw) => (raw.metadata.generation = 2) },
     'rollout-in-progress',
     'deployment/web is in the middle of a rollout, which replaces pods: its controller has not observed generation 2 yet (it is at 1)',
-    'Wait for it: kubectl -n shop rollout status deployment/web',
+    'Wait for its end.',
+    'kubectl -n shop rollout status deployment/web',
   ],
   [
     'pods of an older template',
     { accept: true, change: (raw) => (raw.status.updatedReplicas = 1) },
     'rollout-in-progress',
     'deployment/web is in the middle of a rollout, which replaces pods: 1 of its 3 pods are of its newest template',
-    'Wait for it: kubectl -n shop rollout status deployment/web',
+    'Wait for its end.',
+    'kubectl -n shop rollout status deployment/web',
   ],
   [
     'a paused Deployment',
     { accept: true, change: (raw) => (raw.spec.paused = true) },
     'workload-paused',
     'deployment/web is paused: whoever resumes it may start a rollout that replaces the pods',
+    'Resume it, and run again once its rollout is over.',
     'kubectl -n shop rollout resume deployment/web',
   ],
   [
@@ -101,6 +105,7 @@ it.each<[string, World, string, string, string | undefined]>([
     'deployment/web is being deleted',
     undefined,
   ],
-])('refuses %s', (_name, world, code, message, hint) => {
-  expect(assess(world).refusals).toEqual([{ code, message, ...(hint === undefined ? {} : { hint }) }])
+])('refuses %s', (_name, world, code, message, hint, command) => {
+  const what = { code, message, ...(hint === undefined ? {} : { hint }), ...(command === undefined ? {} : { command }) }
+  expect(assess(world).refusals).toEqual([what])
 })

@@ -49,7 +49,8 @@ function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: 
       {
         code: 'workload-paused',
         message: `${owner} is paused: whoever resumes it may start a rollout that replaces the pods`,
-        hint: `kubectl -n ${ref.namespace} rollout resume ${owner}`,
+        hint: 'Resume it, and run again once its rollout is over.',
+        command: `kubectl -n ${ref.namespace} rollout resume ${owner}`,
       },
     ]
   }
@@ -67,7 +68,8 @@ function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: 
     {
       code: 'rollout-in-progress',
       message: `${owner} is in the middle of a rollout, which replaces pods: ${why}`,
-      hint: `Wait for it: kubectl -n ${ref.namespace} rollout status ${owner}`,
+      hint: 'Wait for its end.',
+      command: `kubectl -n ${ref.namespace} rollout status ${owner}`,
     },
   ]
 }

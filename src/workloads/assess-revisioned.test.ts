@@ -109,13 +109,14 @@ describe('assessment of a StatefulSet or DaemonSet', () => {
   })
 })
 
-const refused: [string, World, string, string, string | undefined][] = [
+const refused: [string, World, string, string, string | undefined, command?: string][] = [
   [
     'RollingUpdate',
     { now: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } } },
     'update-strategy',
     'statefulset/web has the update strategy RollingUpdate: its controller would delete and recreate the pods, without a drain, as soon as the template changes',
-    `kubectl -n shop patch statefulset/web --type merge -p '{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}'. From then on a change of the template waits: the controller replaces a pod only after something deleted it.`,
+    'Change it. From then on a change of the template waits: the controller replaces a pod only after something deleted it.',
+    `kubectl -n shop patch statefulset/web --type merge -p '{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}'`,
   ],
   ['deletion', { deleting: true }, 'workload-deleting', 'statefulset/web is being deleted', undefined],
   [
@@ -177,8 +178,9 @@ const refused: [string, World, string, string, string | undefined][] = [
   ],
 ]
 
-it.each(refused)('refuses %s', (_name, world, code, message, hint) => {
-  expect(assess(world).refusals).toEqual([{ code, message, ...(hint === undefined ? {} : { hint }) }])
+it.each(refused)('refuses %s', (_name, world, code, message, hint, command) => {
+  const what = { code, message, ...(hint === undefined ? {} : { hint }), ...(command === undefined ? {} : { command }) }
+  expect(assess(world).refusals).toEqual([what])
 })
 
 it('tells pods of different revisions apart', () => {

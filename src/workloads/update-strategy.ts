@@ -11,8 +11,7 @@ export function updateStrategyRefusal(ref: WorkloadRef, present: string): Refusa
     message:
       `${displayName(ref)} has the update strategy ${present}: its controller would delete and recreate the pods, ` +
       'without a drain, as soon as the template changes',
-    hint:
-      `kubectl -n ${ref.namespace} patch ${displayName(ref)} --type merge -p '${patch}'. ` +
-      'From then on a change of the template waits: the controller replaces a pod only after something deleted it.',
+    hint: 'Change it. From then on a change of the template waits: the controller replaces a pod only after something deleted it.',
+    command: `kubectl -n ${ref.namespace} patch ${displayName(ref)} --type merge -p '${patch}'`,
   }
 }

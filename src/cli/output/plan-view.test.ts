@@ -23,14 +23,21 @@ test('a plan, pod by pod', () => {
 
 test('refusals say what to change', () => {
   const refusals = [
-    { code: 'not-on-delete', message: 'statefulset/web rolls its pods itself', hint: 'set updateStrategy OnDelete' },
+    {
+      code: 'not-on-delete',
+      message: 'statefulset/web rolls its pods itself',
+      hint: 'set updateStrategy OnDelete',
+      command: `kubectl patch -p '{}'`,
+    },
   ]
   expect(planLines({ ...samplePlan, pods: [], templates: [], guarantees: [], warnings: [], refusals }, colors)).toEqual([
     'statefulset/web in namespace shop: no pods; at most 1 out of rotation at once',
     '',
     'refused: statefulset/web rolls its pods itself [not-on-delete]',
     '    set updateStrategy OnDelete',
+    `      kubectl patch -p '{}'`,
   ])
+  expect(planDocument({ ...samplePlan, refusals })).toMatchObject({ refusals })
 })
 
 test('pods and templates make changes; skipped pods make none', () => {

@@ -59,8 +59,9 @@ function targetCell(targets: readonly PlannedTarget[]): string {
 }
 
 function refusals(plan: Plan, colors: Colors): string[] {
-  return plan.refusals.flatMap(({ code, message, hint }) => [
+  return plan.refusals.flatMap(({ code, message, hint, command }) => [
     colors.red(`refused: ${inert(message)} [${inert(code)}]`),
     ...(hint === undefined ? [] : [`    ${inert(hint)}`]),
+    ...(command === undefined ? [] : [`      ${inert(command)}`]),
   ])
 }
