@@ -8,6 +8,7 @@ import { abortInterrupted } from './abort-interrupted.ts'
 import { codeOf, watchInterrupts, type InterruptCause, type Interrupts } from './interrupts.ts'
 import type { Invocation } from './invocation.ts'
 import { createLogger, logEvent } from './log.ts'
+import { mixedWorkloads } from './mixed-workloads.ts'
 import { createRenderer } from './output/create-renderer.ts'
 import type { Renderer } from './output/renderer.ts'
 import { runReport } from './output/run-report.ts'
@@ -18,8 +19,9 @@ import type { ParsedRequest } from './request.ts'
 import { resumeCommand } from './resume-command.ts'
 import { createRunReporter } from './run-reporter.ts'
 import { runRequest } from './run-request.ts'
+import type { SharedFlags } from './shared-flags.ts'
 import type { Terminal } from './terminal.ts'
-import { undoCommands, type SharedFlags } from './undo-command.ts'
+import { undoCommands } from './undo-command.ts'
 import type { World } from './world.ts'
 import { withinLimit } from './within-limit.ts'
 
@@ -100,7 +102,8 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const warnings = [...events.warnings, ...reporter.write(result)]
     // To take back the way back would be to put in what is being taken out.
     const undo = order.request.undo ? [] : undoCommands(result, plan, flags, order.invocation, terminal.env)
-    const commands = { undoCommands: undo, resumeCommand: resume }
+    const mixed = mixedWorkloads(result, flags, order.invocation, terminal.env)
+    const commands = { mixed, undoCommands: undo, resumeCommand: resume }
     renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, ...commands }))
     return exitCode
   } catch (error) {

@@ -85,6 +85,15 @@ export interface RunResult {
   /** Who has the workload, where this run did not get it for that. */
   holder?: string
   pods: PodResult[]
+  /** Workloads that an abort leaves on different images: their template is on its former ones, and `upgraded` pods are not. */
+  mixed?: MixedWorkload[]
+}
+
+export interface MixedWorkload {
+  /** Such as `statefulset/web`. */
+  workload: string
+  upgraded: number
+  pods: number
 }
 
 export type RunEventBody =

@@ -6,7 +6,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Account } from './account.ts'
 import { messageOf, RunError } from './errors.ts'
-import type { PodResult, RunEventBody, RunResult } from './events.ts'
+import type { MixedWorkload, PodResult, RunEventBody, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
 import { ghostsOf } from './ghosts.ts'
@@ -20,7 +20,7 @@ import type { Order } from './order.ts'
 import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
-import { putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
+import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import { createPodPorts } from './pod-ports.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -60,6 +60,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   let rollout: Rollout | undefined
   /** Why the run ends otherwise than its pods do. */
   let ending: Ending | undefined
+  let mixed: MixedWorkload[] = []
   let obedience: Obedience | undefined
   /** How it ends is decided: an order that comes now stands on the Lease, for whoever comes next. */
   let isConcluding = false
@@ -220,7 +221,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
       await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
     await conclude(ledgers, pods, owners)
-    return { run: id, ...endingFor(pods), pods }
+    return { run: id, ...endingFor(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }
 
   function plannedPods(): { uid: string; pod: string }[] {
@@ -321,6 +322,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       const ended = superseded.map(({ ledger }) => ledger)
       const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned: confirmAll, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
+      else mixed = mixedAfterAbort({ ledger: current.ledger, world })
       // An interrupt comes too late now to change it.
       ending ??= endingFor(pods)
       return { by: obedience!.given!.by, left }

@@ -3,7 +3,7 @@ import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
-import type { RunEventBody } from './events.ts'
+import type { MixedWorkload, RunEventBody } from './events.ts'
 import type { AssessedWorkload } from './planning.ts'
 import type { World } from './world.ts'
 
@@ -36,6 +36,20 @@ export async function putBackAfterAbort(
     if (message !== undefined) left.push(message)
   }
   return left
+}
+
+/** Of an abort that put every template back: where some pods are not on what their template has now. */
+export function mixedAfterAbort({
+  ledger,
+  world: { workloads, store },
+}: Pick<FormerTemplates, 'ledger' | 'world'>): MixedWorkload[] {
+  return changedBy(ledger).flatMap((recorded) => {
+    const former = formerTemplate(ledger, recorded)
+    const workload = workloads.find((one) => one.workload.uid === recorded.uid)?.workload
+    const pods = [...store.all()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
+    const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length
+    return upgraded === 0 ? [] : [{ workload: shown(recorded), upgraded, pods: pods.length }]
+  })
 }
 
 /**

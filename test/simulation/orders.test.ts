@@ -78,6 +78,9 @@ test('an abort that is interrupted before the template is back is not over: its 
   const again = await abort(stage)
   await stage.until(() => again.end !== undefined)
   expect(again.end).toMatchObject({ outcome: 'aborted' })
+  expect(again.events.findLast(({ type }) => type === 'finished')).toMatchObject({
+    result: { mixed: [{ workload: `statefulset/${NAME}`, upgraded: 1, pods: 2 }] },
+  })
   expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
 })
 

@@ -35,6 +35,7 @@ test.each(ends)('%s, and the pod ends as %s (out: %s): exit code %i', (deadline,
     exitCode,
     ...times,
     warnings: [],
+    mixed: [],
     undoCommands: [],
     resumeCommand: 'sluice upgrade sts/web',
   })

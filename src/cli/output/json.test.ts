@@ -33,6 +33,7 @@ const report = runReport({
   startedAt: '2026-03-01T12:00:00.000Z',
   finishedAt: '2026-03-01T12:01:00.000Z',
   warnings: ['w'],
+  mixed: [],
   undoCommands: [],
   resumeCommand: 'sluice upgrade sts/web',
 })
@@ -107,7 +108,15 @@ test('a run that is paused does not go on by its command alone', () => {
 
 test('where another run has the workload, its end comes first', () => {
   const result = runResult({ run: '', outcome: 'conflict', reason: 'another run has this workload', holder: 'host_7' })
-  const facts = { plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], undoCommands: [], resumeCommand: 'c' }
+  const facts = {
+    plan: samplePlan,
+    startedAt: 'a',
+    finishedAt: 'b',
+    warnings: [],
+    mixed: [],
+    undoCommands: [],
+    resumeCommand: 'c',
+  }
   const taken = runReport({ ...facts, result, exitCode: 7 })
   expect(taken).toMatchObject({ holder: 'host_7', resumeCommand: 'c' })
   expect(summary(taken, createColors(false)).slice(-2)).toEqual(['Once that run is over:', '  c'])
@@ -142,6 +151,18 @@ To try the same again, once the cause is mended:
   ])
 })
 
+test('an abort that leaves pods on different images says how many, and how to bring them together', () => {
+  const mixed = [{ workload: 'statefulset/web', upgraded: 1, pods: 3, command: 'sluice upgrade statefulset/web' }]
+  const facts = { plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], undoCommands: [], resumeCommand: 'c' }
+  const aborted = runReport({ ...facts, mixed, result: runResult({ outcome: 'aborted' }), exitCode: 0 })
+  expect(aborted).toMatchObject({ mixed })
+  expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
+    '',
+    'statefulset/web: 1 of 3 pods on new images, the template on its former ones. To bring them to it:',
+    '  sluice upgrade statefulset/web',
+  ])
+})
+
 test('there is a command to go on with exactly where there is something to go on with', () => {
   const facts = {
     result: runResult(),
@@ -149,6 +170,7 @@ test('there is a command to go on with exactly where there is something to go on
     startedAt: 'a',
     finishedAt: 'b',
     warnings: [],
+    mixed: [],
     undoCommands: [],
     resumeCommand: 'c',
   }

@@ -171,6 +171,7 @@ test('the last word: how it ended, what is wrong with which pod, and what to typ
       startedAt: 'a',
       finishedAt: 'b',
       warnings: [],
+      mixed: [],
       undoCommands: [],
       resumeCommand: 'sluice upgrade sts/web',
     }),

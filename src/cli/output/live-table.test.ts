@@ -120,6 +120,7 @@ SIGINT: stopping in order.
       startedAt: 'a',
       finishedAt: 'b',
       warnings: [],
+      mixed: [],
       undoCommands: [],
       resumeCommand: 'sluice upgrade',
     }),

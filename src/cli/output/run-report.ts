@@ -1,4 +1,4 @@
-import type { PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
+import type { MixedWorkload, PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 
@@ -23,10 +23,16 @@ export interface RunReport {
   pods: PodReport[]
   warnings: string[]
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
+  /** Present where an abort has left pods on other images than their template; `command` brings them to it. */
+  mixed?: MixedReport[]
   /** Take the run back, one for each workload; present exactly where a pod has failed, and the run is no undo itself. */
   undoCommands?: string[]
   /** Goes on where the run stopped; present exactly where there is something to go on with. */
   resumeCommand?: string
+}
+
+export interface MixedReport extends MixedWorkload {
+  command: string
 }
 
 export interface PodReport {
@@ -51,6 +57,7 @@ export interface RunFacts {
   startedAt: string
   finishedAt: string
   warnings: readonly string[]
+  mixed: readonly MixedReport[]
   /** Empty where there is nothing to take back. */
   undoCommands: readonly string[]
   /** The same command again. */
@@ -58,7 +65,7 @@ export interface RunFacts {
 }
 
 export function runReport(facts: RunFacts): RunReport {
-  const { result, plan, exitCode, startedAt, finishedAt, warnings, undoCommands, resumeCommand } = facts
+  const { result, plan, exitCode, startedAt, finishedAt, warnings, mixed, undoCommands, resumeCommand } = facts
   return {
     apiVersion: API_VERSION,
     kind: 'RunReport',
@@ -86,6 +93,7 @@ export function runReport(facts: RunFacts): RunReport {
     })),
     warnings: [...warnings],
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
+    ...(mixed.length === 0 ? {} : { mixed: [...mixed] }),
     ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
     ...(exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted' ? {} : { resumeCommand }),
   }

@@ -49,8 +49,12 @@ export function summary(report: RunReport, colors: Colors): string[] {
 
 /** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
 export function nextCommands(report: RunReport): { heading: string; commands: string[] }[] {
-  const { undoCommands = [], resumeCommand } = report
+  const { mixed = [], undoCommands = [], resumeCommand } = report
   return [
+    ...mixed.map(({ workload, upgraded, pods, command }) => ({
+      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on new images, the template on its former ones. To bring them to it:`,
+      commands: [command],
+    })),
     { heading: 'To take it back:', commands: undoCommands },
     { heading: resumeHeading(report), commands: resumeCommand === undefined ? [] : [resumeCommand] },
   ].filter(({ commands }) => commands.length > 0)
