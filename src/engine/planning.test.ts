@@ -173,4 +173,5 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
   await planning.replan()
   const plan = planning.plan()
   expect([plan.refusals, plan.pods.map(({ name, action }) => `${action} ${name}`)]).toEqual([[], ['upgrade old', 'skip new']])
+  expect(plan.undoes).toEqual({ run: 'r1', images: IMAGES })
 })

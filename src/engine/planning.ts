@@ -107,6 +107,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       warnings: workloads.flatMap(({ assessment }) => assessment.warnings),
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
+    if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
     // What may be refused is to be upgraded; what was begun is ended in any case, and the template is not brought forward.
     if (request.abort) plan = { ...plan, templates: [], refusals: [] }
     targets = found

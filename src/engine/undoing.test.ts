@@ -54,7 +54,8 @@ describe('which run', () => {
   })
 
   test('the one that is named', () => {
-    expect(undoing({ run: 'r1' }, [web], [first, second]).run).toBe('r1')
+    const { run, images } = undoing({ run: 'r1' }, [web], [first, second])
+    expect({ run, images }).toEqual({ run: 'r1', images: image('v2') })
   })
 
   test.each([

@@ -11,6 +11,8 @@ import { hasChanged } from './has-changed.ts'
 /** A run that is to be undone, and where each pod and template goes back to. */
 export interface Undoing {
   run: string
+  /** What it had asked for. */
+  images: ContainerImage[]
   /** Empty where the run had nothing to do with the pod: it stays as it is. */
   imagesOf(pod: PodView): ContainerImage[]
   /** The revision that the pod had, where it goes back to other images than its template does: it does not count as updated. */
@@ -52,6 +54,7 @@ export function undoing({ run }: UndoRequest, workloads: readonly Workload[], fo
     entries.get(pod.uid) ?? [...entries.values()].find((entry) => isHeir(goneOf(entry), pod))
   return {
     run: ledger.header.run,
+    images: ledger.header.images,
     imagesOf: (pod) => entryOf(pod)?.before?.images ?? [],
     labelOf(pod, template) {
       const before = entryOf(pod)?.before

@@ -71,6 +71,8 @@ export interface Plan {
   templates: PlanTemplate[]
   /** In the order in which they will start. */
   pods: PodPlan[]
+  /** The run that an undo takes back, and what that had asked for. */
+  undoes?: { run: string; images: ContainerImage[] }
   /** Pods that may be out of rotation at once. */
   window: number
   guarantees: PlanGuarantee[]

@@ -33,8 +33,8 @@ Examples:
   ${name} statefulset/web
   ${name} sts/web --run k3m9x7p2qa
 
-Exit codes are those of upgrade; 3 where there is nothing on record to undo. A pod that fails on its way back stays out
-of rotation, whatever rollout.onFailure says.
+Exit codes are those of upgrade; 3 where there is nothing on record to undo. With --dry-run those of plan: 1 where there
+are changes. A pod that fails on its way back stays out of rotation, whatever rollout.onFailure says.
 `,
     )
     .action(async (workload: string, flags: UndoFlags) => {

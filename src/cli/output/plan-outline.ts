@@ -7,15 +7,20 @@ export function planOutline(plan: Plan, colors: Colors): string[] {
   return [...heading(plan), ...templates(plan), ...guarantees(plan), ...warnings(plan, colors)]
 }
 
-export function heading({ workloads, namespace, pods, window }: Plan): string[] {
+export function heading({ workloads, namespace, pods, undoes, window }: Plan): string[] {
   const what = workloads.length === 0 ? 'Pods' : workloads.map(refName).join(', ')
   const counts = (['upgrade', 'adopt', 'skip', 'refuse'] as const).flatMap((action) => {
     const count = pods.filter((pod) => pod.action === action).length
     return count === 0 ? [] : [`${count} to ${action}`]
   })
   return [
+    ...(undoes === undefined ? [] : [`Takes back run ${inert(undoes.run)}${wanted(undoes.images)}`]),
     `${what} in namespace ${inert(namespace)}: ${counts.length === 0 ? 'no pods' : counts.join(', ')}; at most ${window} out of rotation at once`,
   ]
+}
+
+function wanted(images: Plan['images']): string {
+  return images.length === 0 ? '' : `: ${images.map(({ container, image }) => inert(`${container}=${image}`)).join(' ')}`
 }
 
 export function templates(plan: Plan): string[] {

@@ -21,6 +21,12 @@ test('a plan, pod by pod', () => {
   ])
 })
 
+test('the plan of an undo says which run it takes back', () => {
+  const undo = { ...samplePlan, undoes: { run: 'r6', images: [{ container: 'app', image: 'r/app:v2' }] } }
+  expect(planLines(undo, colors).slice(0, 2)).toEqual(['Takes back run r6: app=r/app:v2', planLines(samplePlan, colors)[0]])
+  expect(planDocument(undo)).toMatchObject({ undoes: undo.undoes })
+})
+
 test('refusals say what to change', () => {
   const refusals = [
     {
