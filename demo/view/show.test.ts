@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createColors } from '../../src/cli/output/color.ts'
 import type { Sink } from '../../src/cli/output/sink.ts'
+import { furtherPages } from './pages.ts'
 import { createShow } from './show.ts'
 
 test.each([
@@ -12,4 +13,5 @@ test.each([
   const out: Sink = { write, isTerminal: false, columns: 80, rows: 24, backlog: 0, flush: async () => {} }
   createShow({ out, colors: createColors(false), isLive: false }).conclude([], [], report)
   expect(said).toContain(`  ${report}\n      what sluice did in act 3, ${words}`)
+  for (const { file, about } of furtherPages()) expect(said).toContain(`  ${file}\n      ${about}\n`)
 })

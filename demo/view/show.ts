@@ -3,6 +3,7 @@ import type { ActResult } from '../acts/result.ts'
 import { comparison } from './comparison.ts'
 import { createLines } from './lines.ts'
 import { createLiveView } from './live.ts'
+import { furtherPages } from './pages.ts'
 import { legend, pictureOf, requestsOf } from './picture.ts'
 import type { View, ViewDeps } from './view.ts'
 
@@ -65,7 +66,7 @@ export function createShow({ isLive, ...deps }: ShowDeps): Show {
         const how = /\.html$/i.test(report) ? ': open it in a browser' : ''
         say(`  ${report}`, `      what sluice did in act 3, pod by pod${how}`)
       }
-      say('  README.md, "Use"   on your own cluster, in seven steps', '  docs/protocol.md   why it holds, whatever crashes')
+      for (const { file, about } of furtherPages()) say(`  ${file}`, `      ${about}`)
     },
     close,
   }
