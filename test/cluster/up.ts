@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { startCluster } from './cluster.ts'
 import { startHaproxy } from './haproxy.ts'
 import { namespace, service, statefulSet } from './manifests.ts'
+import { trialCommands, trialConfig } from './trial.ts'
 import { waitForPods } from './workloads.ts'
 
 // A cluster to try things on: `npm run cluster`, then `npm run cluster:down`.
@@ -18,10 +21,20 @@ try {
     detached: true,
   })
   const { init } = cluster.info
+  const config = join(cluster.info.dir, 'sluice.yaml')
+  await writeFile(config, trialConfig(haproxy.adminSocket))
+  const commands = trialCommands({
+    kubeconfig: cluster.kubeconfig.host,
+    config,
+    node: process.execPath,
+    program: resolve(import.meta.dirname, '../../src/cli/sluice.ts'),
+  })
   console.log(`A cluster runs in the background: StatefulSet web (3 pods, namespace demo) behind HAProxy.
 
-  export KUBECONFIG=${cluster.kubeconfig.host}
+  ${commands.join('\n  ')}
   kubectl -n demo get pods -o wide
+
+The images are localhost/app:v1, :v2 and :v3; :bad is not there.
 
 HAProxy's socket (level admin), with backend "web" and servers web-0, web-1, web-2:
   ${haproxy.adminSocket}
@@ -29,7 +42,7 @@ HAProxy's socket (level admin), with backend "web" and servers web-0, web-1, web
 Inside the cluster's network (pods, ${haproxy.url}):
   nsenter --net=/proc/${init?.pid}/ns/net curl -s ${haproxy.url}
 
-Traffic, until Ctrl-C, with a line of JSON a second:
+Traffic, until Ctrl-C or the end of its stdin (so not with </dev/null), with a line of JSON a second:
   nsenter --net=/proc/${init?.pid}/ns/net ${cluster.info.tools}/traffic -url ${haproxy.url}
 
 Run the tests on it:       SLUICE_CLUSTER=${cluster.stateFile} npm run test:cluster
