@@ -100,9 +100,8 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const finishedAt = new Date(clock.wallNow()).toISOString()
     const { plan } = prepared
     const warnings = [...events.warnings, ...reporter.write(result)]
-    // To take back the way back would be to put in what is being taken out.
-    const undo = order.request.undo ? [] : undoCommands(result, plan, flags, order.invocation, terminal.env)
     const mixed = mixedWorkloads(result, flags, order.invocation, terminal.env)
+    const undo = undoCommands(result, plan, flags, order.invocation, terminal.env)
     const commands = { mixed, undoCommands: undo, resumeCommand: resume }
     renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, ...commands }))
     return exitCode

@@ -35,6 +35,12 @@ test.each([
   expect(undoCommands(result, samplePlan, {}, sluice)).toEqual([])
 })
 
+test('none after an undo, nor where an abort has put the template back', () => {
+  expect(undoCommands(failed, { ...samplePlan, undoes: { run: 'r6', images: [] } }, {}, sluice)).toEqual([])
+  const mixed = [{ workload: 'statefulset/web', upgraded: 1, pods: 2 }]
+  expect(undoCommands({ ...failed, mixed }, samplePlan, {}, sluice)).toEqual([])
+})
+
 test('undo takes every flag that is in it', () => {
   const all = {
     namespace: 'n',

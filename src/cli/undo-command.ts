@@ -9,14 +9,16 @@ import { shellQuote } from './shell-quote.ts'
  * and the window stay behind: what was too short for the new images would be for the old ones.
  */
 export function undoCommands(
-  { outcome, run, pods }: RunResult,
-  { workloads }: Plan,
+  { outcome, run, pods, mixed = [] }: RunResult,
+  { workloads, undoes }: Plan,
   flags: SharedFlags,
   { program }: Pick<Invocation, 'program'>,
   env: NodeJS.ProcessEnv = {},
 ): string[] {
   const failed = pods.filter((pod) => pod.outcome === 'failed').map(({ pod }) => pod)
   if (outcome !== 'failed' || failed.length === 0) return []
+  // To take back the way back would put in what is being taken out; after an abort the template is back already.
+  if (undoes !== undefined || mixed.length > 0) return []
   const shared = sharedWords(flags, env)
   return workloads
     .filter(({ kind, name }) => kind !== 'Pod' || failed.includes(name))

@@ -158,7 +158,7 @@ test('an abort that leaves pods on different images says how many, and how to br
   expect(aborted).toMatchObject({ mixed })
   expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
     '',
-    'statefulset/web: 1 of 3 pods on new images, the template on its former ones. To bring them to it:',
+    'statefulset/web: 1 of 3 pods on new images, the template back on those before. To bring all to it:',
     '  sluice upgrade statefulset/web',
   ])
 })

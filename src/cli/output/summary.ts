@@ -52,7 +52,7 @@ export function nextCommands(report: RunReport): { heading: string; commands: st
   const { mixed = [], undoCommands = [], resumeCommand } = report
   return [
     ...mixed.map(({ workload, upgraded, pods, command }) => ({
-      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on new images, the template on its former ones. To bring them to it:`,
+      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on new images, the template back on those before. To bring all to it:`,
       commands: [command],
     })),
     { heading: 'To take it back:', commands: undoCommands },
