@@ -6,6 +6,7 @@ import { invocationOf } from './invocation.ts'
 import { createProgram } from './program.ts'
 import { reportFailure } from './report-failure.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
+import { usageHint } from './usage-hint.ts'
 
 /** Runs a command line and ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -24,10 +25,17 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
     return code
   } catch (error) {
     // commander has written its message already.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    if (error instanceof CommanderError) {
+      const [first = ''] = invocation.args
+      // kubectl takes its own flags before the command too.
+      if (error.code === 'commander.unknownOption' && first.startsWith('-'))
+        terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${first} …\n`)
+      return error.exitCode === 0 ? EXIT.done : EXIT.usage
+    }
     const failure = failureOf(error, { touched: false })
     reportFailure(failure, { verbose: argv.includes('-v') || argv.includes('--verbose') }, terminal)
-    if (failure.code === EXIT.usage) terminal.err.write(`Run "${invocation.program} COMMAND --help" for its usage.\n`)
+    // Its command has found the mistake: the first word is its name.
+    if (failure.code === EXIT.usage) terminal.err.write(`${usageHint(invocation, invocation.args[0])}\n`)
     return failure.code
   }
 }

@@ -12,6 +12,7 @@ import { registerStatus } from './commands/status.ts'
 import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
+import { usageHint } from './usage-hint.ts'
 import { sluiceVersion } from './version.ts'
 
 /** All commands. Their flags are known here, what they do is loaded when one of them runs. */
@@ -24,7 +25,7 @@ export function createProgram(context: CommandContext): Command {
     .helpCommand(true)
     .exitOverride()
     .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
-    .showHelpAfterError(`Run "${context.invocation.program} COMMAND --help" for its usage.`)
+    .showHelpAfterError(usageHint(context.invocation))
   const commands = [
     registerUpgrade,
     registerPlan,
@@ -40,5 +41,6 @@ export function createProgram(context: CommandContext): Command {
     registerVersion,
   ]
   for (const register of commands) register(program, context)
+  for (const command of program.commands) command.showHelpAfterError(usageHint(context.invocation, command.name()))
   return program
 }

@@ -88,6 +88,16 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['status', '-n', ''],
       "error: option '-n, --namespace <name>' argument '' is invalid. No namespace has such a name.\n",
     ],
+    [
+      'an option before the command, as kubectl takes it',
+      ['-n', 'demo', 'plan', 'sts/web'],
+      'error: unknown option \'-n\'\nRun "sluice COMMAND --help" for its usage.\nOptions come after the command: sluice COMMAND -n …\n',
+    ],
+    [
+      'an option that a command does not have',
+      ['status', '--grace', '5s'],
+      'error: unknown option \'--grace\'\nRun "sluice status --help" for its usage.\n',
+    ],
     ['a namespace that is none', ['cleanup', '--namespace', 'Shop'], "argument 'Shop' is invalid."],
     ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],
     [
@@ -173,7 +183,7 @@ describe('help and version', () => {
     const plugin = join(folder, 'kubectl-sluice')
     symlinkSync(ENTRY, plugin)
     expect((await sluice(['upgrade', '--help'], { entry: plugin })).stdout).toMatch(/^Usage: kubectl sluice upgrade /)
-    expect((await sluice(['upgrade'], { entry: plugin })).stderr).toContain('Run "kubectl sluice COMMAND --help"')
+    expect((await sluice(['upgrade'], { entry: plugin })).stderr).toContain('Run "kubectl sluice upgrade --help"')
   })
 
   test('version', async () => {
