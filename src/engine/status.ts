@@ -1,5 +1,6 @@
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
@@ -42,7 +43,7 @@ export interface LeaseStatus {
 /** One run, from its ledger. */
 export interface RunStatus {
   id: string
-  /** The request in words, such as `app=registry/app:v2`. */
+  /** The request in words, such as `app=registry/app:v2`, or `template`. */
   request: string
   /** ISO 8601. */
   startedAt: string
@@ -99,7 +100,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
       ...(lease ? { lease: leaseStatus(lease, own) } : {}),
       runs: own.map(({ header }) => ({
         id: header.run,
-        request: [...(header.undoes ? [`undo of ${header.undoes}:`] : []), ...header.images.map(imageWords)].join(' '),
+        request: requestWords(header),
         startedAt: header.startedAt,
         finished: header.finishedAt !== undefined,
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),

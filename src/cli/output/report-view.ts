@@ -1,3 +1,4 @@
+import { requestWords } from '../../journal/request-words.ts'
 import type { KnownRun } from '../../report/from-ledgers.ts'
 import type { Report } from '../../report/report.ts'
 import { busyMs, callWords, outMs, podOutcome, runOutcome, toneOf, type Tone } from '../../report/words.ts'
@@ -12,7 +13,7 @@ export function runLines(namespace: string, runs: readonly KnownRun[]): string[]
   const rows = runs.map(({ run, workloads, images, undoes, startedAt, endedAt, outcome }) => [
     inert(run),
     inert(workloads.join(', ')),
-    inert([...(undoes === undefined ? [] : [`undo of ${undoes}:`]), ...images.map(imageWords)].join(' ')),
+    inert(requestWords({ images, ...(undoes === undefined ? {} : { undoes }) })),
     inert(startedAt),
     endedAt === undefined ? '' : formatElapsed(Date.parse(endedAt) - Date.parse(startedAt)),
     inert(outcome),
