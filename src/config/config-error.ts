@@ -26,7 +26,9 @@ export class ConfigError extends Error {
 
 /** `file:line:column: path: message`, which editors and CI systems turn into links; the hint goes on a line of its own. */
 function formatIssue(file: string, { path, message, hint, line, column }: ConfigIssue): string {
-  const place = line === 0 ? file : `${file}:${line}:${column}`
+  // A name that is none, or that would break the line, in quotes.
+  const named = file === '' || /\p{C}/u.test(file) ? JSON.stringify(file) : file
+  const place = line === 0 ? named : `${named}:${line}:${column}`
   const text = [place, ...(path === '' ? [] : [path]), message].join(': ')
   return hint === undefined ? text : `${text}\n    ${hint}`
 }

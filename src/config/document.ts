@@ -13,9 +13,6 @@ import {
 } from 'yaml'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 
-/** A config is a page or two; whatever is larger than this is another file. */
-const LARGEST_FILE_BYTES = 1 << 18
-
 const MOST_YAML_MISTAKES = 5
 
 export interface Position {
@@ -107,10 +104,6 @@ function wrongAliases(document: Document.Parsed, positionAt: (offset: number) =>
 type Fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown) => never
 
 function decode(bytes: Uint8Array, fail: Fail): string {
-  if (bytes.length > LARGEST_FILE_BYTES) {
-    const message = `is ${bytes.length} bytes long, more than the ${LARGEST_FILE_BYTES} that a config may have`
-    fail({ path: '', message, hint: 'is this the right file?', ...NOWHERE })
-  }
   if (!isUtf8(bytes)) {
     const hint = 'save the file as UTF-8'
     fail({ path: '', message: 'is not UTF-8 text', hint, line: firstLineThatIsNotUtf8(bytes), column: 1 })

@@ -342,7 +342,7 @@ describe('a file that is no config', () => {
     [
       'too large',
       '#'.repeat(1 << 21),
-      'sluice.yaml: is 2097152 bytes long, more than the 262144 that a config may have\n    is this the right file?',
+      'sluice.yaml: is longer than the 262144 bytes that a config may have\n    is this the right file?',
     ],
     [
       'a bomb of aliases',

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
 import type { z } from 'zod'
@@ -7,6 +6,7 @@ import { ConfigError, type ConfigIssue } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
 import { parseDocument, type ConfigDocument } from './document.ts'
 import { nearest } from './nearest.ts'
+import { readConfigFile } from './read-config-file.ts'
 import { configSchema } from './schema.ts'
 import { settingsProblems } from './settings.ts'
 
@@ -33,7 +33,7 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
 
 /** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
 export async function loadConfig(file: string, adapters: AdapterSource = { adapterNames, loadAdapter }): Promise<Config> {
-  const document = parseDocument(file, await readBytes(file))
+  const document = parseDocument(file, await readConfigFile(file))
   const shape = check(configSchema, document.value, { hintForUnknownKey })
   const findings = shape.ok ? [] : shape.findings
   // What is right by itself is checked further, even where another part of the file is wrong.
@@ -49,23 +49,6 @@ export async function loadConfig(file: string, adapters: AdapterSource = { adapt
     file,
     findings.map((finding) => issueOf(finding, document)),
   )
-}
-
-async function readBytes(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const reasons: Record<string, string> = {
-      ENOENT: 'there is no such file',
-      EISDIR: 'is a directory',
-      EACCES: 'may not be read (permission denied)',
-    }
-    const hint = 'name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml'
-    throw new ConfigError(file, [{ path: '', message: reasons[code ?? ''] ?? message, hint, line: 0, column: 0 }], {
-      cause: error,
-    })
-  }
 }
 
 function issueOf({ path, at, message, hint }: Finding, document: ConfigDocument): ConfigIssue {
