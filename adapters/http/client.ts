@@ -1,6 +1,5 @@
 /** Sends one request and gives its answer: no retry, no redirect, no proxy; connections are kept and used again. */
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import {
   Agent as HttpAgent,
   type ClientRequest,
@@ -14,6 +13,7 @@ import { createSecureContext } from 'node:tls'
 import axios, { isAxiosError } from 'axios'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
 import { type Answer, statusError } from './answer.ts'
+import { readCredentialFile, whyUnreadable } from './credential-file.ts'
 import type { HttpOptions } from './fields.ts'
 import type { HttpRequest } from './request.ts'
 
@@ -32,9 +32,9 @@ export interface Client {
 function readTlsFile(component: string, file: string | undefined): Buffer | undefined {
   if (file === undefined) return undefined
   try {
-    return readFileSync(file)
+    return readCredentialFile(file)
   } catch (error) {
-    throw new AdapterError(component, 'fatal', `the file ${file} of tls cannot be read`, { cause: error })
+    throw new AdapterError(component, 'fatal', `the file ${file} of tls cannot be read: ${whyUnreadable(error)}`)
   }
 }
 

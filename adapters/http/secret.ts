@@ -1,6 +1,6 @@
 /** Secrets: where they are, never what they are. They are read for each request, so that a rotated one is used at once. */
-import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { readCredentialFile, whyUnreadable } from './credential-file.ts'
 
 export const SECRET_WAY_OUT = 'write {file: PATH} or {env: NAME} in its place'
 
@@ -43,9 +43,9 @@ export function readSecret({ file, env }: SecretSource): string {
 
 function readSecretFile(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readCredentialFile(file).toString()
   } catch (error) {
-    throw new SecretError(`the file ${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown'}`)
+    throw new SecretError(`the file ${file} cannot be read: ${whyUnreadable(error)}`)
   }
 }
 
