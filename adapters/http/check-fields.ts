@@ -3,7 +3,7 @@ import { parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
 import { expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
 import type { HttpOptions, RequestOptions } from './fields.ts'
-import { looksSecret, SECRET_WAY_OUT } from './secret.ts'
+import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from './secret.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
 
 /** `message` may have a second line: the way out. */
@@ -78,7 +78,8 @@ function isOneExpression(text: string): boolean {
 
 function headerProblems(headers: RequestOptions['headers'], path: PropertyKey[]): FieldProblem[] {
   return Object.entries(headers ?? {}).flatMap(([name, value]) => {
-    if (typeof value !== 'string' || !looksSecret(name) || isOneExpression(value)) return []
+    if (typeof value !== 'string' || isOneExpression(value)) return []
+    if (!looksSecret(name) && !looksLikeCredentials(value)) return []
     return [{ path: [...path, name], message: `holds a secret in the config\n${SECRET_WAY_OUT}` }]
   })
 }

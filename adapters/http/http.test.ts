@@ -427,3 +427,36 @@ test('a message that quotes a value of an answer is short, and has no secret in 
   for (const message of messages) expect(message).toContain('gives "Bearer ***"')
   expect((await detailOf({ state: 'x'.repeat(1_000_000) })).length).toBeLessThan(400)
 })
+
+test('an entry that gives back a secret in what is named or kept is not understood, and the secret is not shown', async () => {
+  vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
+  const entry = { name: 'a', address: '10.0.0.1:80', state: 'ready', healthy: true, weight: 1, inFlight: 0, zone: 'z' }
+  let body = { servers: [entry], epoch: '1' }
+  const { url } = await tell(() => ({ body }))
+  const options = serversApi(url)
+  const targets = { ...(options['targets'] as object), scope: 'entry.zone' }
+  const adapter = create({ ...options, targets, auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  const echo = 'Bearer s3cr3t-of-the-edge'
+  for (const over of [{ name: echo }, { address: 's3cr3t-of-the-edge:80' }, { zone: echo }]) {
+    body = { servers: [{ ...entry, ...over }], epoch: '1' }
+    const [resolution] = await adapter.resolve([endpoint('10.0.0.1')], call)
+    expect(resolution).toMatchObject({ found: false, reason: expect.stringContaining('***') })
+    expect(JSON.stringify(resolution)).not.toContain('s3cr3t')
+  }
+  body = { servers: [entry], epoch: echo }
+  const observed = (await adapter.inspect([target], call)).get(target.id)!
+  expect(observed).toMatchObject({ admin: 'unknown', detail: expect.stringContaining('inspect.epoch gives "Bearer ***"') })
+  body = { servers: [{ ...entry, state: echo, weight: 0 }], epoch: '1' }
+  await expect(adapter.snapshot([target], call)).rejects.toMatchObject({
+    kind: 'fatal',
+    message: expect.stringMatching(/^http edge: inspect\.prior gives .*Bearer \*\*\*.*, which has a secret in it/),
+  })
+})
+
+test('a short secret is no echo where it stands in a name by chance', async () => {
+  vi.stubEnv('EDGE_TOKEN', 'web')
+  const balancer = await balance({ servers: [{ name: 'web-0', address: '10.0.0.1:80' }] })
+  const adapter = create({ ...serversApi(balancer.adminUrl), auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  expect(await targetOf(adapter, endpoint('10.0.0.1'))).toMatchObject({ id: 'web-0@10.0.0.1:80' })
+})

@@ -109,6 +109,20 @@ test.each<[string, Options, string, string, string]>([
     'write',
   ],
   [
+    'credentials in a header of another name',
+    { headers: { 'X-Custom': 'Bearer hunter2' } },
+    'headers.X-Custom',
+    'holds a secret in the config',
+    'write {file: PATH} or {env: NAME} in its place',
+  ],
+  [
+    'what is no name of a variable',
+    { auth: { bearer: { env: 'hunter2 x' } } },
+    'auth.bearer.env',
+    'is no name of an environment variable',
+    'write its name, not what it holds',
+  ],
+  [
     'a secret in a query',
     { drain: { ...put, path: '/x?id=1&token=hunter2' } },
     'drain.path',

@@ -5,6 +5,7 @@ import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
 import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
+import { createEchoes } from './secret.ts'
 import { formatAddress, formatTargetId, parseAddress, parseTarget, type TargetValue } from './targets.ts'
 
 /** One target as it is now. */
@@ -90,12 +91,12 @@ export function createReader({ component, client, options, context }: ReaderOpti
   const epochOf = expression(inspect?.epoch, 'reading', 'inspect.epoch')
   const priorOf = expression(inspect?.prior, 'reading', 'inspect.prior')
 
-  /** Of the requests that were made: an answer may echo one in what a message quotes. */
-  const secrets = new Set<string>()
+  /** Of the requests that were made. */
+  const echoes = createEchoes()
 
   /** For a message: what the load balancer chose may be long, too. */
   function shown(value: Json): string {
-    return excerpt(JSON.stringify(value), [...secrets])
+    return excerpt(JSON.stringify(value), echoes.secrets)
   }
 
   function textOf(value: Json, field: string): string {
@@ -109,8 +110,14 @@ export function createReader({ component, client, options, context }: ReaderOpti
     throw new ExpressionError(`${field} gives ${shown(value)}, which is no number from 0 up`)
   }
 
+  /** What is named, compared and kept cannot be blotted out: it must not have a secret in it. */
+  function withoutEcho<T extends Json>(value: T, field: string): T {
+    if (!echoes.in(typeof value === 'string' ? value : JSON.stringify(value))) return value
+    throw new ExpressionError(`${field} gives ${shown(value)}, which has a secret in it that the load balancer was sent`)
+  }
+
   async function ask(made: HttpRequest, call: Call): Promise<Said> {
-    for (const secret of made.secrets) secrets.add(secret)
+    echoes.listenFor(made.secrets)
     const answer = await client.send(made, call, { isWrite: false })
     return {
       body: parseJson(component, `${made.method} ${made.url.split('?', 1)[0]}`, answer, made.secrets),
@@ -120,11 +127,11 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
   function understand(entry: unknown, answer: Said): Entry {
     const values = { ...answer, entry }
-    const id = textOf(idOf(values), 'targets.id')
-    const written = textOf(addressOf!(values), 'targets.address')
+    const id = withoutEcho(textOf(idOf(values), 'targets.id'), 'targets.id')
+    const written = withoutEcho(textOf(addressOf!(values), 'targets.address'), 'targets.address')
     const address = parseAddress(written)
     if (address === undefined) throw new ExpressionError(`targets.address gives ${shown(written)}, which is no host:port`)
-    const scope = scopeOf === undefined ? ONE_SCOPE : textOf(scopeOf(values), 'targets.scope')
+    const scope = scopeOf === undefined ? ONE_SCOPE : withoutEcho(textOf(scopeOf(values), 'targets.scope'), 'targets.scope')
     return { id, address: formatAddress(address), scope, values }
   }
 
@@ -207,8 +214,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
       routable: effective === 'in' && isHealthy,
       ...(weight === null ? {} : { weight }),
       inFlight,
-      ...(epoch === undefined || epoch === null ? {} : { epoch: textOf(epoch, 'inspect.epoch') }),
-      prior: priorOf!(values),
+      ...(epoch === undefined || epoch === null ? {} : { epoch: withoutEcho(textOf(epoch, 'inspect.epoch'), 'inspect.epoch') }),
+      prior: withoutEcho(priorOf!(values), 'inspect.prior'),
       values,
     }
   }
