@@ -10,6 +10,9 @@ export interface ConfigIssue {
   column: number
 }
 
+/** Whoever has more to mend than that mends these first. */
+const MOST_SHOWN = 20
+
 /** The config cannot be used; `issues` holds everything that is wrong, in the order of the file. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -18,7 +21,13 @@ export class ConfigError extends Error {
   readonly issues: readonly ConfigIssue[]
   constructor(file: string, issues: readonly ConfigIssue[], options: { cause?: unknown } = {}) {
     const inOrder = issues.toSorted((a, b) => a.line - b.line || a.column - b.column)
-    super(inOrder.map((issue) => formatIssue(file, issue)).join('\n'), options)
+    const lines = inOrder.slice(0, MOST_SHOWN).map((issue) => formatIssue(file, issue))
+    const more = inOrder.length - lines.length
+    if (more > 0)
+      lines.push(
+        `${nameOf(file)}: and ${more} more ${more === 1 ? 'mistake' : 'mistakes'}\n    mend these first; is this the right file?`,
+      )
+    super(lines.join('\n'), options)
     this.file = file
     this.issues = inOrder
   }
@@ -26,9 +35,12 @@ export class ConfigError extends Error {
 
 /** `file:line:column: path: message`, which editors and CI systems turn into links; the hint goes on a line of its own. */
 function formatIssue(file: string, { path, message, hint, line, column }: ConfigIssue): string {
-  // A name that is none, or that would break the line, in quotes.
-  const named = file === '' || /\p{C}/u.test(file) ? JSON.stringify(file) : file
-  const place = line === 0 ? named : `${named}:${line}:${column}`
+  const place = line === 0 ? nameOf(file) : `${nameOf(file)}:${line}:${column}`
   const text = [place, ...(path === '' ? [] : [path]), message].join(': ')
   return hint === undefined ? text : `${text}\n    ${hint}`
+}
+
+/** A name that is none, or that would break the line, in quotes. */
+function nameOf(file: string): string {
+  return file === '' || /\p{C}/u.test(file) ? JSON.stringify(file) : file
 }

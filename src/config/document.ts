@@ -9,9 +9,12 @@ import {
   visit,
   type Document,
   type Node,
+  type Pair,
   type YAMLError,
+  type YAMLMap,
 } from 'yaml'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
+import { show } from './show.ts'
 
 const MOST_YAML_MISTAKES = 5
 
@@ -45,7 +48,8 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     return { line, column: col }
   }
 
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  // The parser compares each key with each other one; `doubleKeys` does not.
+  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed
   const [document, second] = documents
   if (document === undefined || isEmptyNode(document.contents)) {
@@ -55,7 +59,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   if (mistakes.length > 0) {
     const issues = mistakes
       .slice(0, 100)
-      .map((mistake) => ({ path: '', message: `YAML: ${inWords(mistake, text)}`, ...positionAt(mistake.pos[0]) }))
+      .map((mistake) => ({ path: '', message: `YAML: ${inWords(mistake)}`, ...positionAt(mistake.pos[0]) }))
     // One mistake makes the parser stumble on, often over the same place.
     const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
@@ -65,8 +69,8 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     fail({ path: '', message: 'a second YAML document begins here', hint, ...positionAt(second.range[0]) })
   }
 
-  const aliases = wrongAliases(document, positionAt)
-  if (aliases.length > 0) fail(aliases)
+  const wrong = [...doubleKeys(document, positionAt), ...wrongAliases(document, positionAt)]
+  if (wrong.length > 0) fail(wrong)
 
   return { value: toValue(document, fail), ...locator(document, positionAt) }
 }
@@ -76,10 +80,27 @@ function isEmptyNode(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
-/** The parser passes on even the message of a stack that ran out, and does not name a key that stands there twice. */
-function inWords({ code, message, pos }: YAMLError, text: string): string {
-  if (code === 'DUPLICATE_KEY') return `${/^[\w./-]+/.exec(text.slice(pos[0]))?.[0] ?? 'this key'} stands here a second time`
+/** The parser passes on even the message of a stack that ran out. */
+function inWords({ message }: YAMLError): string {
   return message.startsWith('Maximum call stack') ? 'nested too deep' : message
+}
+
+/** Keys that stand in their mapping already. */
+function doubleKeys(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  visit(document, {
+    Map: (_key, { items }) => {
+      const first = new Set<string>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        const name = String(key.value)
+        const message = `${show(name)} stands here a second time`
+        if (first.has(name)) issues.push({ path: '', message, hint: 'remove one of the two', ...positionAt(key.range![0]) })
+        first.add(name)
+      }
+    },
+  })
+  return issues
 }
 
 /** Aliases of nothing, and those within what they name: a value without an end. */
@@ -144,6 +165,15 @@ function locator(
   const begin = (node: Node | null): Position => (node?.range ? positionAt(node.range[0]) : { line: 1, column: 1 })
   const resolved = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node)
 
+  const indexed = new WeakMap<YAMLMap, Map<string, Pair>>()
+  const pairsOf = (map: YAMLMap): Map<string, Pair> => {
+    const known = indexed.get(map)
+    if (known !== undefined) return known
+    const pairs = new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])))
+    indexed.set(map, pairs)
+    return pairs
+  }
+
   const find = (path: FieldPath): { key: Node | null; value: Node | null } => {
     let key: Node | null = null
     let value: Node | null = document.contents
@@ -155,7 +185,7 @@ function locator(
         key = null
         value = item as Node
       } else if (isMap(parent)) {
-        const pair = parent.items.find((candidate) => isScalar(candidate.key) && String(candidate.key.value) === String(segment))
+        const pair = pairsOf(parent).get(String(segment))
         if (pair === undefined) break
         key = pair.key as Node
         // A key without a value has none to point at.

@@ -309,6 +309,26 @@ sluice.yaml:7:1: rollot: unknown key
     ])
   })
 
+  test('of very many mistakes the first are shown, and the others counted', async () => {
+    const keys = Array.from({ length: 24 }, (_, index) => `strange${index}: 1\n`)
+    const message = await refusal(`${VALID}${keys.join('')}`)
+    expect(message.match(/unknown key/g)).toHaveLength(20)
+    expect(message).toContain('sluice.yaml:5:1: strange0: unknown key')
+    expect(message.endsWith('sluice.yaml: and 4 more mistakes\n    mend these first; is this the right file?')).toBe(true)
+  })
+
+  test('the time for mistakes does not grow with the square of their number', async () => {
+    const timeOf = async (count: number) => {
+      const content = `${VALID}${Array.from({ length: count }, (_, index) => `strange${index}: 1\n`).join('')}`
+      const beganAt = performance.now()
+      await refusal(content)
+      return performance.now() - beganAt
+    }
+    await timeOf(1000)
+    // 16 times as many: 256 times as long it was.
+    expect(await timeOf(16_000)).toBeLessThan(100 * (await timeOf(1000)))
+  })
+
   test('keys that are dangerous in JavaScript are unknown keys like others', async () => {
     expect(await refusal(`${VALID}__proto__: {drain: 1}\nconstructor: 1\n`)).toMatch(
       /:5:1: __proto__: unknown key[^]*:6:1: constructor: unknown key/,
@@ -325,7 +345,7 @@ describe('a file that is no config', () => {
       `${VALID}---\n${VALID}`,
       'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file, and choose with --config',
     ],
-    ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: YAML: kind stands here a second time`],
+    ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: "kind" stands here a second time\n    remove one of the two`],
     ['a tab as indentation', 'drain:\n\tdeadline: 1s\n', `sluice.yaml:2:1: YAML: Tabs are not allowed as indentation`],
     [
       'an alias of nothing, as a pattern without quotes is',

@@ -4,9 +4,11 @@ import { distance } from 'fastest-levenshtein'
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: { candidate: string; edits: number } | undefined
   for (const candidate of candidates) {
-    const edits = distance(word.toLowerCase(), candidate.toLowerCase())
     const longer = Math.max(word.length, candidate.length)
     const tolerated = longer < 4 ? 1 : Math.max(2, Math.floor(longer / 3))
+    // Each letter more is an edit at least; the words of a file may be long.
+    if (Math.abs(word.length - candidate.length) > tolerated) continue
+    const edits = distance(word.toLowerCase(), candidate.toLowerCase())
     if (edits <= tolerated && (best === undefined || edits < best.edits)) best = { candidate, edits }
   }
   return best?.candidate
