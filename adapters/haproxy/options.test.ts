@@ -35,3 +35,19 @@ test.each([
 ])('refused: %j', (options) => {
   expect(haproxyOptions.safeParse(options).success).toBe(false)
 })
+
+test.each<[object, string]>([
+  [
+    { socket: 'admin.sock', backend: 'web' },
+    '"admin.sock" is no address of a socket\nwrite /path of a unix socket, at most 107 bytes, or host:port',
+  ],
+  [{ socket: '/a', backend: 'web a' }, '"web a" cannot be the name of a backend\nuse letters, digits and any of _ . : -'],
+  [{ sockets: ['/a', '/b', '/a'], backend: 'web' }, 'names "/a" twice\nname each socket once'],
+  [
+    { socket: '/a', sockets: ['/b'], backend: 'web' },
+    'has both socket and sockets\nkeep socket for one HAProxy, sockets for several',
+  ],
+  [{ backend: 'web' }, 'needs either socket or sockets\nwrite socket: for one HAProxy, sockets: with a list for several'],
+])('the value and the way out: %j', (options, message) => {
+  expect(haproxyOptions.safeParse(options).error?.issues.map((issue) => issue.message)).toEqual([message])
+})

@@ -25,10 +25,23 @@ export function parseSocketAddress(text: string): SocketAddress | undefined {
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
 }
 
+/** For a message, whose second line is the way out. */
+function show(input: unknown): string {
+  const text = String(input)
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 59)}…` : text)
+}
+
 const socketAddress = z
   .string()
-  .refine((text) => parseSocketAddress(text) !== undefined, 'must be the path of a unix socket (at most 107 bytes) or host:port')
+  .refine((text) => parseSocketAddress(text) !== undefined, {
+    error: ({ input }) =>
+      `${show(input)} is no address of a socket\nwrite /path of a unix socket, at most ${LONGEST_SOCKET_PATH} bytes, or host:port`,
+  })
   .describe('The stats socket, with level admin: /path or host:port.')
+
+function twice(sockets: readonly string[]): string | undefined {
+  return sockets.find((socket, index) => sockets.indexOf(socket) < index)
+}
 
 export const haproxyOptions = z
   .strictObject({
@@ -36,7 +49,9 @@ export const haproxyOptions = z
     sockets: z
       .array(socketAddress)
       .min(1)
-      .refine((sockets) => new Set(sockets).size === sockets.length, 'names a socket twice')
+      .refine((sockets) => twice(sockets) === undefined, {
+        error: ({ input }) => `names ${show(twice(input as string[]))} twice\nname each socket once`,
+      })
       .describe('Several HAProxy instances that serve the same pods: each pod is drained in all of them.')
       .optional(),
     master: socketAddress
@@ -44,10 +59,20 @@ export const haproxyOptions = z
       .optional(),
     backend: z
       .string()
-      .regex(HAPROXY_NAME, 'must be the name of a backend: letters, digits and any of _ . : -')
+      .regex(HAPROXY_NAME, {
+        error: ({ input }) => `${show(input)} cannot be the name of a backend\nuse letters, digits and any of _ . : -`,
+      })
       .describe('The backend whose servers are the pods.'),
   })
-  .refine(({ socket, sockets }) => (socket === undefined) !== (sockets === undefined), 'needs either socket or sockets')
-  .refine(({ socket, master }) => master === undefined || socket !== undefined, 'master goes with socket, not with sockets')
+  .refine(({ socket, sockets }) => (socket === undefined) !== (sockets === undefined), {
+    error: ({ input }) =>
+      (input as { socket?: unknown }).socket === undefined
+        ? 'needs either socket or sockets\nwrite socket: for one HAProxy, sockets: with a list for several'
+        : 'has both socket and sockets\nkeep socket for one HAProxy, sockets for several',
+  })
+  .refine(
+    ({ socket, master }) => master === undefined || socket !== undefined,
+    'master goes with socket, not with sockets\nremove master, or name the one HAProxy with socket',
+  )
 
 export type HaproxyOptions = z.infer<typeof haproxyOptions>

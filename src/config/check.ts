@@ -1,5 +1,6 @@
 /** Checks a value against a zod schema, and says what is wrong in the words of the person who wrote the file. */
 import type { z } from 'zod'
+import { looksSecret } from './looks-secret.ts'
 import { nearest } from './nearest.ts'
 import { show } from './show.ts'
 
@@ -160,6 +161,7 @@ function typeName(expected: string): string {
 
 function hintForType(expected: string, value: unknown): string | undefined {
   if (value === null) return `remove the key, or give it ${typeName(expected)}`
+  if (expected === 'object' || expected === 'record') return 'write its keys in its place, each as key: value'
   if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return 'put it in quotes'
   if (expected !== 'string' && typeof value === 'string' && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)) {
     return 'write it without quotes'
@@ -169,11 +171,6 @@ function hintForType(expected: string, value: unknown): string | undefined {
 
 function isEmpty(value: unknown): boolean {
   return (typeof value === 'string' || Array.isArray(value)) && value.length === 0
-}
-
-/** Such a value belongs in a file or the environment; where someone wrote it here, it must not reach a log as well. */
-function looksSecret(path: readonly PropertyKey[]): boolean {
-  return path.some((key) => /auth|pass|secret|token|credential|cookie|(api|access|private)[-_]?key/i.test(String(key)))
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

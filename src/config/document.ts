@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   isAlias,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -10,13 +11,16 @@ import {
   type Document,
   type Node,
   type Pair,
-  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
+import { looksSecret } from './looks-secret.ts'
 import { show } from './show.ts'
+import { yamlMistake } from './yaml-mistake.ts'
 
 const MOST_YAML_MISTAKES = 5
+
+const NEEDED = 'it needs at least apiVersion, kind and loadBalancers'
 
 export interface Position {
   line: number
@@ -48,18 +52,22 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     return { line, column: col }
   }
 
-  // The parser compares each key with each other one; `doubleKeys` does not.
-  const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
+  // The parser compares each key with each other one; `wrongKeys` does not.
+  const parsed = parseAllDocuments(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    // Sets, bytes and the like: nothing in a config is one.
+    resolveKnownTags: false,
+  })
   const documents: Document.Parsed[] = 'empty' in parsed ? [] : parsed
   const [document, second] = documents
   if (document === undefined || isEmptyNode(document.contents)) {
-    return fail({ path: '', message: 'is empty', hint: 'it needs at least apiVersion, kind and loadBalancers', ...NOWHERE })
+    return fail({ path: '', message: 'is empty', hint: NEEDED, ...NOWHERE })
   }
   const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   if (mistakes.length > 0) {
-    const issues = mistakes
-      .slice(0, 100)
-      .map((mistake) => ({ path: '', message: `YAML: ${inWords(mistake)}`, ...positionAt(mistake.pos[0]) }))
+    const issues = mistakes.slice(0, 100).map((mistake) => ({ path: '', ...yamlMistake(mistake), ...positionAt(mistake.pos[0]) }))
     // One mistake makes the parser stumble on, often over the same place.
     const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
@@ -69,10 +77,15 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
     fail({ path: '', message: 'a second YAML document begins here', hint, ...positionAt(second.range[0]) })
   }
 
-  const wrong = [...doubleKeys(document, positionAt), ...wrongAliases(document, positionAt)]
+  const wrong = [...wrongKeys(document, positionAt), ...wrongAliases(document, positionAt)]
   if (wrong.length > 0) fail(wrong)
+  const value = toValue(document, fail)
+  if (!isMap(document.contents)) {
+    const message = `${show(value)} is not a mapping (key: value)`
+    fail({ path: '', message, hint: NEEDED, ...positionAt(document.contents!.range[0]) })
+  }
 
-  return { value: toValue(document, fail), ...locator(document, positionAt) }
+  return { value, ...locator(document, positionAt) }
 }
 
 /** What stands where nothing was written: YAML reads that as null. */
@@ -80,13 +93,8 @@ function isEmptyNode(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null)
 }
 
-/** The parser passes on even the message of a stack that ran out. */
-function inWords({ message }: YAMLError): string {
-  return message.startsWith('Maximum call stack') ? 'nested too deep' : message
-}
-
-/** Keys that stand in their mapping already. */
-function doubleKeys(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
+/** Keys that stand in their mapping already, and those that would fetch others. */
+function wrongKeys(document: Document.Parsed, positionAt: (offset: number) => Position): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   visit(document, {
     Map: (_key, { items }) => {
@@ -94,6 +102,11 @@ function doubleKeys(document: Document.Parsed, positionAt: (offset: number) => P
       for (const { key } of items) {
         if (!isScalar(key)) continue
         const name = String(key.value)
+        if (name === '<<' && key.type === 'PLAIN') {
+          const hint = 'write the keys out, or give a whole value by alias (key: *name)'
+          issues.push({ path: '', message: 'merge keys (<<) are not supported', hint, ...positionAt(key.range![0]) })
+          continue
+        }
         const message = `${show(name)} stands here a second time`
         if (first.has(name)) issues.push({ path: '', message, hint: 'remove one of the two', ...positionAt(key.range![0]) })
         first.add(name)
@@ -116,10 +129,16 @@ function wrongAliases(document: Document.Parsed, positionAt: (offset: number) =>
       if (named !== undefined && !ancestors.includes(named)) return
       const message = named === undefined ? 'stands for nothing' : 'stands within what it names'
       const hint = named === undefined ? 'a text that begins with * needs quotes' : 'write the value out in its place'
-      issues.push({ path: '', message: `the alias *${alias.source} ${message}`, hint, ...positionAt(alias.range![0]) })
+      // A secret that begins with * is one, too.
+      const name = looksSecret(keysOf(ancestors)) ? 'this alias' : `the alias *${alias.source}`
+      issues.push({ path: '', message: `${name} ${message}`, hint, ...positionAt(alias.range![0]) })
     },
   })
   return issues
+}
+
+function keysOf(nodes: readonly unknown[]): string[] {
+  return nodes.flatMap((node) => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []))
 }
 
 type Fail = (issues: ConfigIssue | ConfigIssue[], cause?: unknown) => never
@@ -129,7 +148,19 @@ function decode(bytes: Uint8Array, fail: Fail): string {
     const hint = 'save the file as UTF-8'
     fail({ path: '', message: 'is not UTF-8 text', hint, line: firstLineThatIsNotUtf8(bytes), column: 1 })
   }
-  return new TextDecoder().decode(bytes)
+  const text = new TextDecoder().decode(bytes)
+  const nul = text.indexOf('\0')
+  if (nul >= 0) {
+    const hint = 'save the file as UTF-8 text; is this the right file?'
+    fail({
+      path: '',
+      message: 'holds a NUL character, which no text has',
+      hint,
+      line: text.slice(0, nul).split('\n').length,
+      column: 1,
+    })
+  }
+  return text
 }
 
 function firstLineThatIsNotUtf8(bytes: Uint8Array): number {

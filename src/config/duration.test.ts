@@ -24,7 +24,9 @@ describe('parseDuration', () => {
     ['1s1m', '"1s1m" is not a duration', 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
     ['5 m', '"5 m" is not a duration', 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
     ['597h', '"597h" is too long', 'the longest duration is 596h'],
-    [null, 'is not a duration', 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
+    [Infinity, '.inf is not a duration', 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
+    [['5s'], 'a list is not a duration', 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
+    [null, 'is empty', 'remove the key, or write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s'],
   ])('%j is refused', (input, reason, hint) => {
     expect(parseDuration(input)).toEqual({ ok: false, reason, hint })
   })

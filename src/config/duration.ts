@@ -1,5 +1,7 @@
 /** Durations as people write them: `500ms`, `60s`, `5m`, `1h`, `1m30s`. Always with a unit, always whole numbers. */
 
+import { show } from './show.ts'
+
 const DURATION = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/
 
 /** For JSON Schema; the lookahead refuses the empty string. */
@@ -13,19 +15,20 @@ const UNITS = 'write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1
 export type ParsedDuration = { ok: true; ms: number } | { ok: false; reason: string; hint: string }
 
 export function parseDuration(value: unknown): ParsedDuration {
-  if (typeof value === 'number') {
+  if (value === null) return { ok: false, reason: 'is empty', hint: `remove the key, or ${UNITS}` }
+  if (typeof value === 'number' && Number.isFinite(value)) {
     return { ok: false, reason: `${value} has no unit`, hint: `write "${value}s" for seconds or "${value}ms" for milliseconds` }
   }
-  if (typeof value !== 'string') return { ok: false, reason: 'is not a duration', hint: UNITS }
+  if (typeof value !== 'string') return { ok: false, reason: `${show(value)} is not a duration`, hint: UNITS }
   const match = DURATION.exec(value)
   if (match === null || value === '') {
     if (/^\d+$/.test(value)) return parseDuration(Number(value))
-    return { ok: false, reason: `${JSON.stringify(value)} is not a duration`, hint: UNITS }
+    return { ok: false, reason: `${show(value)} is not a duration`, hint: UNITS }
   }
   const [hours = 0, minutes = 0, seconds = 0, milliseconds = 0] = match.slice(1).map((digits) => Number(digits ?? 0))
   const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds
   if (ms > LONGEST_DURATION_MS) {
-    return { ok: false, reason: `${JSON.stringify(value)} is too long`, hint: 'the longest duration is 596h' }
+    return { ok: false, reason: `${show(value)} is too long`, hint: 'the longest duration is 596h' }
   }
   return { ok: true, ms }
 }

@@ -174,7 +174,26 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'sluice.yaml:5:21: rollout.readyFor: being ready for 11m is not shorter than the ready deadline, 10m\n' +
         '    no pod could be ready for that long in time: make deadlines.ready longer or rollout.readyFor shorter',
     ],
-    ['a list at the top', '- 1\n', 'sluice.yaml:1:1: a list is not a mapping (key: value)'],
+    [
+      'a window without an end',
+      `${VALID}rollout: {maxUnavailable: .inf}\n`,
+      'sluice.yaml:5:27: rollout.maxUnavailable: .inf is neither a number of pods nor a share of them\n    write a number of pods from 1 up, or a share such as "25%" (1% to 100%, rounded down, at least one pod)',
+    ],
+    [
+      'no duration',
+      `${VALID}drain: {deadline: null}\n`,
+      'sluice.yaml:5:9: drain.deadline: is empty\n    remove the key, or write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s',
+    ],
+    [
+      'a list of durations',
+      `${VALID}drain: {deadline: [5s]}\n`,
+      'sluice.yaml:5:19: drain.deadline: a list is not a duration\n    write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s',
+    ],
+    [
+      'a list at the top',
+      '- 1\n',
+      'sluice.yaml:1:1: a list is not a mapping (key: value)\n    it needs at least apiVersion, kind and loadBalancers',
+    ],
   ])('%s', async (_name, content, expected) => {
     expect(await refusal(content)).toBe(expected)
   })
@@ -195,6 +214,11 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       '{name: edge, adapter: stub, port: 65536, options: {socket: s}}',
       ':4:39: loadBalancers[0].port: 65536 is not a port\n    write the container port, from 1 to 65535, or its name in the pod',
     ],
+    ...['.nan', '1e400', '-.inf'].map((port): [string, string, string] => [
+      `a port that is ${port}`,
+      `{name: edge, adapter: stub, port: ${port}, options: {socket: s}}`,
+      `:4:39: loadBalancers[0].port: ${port.replace('1e400', '.inf')} is not a port\n    write the container port, from 1 to 65535, or its name in the pod`,
+    ]),
     [
       'a name in capitals',
       '{name: Edge, adapter: stub, port: 80, options: {socket: s}}',
@@ -258,7 +282,7 @@ describe('each mistake has a place, a field, a value and a way out', () => {
     [
       'a list in the place of the options',
       '{name: edge, adapter: stub, port: 80, options: []}',
-      ':4:52: loadBalancers[0].options: a list is not a mapping (key: value)',
+      ':4:52: loadBalancers[0].options: a list is not a mapping (key: value)\n    write its keys in its place, each as key: value',
     ],
     [
       'a secret of the wrong type is not shown',
@@ -346,7 +370,11 @@ describe('a file that is no config', () => {
       'sluice.yaml:5:1: a second YAML document begins here\n    keep one document a file, and choose with --config',
     ],
     ['a key twice', `${VALID}kind: Config\n`, `sluice.yaml:5:1: "kind" stands here a second time\n    remove one of the two`],
-    ['a tab as indentation', 'drain:\n\tdeadline: 1s\n', `sluice.yaml:2:1: YAML: Tabs are not allowed as indentation`],
+    [
+      'a tab as indentation',
+      'drain:\n\tdeadline: 1s\n',
+      'sluice.yaml:2:1: YAML: Tabs are not allowed as indentation\n    indent with spaces',
+    ],
     [
       'an alias of nothing, as a pattern without quotes is',
       `${VALID}drain: *.pem\n`,
@@ -357,7 +385,46 @@ describe('a file that is no config', () => {
       `${VALID}drain: &all {deadline: 1s, onDeadline: [*all]}\n`,
       'sluice.yaml:5:41: the alias *all stands within what it names\n    write the value out in its place',
     ],
-    ['an unknown tag', `${VALID}drain: !secret {deadline: 1s}\n`, `sluice.yaml:5:8: YAML: Unresolved tag: !secret`],
+    [
+      'an unknown tag',
+      `${VALID}drain: !secret {deadline: 1s}\n`,
+      'sluice.yaml:5:8: YAML: a tag (!) means nothing in a config\n    a text that begins with ! needs quotes',
+    ],
+    [
+      'an alias that may be a secret',
+      `${VALID}drain: {token: *hunter2}\n`,
+      'sluice.yaml:5:16: this alias stands for nothing\n    a text that begins with * needs quotes',
+    ],
+    [
+      'a known tag',
+      `${VALID}drain: !!binary aGk=\n`,
+      'sluice.yaml:5:8: YAML: a tag (!) means nothing in a config\n    a text that begins with ! needs quotes',
+    ],
+    [
+      'a merge key',
+      `${VALID}drain: &d {deadline: 1s}\nrollout: {<<: *d}\n`,
+      'sluice.yaml:6:11: merge keys (<<) are not supported\n    write the keys out, or give a whole value by alias (key: *name)',
+    ],
+    [
+      'a list that is not closed',
+      `${VALID}drain: [a\n`,
+      'sluice.yaml:6:1: YAML: Flow sequence in block collection must be sufficiently indented and end with a ]\n    close what is open: [ with ], { with }',
+    ],
+    [
+      'a quote that is not closed',
+      `${VALID}kind: "a\n`,
+      'sluice.yaml:6:1: YAML: Missing closing "quote\n    close the text with the quote that it begins with',
+    ],
+    [
+      'a backslash, without what follows it',
+      `${VALID}token: "\\hunter2"\n`,
+      'sluice.yaml:5:9: YAML: Invalid escape sequence\n    write \\\\ for a single \\, or put the text in single quotes',
+    ],
+    [
+      'a NUL character',
+      `${VALID}drain: {deadline: "1\0s"}\n`,
+      'sluice.yaml:5:1: holds a NUL character, which no text has\n    save the file as UTF-8 text; is this the right file?',
+    ],
     ['Latin-1', Uint8Array.of(0x61, 0x3a, 0x0a, 0xe4, 0x0a), 'sluice.yaml:2:1: is not UTF-8 text\n    save the file as UTF-8'],
     [
       'too large',

@@ -18,8 +18,8 @@ test.each([
   [1.5, '1.5 is neither a number of pods nor a share of them'],
   ['half', '"half" is neither a number of pods nor a share of them'],
   ['25 %', '"25 %" is neither a number of pods nor a share of them'],
-  [null, 'null is neither a number of pods nor a share of them'],
-  [{ percent: 3 }, '{"percent":3} is neither a number of pods nor a share of them'],
+  [null, 'nothing is neither a number of pods nor a share of them'],
+  [{ percent: 3 }, 'a mapping is neither a number of pods nor a share of them'],
 ])('%j is refused', (input, reason) => {
   expect(parseMaxUnavailable(input)).toMatchObject({ ok: false, reason })
 })

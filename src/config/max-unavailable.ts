@@ -1,3 +1,5 @@
+import { show } from './show.ts'
+
 /** A number of pods, or a share of them in percent. */
 export type MaxUnavailable = { count: number } | { percent: number }
 
@@ -13,7 +15,7 @@ export function parseMaxUnavailable(input: unknown): ParsedMaxUnavailable {
   if (digits === undefined || !Number.isSafeInteger(number)) {
     return {
       ok: false,
-      reason: `${JSON.stringify(input) ?? 'nothing'} is neither a number of pods nor a share of them`,
+      reason: `${show(input)} is neither a number of pods nor a share of them`,
       hint: HOW,
     }
   }

@@ -1,0 +1,32 @@
+/** What the YAML parser finds wrong, with a way out, and without what stands in the file: it may be a secret. */
+import type { YAMLError } from 'yaml'
+
+const HINTS: Partial<Record<YAMLError['code'], string>> = {
+  TAB_AS_INDENT: 'indent with spaces',
+  BAD_DQ_ESCAPE: 'write \\\\ for a single \\, or put the text in single quotes',
+  BAD_SCALAR_START: 'put the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'a text with ": " in it needs quotes; the keys of one mapping begin in the same column',
+  MULTILINE_IMPLICIT_KEY: 'write key: value on one line, and put a text of several lines in quotes',
+  TAG_RESOLVE_FAILED: 'a text that begins with ! needs quotes',
+}
+
+const OTHERWISE = 'a text with special characters needs quotes; what belongs together is indented alike'
+
+export function yamlMistake({ code, message }: YAMLError): { message: string; hint: string } {
+  // A stack that ran out is passed on as it is.
+  if (message.startsWith('Maximum call stack')) return { message: 'YAML: nested too deep', hint: 'is this the right file?' }
+  if (code === 'TAG_RESOLVE_FAILED') return { message: 'YAML: a tag (!) means nothing in a config', hint: HINTS[code]! }
+  return { message: `YAML: ${withoutSource(message)}`, hint: HINTS[code] ?? hintFor(message) }
+}
+
+function withoutSource(message: string): string {
+  return message.replace(/(?<=\w)(?:: .*| \\.*)$/s, '')
+}
+
+/** What one code has several meanings of. */
+function hintFor(message: string): string {
+  if (/end with a [\]}]/.test(message)) return 'close what is open: [ with ], { with }'
+  if (message.startsWith('Missing closing')) return 'close the text with the quote that it begins with'
+  if (message.startsWith('Implicit map keys need')) return 'write key: value'
+  return OTHERWISE
+}
