@@ -1,5 +1,6 @@
+import { gzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
-import { excerpt } from './answer.ts'
+import { excerpt, parseJson, statusError } from './answer.ts'
 import * as secret from './secret.ts'
 
 test('of a long answer the beginning is looked at, and no more', () => {
@@ -16,4 +17,16 @@ test('a secret that is cut in two is not shown by half, wherever the cut is', ()
     const page = `${' '.repeat(before)}s3cr3t-of-the-edge${' '.repeat(1_000)}`
     expect(['***', '…']).toContain(excerpt(page, ['s3cr3t-of-the-edge']))
   }
+})
+
+test('an answer that is compressed all the same is told as such, and not shown', () => {
+  const text = gzipSync('{"servers":[]}').toString()
+  const answer = { status: 500, headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' }, text }
+  const why = 'content-encoding gzip, which it was not asked for and sluice does not read'
+  const { message } = statusError('http edge', 'GET /a', answer, { isWrite: false, secrets: [] })
+  expect(message).toBe(`http edge: GET /a answered 500 (${why})`)
+  expect(() => parseJson('http edge', 'GET /a', answer, [])).toThrow(`GET /a answered with ${why}`)
+  expect(parseJson('http edge', 'GET /a', { ...answer, headers: { 'content-encoding': 'identity' }, text: '[1]' }, [])).toEqual([
+    1,
+  ])
 })

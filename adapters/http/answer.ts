@@ -22,6 +22,16 @@ export function excerpt(text: string, secrets: readonly string[]): string {
   return shown.length > 200 ? `${shown.slice(0, 199)}…` : shown
 }
 
+/** How an answer is written although it was asked for as it is: what it says cannot be read then. */
+function encodingOf({ headers }: Answer): string | undefined {
+  const encoding = headers['content-encoding']
+  return encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding) ? undefined : encoding
+}
+
+function encodedWords(encoding: string, secrets: readonly string[]): string {
+  return `content-encoding ${excerpt(encoding, secrets)}, which it was not asked for and sluice does not read`
+}
+
 /** Seconds, or an HTTP date. */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined
@@ -54,18 +64,21 @@ function wayOut(status: number, { location }: Record<string, string>): string {
 export function statusError(
   component: string,
   what: string,
-  { status, headers, text }: Answer,
+  answer: Answer,
   { isWrite, secrets }: { isWrite: boolean; secrets: readonly string[] },
 ): AdapterError {
+  const { status, headers, text } = answer
   const waitMs = retryAfterMs(headers['retry-after'], Date.now())
   const kind = kindOf(status, isWrite, waitMs !== undefined)
-  const said = excerpt(text, secrets)
+  const encoding = encodingOf(answer)
+  const said = encoding === undefined ? excerpt(text, secrets) : encodedWords(encoding, secrets)
   const message = `${what} answered ${status}${excerpt(wayOut(status, headers), secrets)}${said === '' ? '' : ` (${said})`}`
   return new AdapterError(component, kind, message, kind === 'throttled' && waitMs !== undefined ? { retryAfterMs: waitMs } : {})
 }
 
 /** The answer as JSON. Whole numbers that JavaScript cannot hold are kept exactly: they may be ids. */
-export function parseJson(component: string, what: string, { text, headers }: Answer, secrets: readonly string[]): unknown {
+export function parseJson(component: string, what: string, answer: Answer, secrets: readonly string[]): unknown {
+  const { text, headers } = answer
   const exact = (_key: string, value: unknown, context?: { source?: string }): unknown => {
     const isLost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
     return isLost && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value
@@ -73,6 +86,11 @@ export function parseJson(component: string, what: string, { text, headers }: An
   try {
     return JSON.parse(text, exact as (key: string, value: unknown) => unknown)
   } catch (error) {
+    const encoding = encodingOf(answer)
+    if (encoding !== undefined) {
+      const message = `${what} answered with ${encodedWords(encoding, secrets)}`
+      throw new AdapterError(component, 'retryable', message, { cause: withoutText(error) })
+    }
     const type = excerpt(headers['content-type'] ?? 'no content type', secrets)
     const said = excerpt(text, secrets)
     const message = `${what} answered with ${said === '' ? 'nothing' : 'something that is not JSON'} (${type})${said === '' ? '' : `: ${said}`}`
