@@ -36,7 +36,10 @@ export const reasons = {
   drainRefused: (c) => `the load balancer refuses the drain${because(c)}`,
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
   reclaimed: ({ traffic }) => `an operator had it out of rotation in part, and has put it back meanwhile: ${traffic?.reclaimed}`,
-  notEmpty: ({ traffic }) => `not empty in time: ${traffic?.detail ?? 'the load balancer could not be read'}`,
+  notEmpty: ({ traffic }) => {
+    const again = traffic?.state === 'in' ? 'the load balancer has confirmed the drain, and yet reads as before: ' : ''
+    return `not empty in time: ${again}${traffic?.detail ?? 'the load balancer could not be read'}`
+  },
   backMeanwhile: ({ traffic }) => `it was put back while its images could not be patched: ${traffic?.detail}`,
   notPatched: (c) => `the images could not be patched${because(c)}`,
   rewritten: (c) =>
