@@ -4,7 +4,7 @@
  */
 import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from './exit-codes.ts'
 
-const SIGNALS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+export const SIGNALS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /** npm and some CI runners pass on a Ctrl-C that the terminal has sent already; no hand presses twice this fast. */
 const SAME_PRESS_MS = 100
@@ -30,7 +30,7 @@ export interface Interrupts {
   readonly cause: InterruptCause | undefined
   /** From now on the first cause calls `stop`; before this every cause ends the process at once. */
   stopInOrder(stop: (cause: InterruptCause) => void): void
-  /** Back to Node's own way with signals. */
+  /** Back to the process's own way with signals. */
   dispose(): void
 }
 

@@ -11,7 +11,7 @@ import type { World } from './world.ts'
 
 const CLOSE_LIMIT_MS = 2000
 
-/** Looks and plans, touches nothing. Needs no care for signals. */
+/** Looks and plans, touches nothing. A signal may end it anywhere. */
 export async function runPlan({ request, flags }: Omit<UpgradeOrder, 'invocation'>, deps: UpgradeDeps): Promise<ExitCode> {
   const { terminal } = deps
   let world: World | undefined

@@ -154,21 +154,37 @@ describe('a cluster that cannot be reached exits with 3', () => {
   })
 })
 
-test.each([
-  ['SIGINT', 130],
-  ['SIGHUP', 143],
-] as const)('abort, told by %s to end while it waits, exits with %i and says how to go on', async (signal, code) => {
+/** A command that has asked an API server which never answers. */
+async function waiting(args: string[]) {
   const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
   const asked = new Promise((resolve) => server.once('connection', resolve))
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   writeFileSync(join(folder, 'silent'), kubeconfig((server.address() as { port: number }).port))
-  const child = startChild([ENTRY, 'abort', 'sts/web', '--kubeconfig', 'silent'], { cwd: folder, env: { HOME: folder } })
+  const child = startChild([ENTRY, ...args, '--kubeconfig', 'silent'], { cwd: folder, env: { HOME: folder } })
   onTestFinished(() => void child.process.kill('SIGKILL'))
   await asked
+  return child
+}
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGHUP', 143],
+] as const)('abort, told by %s to end while it waits, exits with %i and says how to go on', async (signal, code) => {
+  const child = await waiting(['abort', 'sts/web'])
   child.process.kill(signal)
   expect(await child.end()).toBe(code)
   expect(child.stderr()).toContain('To go on from here:\n  sluice abort sts/web --kubeconfig silent\n')
+})
+
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 143],
+] as const)('a plan that %s ends exits with %i', async (signal, code) => {
+  const child = await waiting(['plan', 'sts/web', '--config', 'good.yaml'])
+  child.process.kill(signal)
+  expect(await child.end()).toBe(code)
 })
 
 describe('help and version', () => {

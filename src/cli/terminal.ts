@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system.ts'
+import { withDefaultSignals } from './default-signals.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { ProcessEvents } from './interrupts.ts'
 import { streamSink, type Sink } from './output/sink.ts'
@@ -21,5 +22,6 @@ export function processTerminal(): Terminal {
     // A closed pipe is `| head`, and no news; a full disk is.
     if (code !== 'EPIPE') err.write(`stdout is lost (${message}); the command goes on without it\n`)
   })
-  return { out, err, env: process.env, events: process, clock: systemClock, exit: (code) => process.exit(code) }
+  const exit = (code: ExitCode): void => process.exit(code)
+  return { out, err, env: process.env, events: withDefaultSignals(process, exit), clock: systemClock, exit }
 }
