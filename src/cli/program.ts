@@ -12,6 +12,7 @@ import { registerStatus } from './commands/status.ts'
 import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
+import { commandError } from './output/command-error.ts'
 import { usageHint } from './usage-hint.ts'
 import { sluiceVersion } from './version.ts'
 
@@ -24,7 +25,11 @@ export function createProgram(context: CommandContext): Command {
     .version(sluiceVersion(), '--version')
     .helpCommand(true)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => out.write(text), writeErr: (text) => err.write(text) })
+    .configureOutput({
+      writeOut: (text) => out.write(text),
+      writeErr: (text) => err.write(text),
+      outputError: (text, write) => write(commandError(text)),
+    })
     .showHelpAfterError(usageHint(context.invocation))
   const commands = [
     registerUpgrade,
