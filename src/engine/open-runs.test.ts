@@ -5,6 +5,7 @@ import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE, ownerOf, rawPod } from '../workloads/testing/manifests.ts'
+import { STATEFUL_SETS } from '../workloads/resources.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { awaitOpenRuns, readOpenRuns } from './open-runs.ts'
 import type { RunRequest } from './request.ts'
@@ -63,7 +64,20 @@ describe('what is open', () => {
   test('a pod that is not there is an error, and no Lease is none', async () => {
     const api = createFakeApi()
     await expect(read(api, named('Pod', 'web-0'))).rejects.toMatchObject({ name: 'WorkloadError', kind: 'not-found' })
+    api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
     expect(await read(api, named('StatefulSet', 'web'))).toMatchObject({ runs: [], leases: [] })
+  })
+
+  test('a workload that is not there is an error, unless there is a record of it', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', { workloads: [API], finishedAt: '2026-01-03' })
+    addLease(api, 'sluice-statefulset-db', '')
+    await expect(read(api, named('StatefulSet', 'web'))).rejects.toMatchObject({
+      kind: 'not-found',
+      message: expect.stringContaining('there is no statefulset/web in namespace'),
+    })
+    expect(await read(api, named('StatefulSet', 'api'))).toMatchObject({ runs: [] })
+    expect(await read(api, named('StatefulSet', 'db'))).toMatchObject({ runs: [] })
   })
 
   test('a selector that no pod matches is an error, and not a run of nothing', async () => {

@@ -7,6 +7,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
+import { assertExists } from '../workloads/assert-exists.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createOwnerLookup } from '../workloads/owner.ts'
 import { displayName } from '../workloads/resources.ts'
@@ -30,7 +31,10 @@ export interface OpenRuns {
   leases: LeaseRecord[]
 }
 
-/** Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is none. */
+/**
+ * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is no such pod, and
+ * neither such a workload nor a record of it.
+ */
 export async function readOpenRuns(
   client: KubeClient,
   { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
@@ -39,14 +43,22 @@ export async function readOpenRuns(
     'refs' in select ? await ownersOf(client, namespace, select.refs) : await selected(client, namespace, select.labelSelector)
   const isAsked = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
-  const runs = (await listLedgers(client, namespace))
-    .flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  const runs = headers
     .filter(({ finishedAt, workloads }) => finishedAt === undefined && workloads.some(isAsked))
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
   const concerned = [...refs, ...runs.flatMap(({ workloads }) => workloads as Ref[])]
   const names = [...new Set(concerned.map((ref) => leaseName(ref)))].toSorted()
-  const leases = await Promise.all(names.map((name) => readLease(client, namespace, name)))
-  return { asked: refs.map(displayName).join(', '), runs, leases: leases.filter((one) => one !== undefined) }
+  const leases = (await Promise.all(names.map((name) => readLease(client, namespace, name)))).filter((one) => one !== undefined)
+  const recorded = headers.flatMap(({ workloads }) => workloads)
+  for (const { kind, name } of refs) {
+    // One that is gone may have left a run behind. Pods were looked up above.
+    const hasRecord =
+      leases.some((lease) => lease.name === leaseName({ kind, name })) ||
+      recorded.some((one) => one.kind === kind && one.name === name)
+    if (!hasRecord && kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
+  }
+  return { asked: refs.map(displayName).join(', '), runs, leases }
 }
 
 async function ownersOf(client: KubeClient, namespace: string, refs: readonly Ref[]): Promise<Ref[]> {

@@ -2,7 +2,6 @@ import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { ContainerImage, JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
@@ -15,8 +14,7 @@ import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
 import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
-import { resourceOf } from '../workloads/resources.ts'
-import { notFound } from '../workloads/watch.ts'
+import { assertExists } from '../workloads/assert-exists.ts'
 
 export interface StatusRequest {
   namespace: string
@@ -129,17 +127,6 @@ function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: rea
 function orderedOf({ run, finishedAt }: LedgerHeader, lease: LeaseRecord | undefined): Pick<RunStatus, 'ordered'> {
   const given = lease && readOrder(lease.annotations)
   return given?.runs.includes(run) && finishedAt === undefined ? { ordered: given.order } : {}
-}
-
-async function assertExists(ref: WorkloadRef, client: KubeClient): Promise<void> {
-  try {
-    await client.get(resourceOf(ref.kind).object(ref.namespace, ref.name))
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error
-    if (error.status === 404) throw notFound(ref)
-    // Not allowed to look: then nobody says that it is not there.
-    if (error.status !== 403) throw error
-  }
 }
 
 async function listPods(client: KubeClient, namespace: string): Promise<PodView[]> {

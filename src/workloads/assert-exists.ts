@@ -1,0 +1,17 @@
+import type { KubeClient } from '../kube/client.ts'
+import { KubeError } from '../kube/errors.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import { resourceOf } from './resources.ts'
+import { notFound } from './watch.ts'
+
+/** Throws a WorkloadError where there is no such workload. */
+export async function assertExists(ref: WorkloadRef, client: KubeClient): Promise<void> {
+  try {
+    await client.get(resourceOf(ref.kind).object(ref.namespace, ref.name))
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error
+    if (error.status === 404) throw notFound(ref)
+    // Not allowed to look: then nobody says that it is not there.
+    if (error.status !== 403) throw error
+  }
+}
