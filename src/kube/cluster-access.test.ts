@@ -171,6 +171,41 @@ test('a user with malformed fields is refused where it is used', () => {
   expect(resolve({ context: 'prod' }).user.name).toBe('bob')
 })
 
+test.each<[string, object, string]>([
+  [
+    'the provider of gcp',
+    { 'auth-provider': { name: 'gcp' } },
+    'auth-provider "gcp": such providers are gone from Kubernetes clients since 1.26, but for oidc; name a credential plugin in exec: gke-gcloud-auth-plugin, which "gcloud container clusters get-credentials" sets up',
+  ],
+  [
+    'a provider that nobody knows',
+    { 'auth-provider': { name: 'own', config: {} } },
+    'auth-provider "own": such providers are gone from Kubernetes clients since 1.26, but for oidc; name a credential plugin in exec',
+  ],
+  ['no command', { exec: { apiVersion: 'v1', command: null } }, 'exec.command is null, and must be a text'],
+  ['an empty command', { exec: { apiVersion: 'v1', command: '' } }, 'exec.command is empty, and must be given'],
+  ['no version', { exec: { command: 'x' } }, 'exec.apiVersion is missing, and must be a text'],
+  [
+    'a mode that is none',
+    { exec: { apiVersion: 'v1', command: 'x', interactiveMode: 'Perhaps' } },
+    'exec.interactiveMode must be one of Never, IfAvailable, Always',
+  ],
+  [
+    'arguments that are none',
+    { exec: { apiVersion: 'v1', command: 'x', args: ['a', 7] } },
+    'exec.args.1 is a number, and must be a text',
+  ],
+])('of a user that has %s it is said what must stand there', (_name, alice, problem) => {
+  const file = folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
+  expect(failure(() => resolve()).message).toBe(`user alice in ${file} cannot be used: ${problem}`)
+})
+
+test('the provider for oidc is left to the client', () => {
+  const alice = { 'auth-provider': { name: 'oidc', config: { 'id-token': 'x' } } }
+  folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
+  expect(resolve().user.authProvider).toMatchObject({ name: 'oidc' })
+})
+
 test('impersonation on the command line stands for all of it', () => {
   const alice = { token: 'a', as: 'robot', 'as-uid': '7', 'as-groups': ['robots'], 'as-user-extra': { reason: ['x'] } }
   folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))

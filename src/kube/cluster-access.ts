@@ -1,9 +1,11 @@
 import { homedir } from 'node:os'
 import { z } from 'zod'
+import { unusableAuthProvider } from './auth-provider.ts'
 import { environmentProxy } from './environment-proxy.ts'
 import { ExecConfig } from './exec-plugin.ts'
 import type { Impersonation } from './impersonation.ts'
 import { inClusterConfig } from './in-cluster.ts'
+import { fieldProblem } from './field-problem.ts'
 import { field, stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 import {
@@ -90,10 +92,10 @@ function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.Pr
   // No user at all is a server that asks for nothing, such as a local proxy.
   const user = userName === undefined ? anonymous : pick(merged.users, 'user', userName, fields)
   const raw = RawUser.safeParse(user.raw ?? {})
-  if (!raw.success) {
-    const where = raw.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+  const problems = [unusableAuthProvider(user.raw), ...(raw.error?.issues.map((issue) => fieldProblem(issue, user.raw)) ?? [])]
+  const where = problems.filter((one) => one !== undefined).join('; ')
+  if (!raw.success || where !== '')
     throw new KubeConfigError(`user ${user.entry.name} in ${files.join(', ')} cannot be used: ${where}`, fields)
-  }
   const { tokenFile, exec } = raw.data
   const server = checkedServer(cluster.entry, fields)
   return {
