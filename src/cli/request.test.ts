@@ -148,6 +148,12 @@ describe('what is refused', () => {
     },
   )
 
+  test('a selector that is none, which the API server would only tell later', () => {
+    expect(problemsOf([], { selector: 'app=web=2' })).toEqual([
+      '-l: "app=web=2" is no label selector: "=" stands where a comma must be',
+    ])
+  })
+
   test('an empty selector, which would be every pod', () => {
     expect(problemsOf([], { selector: ' ' })).toEqual(['-l: an empty selector would mean every pod in the namespace'])
   })

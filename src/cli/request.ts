@@ -4,6 +4,7 @@ import type { RunRequest, RunSettings } from '../engine/run.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import type { ClusterFlags, RequestFlags } from './flags.ts'
 import { parseImageArgument } from './image-arguments.ts'
+import { selectorProblem } from './label-selector.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -83,6 +84,10 @@ function parseSelection(
   }
   if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
   if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
+  else {
+    const problem = selectorProblem(selector)
+    if (problem !== undefined) problems.push(`-l: ${JSON.stringify(selector)} is no label selector: ${problem}`)
+  }
   // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
   if (BY_REVISION.test(selector)) {
     const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
