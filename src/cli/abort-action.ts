@@ -37,7 +37,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   })
   let left: Left
   try {
-    const cluster = await openCluster(flags, request.requestTimeoutMs)
+    const cluster = await openCluster(flags, request.requestTimeoutMs, terminal)
     try {
       const ordered = await orderAbort({ cluster, select: request.select, by, flags, context })
       if ('code' in ordered) return ordered.code
@@ -52,7 +52,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     { request, flags, invocation, aborts: true },
     {
       terminal,
-      openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs),
+      openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
       prepareRun: ({ namespace, settings }, ports) => prepareAbort({ namespace, settings, by, ...left }, ports),
     },
   )

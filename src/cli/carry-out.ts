@@ -15,7 +15,7 @@ export async function carryOut(
   const { prepareRun } = await import('../engine/run.ts')
   const deps = {
     terminal,
-    openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs),
+    openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
     prepareRun,
   }
   if (flags.dryRun === true) {

@@ -13,7 +13,7 @@ export async function cleanupAction(
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
   const { cleanUp } = await import('../engine/cleanup.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
     const dryRun = flags.dryRun ?? false

@@ -47,7 +47,7 @@ async function order(
   const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
   const { openCluster } = await import('./world.ts')
   const { awaitOpenRuns } = await import('../engine/open-runs.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
     const open = await awaitOpenRuns(client, { namespace, select }, terminal.clock)

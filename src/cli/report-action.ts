@@ -29,7 +29,7 @@ export async function reportAction(
   const { openCluster } = await import('./world.ts')
   const { listLedgers } = await import('../engine/ledger-store.ts')
   const { reportOf, runsOf } = await import('../report/from-ledgers.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   let found: ReadLedger[]
   try {
     found = await listLedgers(cluster.client, cluster.namespace)

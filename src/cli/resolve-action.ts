@@ -17,7 +17,7 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
   if (problems.length > 0) throw new UsageError(problems)
   const { openCluster } = await import('./world.ts')
   const { resolvePod } = await import('../engine/resolve.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
     const { clock, err, out } = terminal

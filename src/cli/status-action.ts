@@ -10,7 +10,7 @@ export async function statusAction(args: readonly string[], flags: StatusFlags, 
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
   const { readStatus } = await import('../engine/status.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
     const reports = await readStatus({ namespace, refs }, { client, clock: terminal.clock })

@@ -5,6 +5,8 @@ import type { LoadBalancer } from '../engine/run.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import type { ClusterFlags } from './flags.ts'
+import { inert } from './output/inert.ts'
+import type { Terminal } from './terminal.ts'
 import { sluiceVersion } from './version.ts'
 
 /** A way to a cluster. */
@@ -26,7 +28,11 @@ export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): st
   return flag ?? (env['SLUICE_CONFIG'] || 'sluice.yaml')
 }
 
-export async function openCluster(flags: ClusterFlags, requestTimeoutMs: number | undefined): Promise<Cluster> {
+export async function openCluster(
+  flags: ClusterFlags,
+  requestTimeoutMs: number | undefined,
+  { err }: Pick<Terminal, 'err'>,
+): Promise<Cluster> {
   const { connect } = await import('../kube/connect.ts')
   return connect({
     kubeconfig: flags.kubeconfig,
@@ -41,13 +47,19 @@ export async function openCluster(flags: ClusterFlags, requestTimeoutMs: number 
     userAgent: `sluice/${sluiceVersion()}`,
     clock: systemClock,
     random: systemRandom,
+    onWaiting: (what) => err.write(`${inert(what)}\n`),
   })
 }
 
 /** The config is checked first: it costs nothing, and its mistakes are the user's to mend before anything else. */
-export async function openWorld(flags: ClusterFlags, configFile: string, requestTimeoutMs: number | undefined): Promise<World> {
+export async function openWorld(
+  flags: ClusterFlags,
+  configFile: string,
+  requestTimeoutMs: number | undefined,
+  terminal: Pick<Terminal, 'err'>,
+): Promise<World> {
   const config = await loadConfig(configFile)
-  const cluster = await openCluster(flags, requestTimeoutMs)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   const loadBalancers = createLoadBalancers(config)
   return {
     client: cluster.client,

@@ -284,6 +284,18 @@ test('a call does not wait longer for a plugin than it may take, and has sent no
   expect(server.seen.map(({ method }) => method)).toEqual(['GET', 'PATCH'])
 })
 
+test('a plugin that takes its time is named, one that is quick is not', async () => {
+  const { exec } = countingPlugin()
+  const told: string[] = []
+  const onWaiting = (what: string): unknown => told.push(what)
+  await connectAs({ exec }, { onWaiting })
+  expect(told).toEqual([])
+  // Whatever waits on this clock has waited long enough at once.
+  const hasty: Clock = { ...systemClock, setTimeout: (callback) => systemClock.setTimeout(callback, 0) }
+  await connectAs({ exec }, { onWaiting, clock: hasty })
+  expect(told).toEqual([`user u: credential plugin ${folder.path}/plugin is waited for, 60 s at most`])
+})
+
 test('the plugin learns who asks', async () => {
   const seen = `${folder.path}/info`
   const command = folder.script('plugin', [
@@ -320,8 +332,20 @@ test('a plugin may give a client certificate', async () => {
 test.each([
   ['is missing', { command: './none', installHint: 'get it from example.com' }, [], 'is not installed: get it from example.com'],
   ['fails', {}, ['echo no session, log in first >&2', 'exit 3'], 'failed (3): no session, log in first'],
-  ['says nothing', {}, ['true'], 'gave no valid ExecCredential (see the whole)'],
-  ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave no valid ExecCredential (see the whole)'],
+  [
+    'says nothing',
+    {},
+    ['true'],
+    `gave nothing; it must print an ExecCredential of ${EXEC_API} with a token or a client certificate in its status: run it by hand to see what it says, or choose another user with --user`,
+  ],
+  ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave something that is no JSON; it must print'],
+  ['says null', {}, ['echo null'], 'gave no ExecCredential (it is null, and must be a mapping); it must print'],
+  [
+    'says something else',
+    {},
+    [`echo '{"apiVersion":"${EXEC_API}","kind":"SECRET"}'`],
+    'gave no ExecCredential (kind must be one of ExecCredential; status is missing, and must be a mapping); it must print',
+  ],
   [
     'gives no credential',
     {},
@@ -339,6 +363,7 @@ test.each([
   const command = folder.script('plugin', lines)
   const error = await failure(connectAs({ exec: { apiVersion: EXEC_API, command, ...exec } }))
   expect(error).toBeInstanceOf(KubeConfigError)
+  expect(error.message).toMatch(/^user u: credential plugin \//)
   expect(error.message).toContain(message)
   expect(error.message).not.toContain('SECRET')
 })

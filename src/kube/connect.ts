@@ -2,7 +2,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, resolveClusterAccess, type Surroundings } from './cluster-access.ts'
-import { createCredentials } from './credentials.ts'
+import { createCredentials, EXEC_TIMEOUT_MS } from './credentials.ts'
+import { pluginName } from './exec-plugin.ts'
 import { createKubeClient } from './kube-client.ts'
 import { createPooledTransport } from './pooled-transport.ts'
 import type { Transport } from './transport.ts'
@@ -16,7 +17,11 @@ export interface ConnectOptions extends AccessOptions {
   clock: Clock
   random: Random
   surroundings?: Partial<Surroundings>
+  /** It takes longer than one waits without a word; `what` is waited for, and for how long at most. */
+  onWaiting?: (what: string) => void
 }
+
+const SILENT_MS = 5_000
 
 export interface Connection {
   client: KubeClient
@@ -35,7 +40,12 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const { clock, random } = options
   const access = resolveClusterAccess(options, options.surroundings)
   const credentials = createCredentials({ access, clock })
-  await credentials.current()
+  const { exec, user } = access
+  const limit = `${EXEC_TIMEOUT_MS / 1000} s at most`
+  const timer = clock.setTimeout(() => {
+    if (exec !== undefined) options.onWaiting?.(`${pluginName(user.name, exec)} is waited for, ${limit}`)
+  }, SILENT_MS)
+  await credentials.current().finally(() => clock.clearTimeout(timer))
   const transport = createPooledTransport({ server: access.server, credentials, proxyUrl: access.proxyUrl })
   const client = createKubeClient({
     transport,

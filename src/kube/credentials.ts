@@ -19,7 +19,7 @@ export interface CredentialsOptions {
   execTimeoutMs?: number
 }
 
-const EXEC_TIMEOUT_MS = 60_000
+export const EXEC_TIMEOUT_MS = 60_000
 /** A rotated token file holds a new token long before the old one ends. */
 const TOKEN_FILE_FRESH_MS = 10_000
 
@@ -144,7 +144,7 @@ async function runPlugin(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<PluginCredential> {
-  return runExecPlugin({ exec, cluster: execCluster(access), timeoutMs, signal })
+  return runExecPlugin({ exec, user: access.user.name, cluster: execCluster(access), timeoutMs, signal })
 }
 
 /** `spec.cluster` of an ExecCredential. */

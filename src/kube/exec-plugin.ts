@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { z } from 'zod'
+import { fieldProblem } from './field-problem.ts'
 import { parseJson } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 
@@ -35,6 +36,8 @@ export interface PluginCredential {
 
 export interface PluginRun {
   exec: ExecConfig
+  /** Whose it is. */
+  user: string
   /** Goes into KUBERNETES_EXEC_INFO where the kubeconfig asks for it. */
   cluster: Record<string, unknown>
   timeoutMs: number
@@ -48,12 +51,10 @@ const STDERR_LIMIT = 300
  * Runs a credential plugin (client.authentication.k8s.io) without a terminal. After its time it is killed, and its
  * pipes are closed, so that a grandchild that holds them cannot keep us.
  */
-export async function runExecPlugin({ exec, cluster, timeoutMs, signal }: PluginRun): Promise<PluginCredential> {
-  if (exec.interactiveMode === 'Always') {
-    throw new KubeConfigError(
-      `credential plugin ${exec.command} wants a terminal (interactiveMode: Always), which it gets nowhere here`,
-    )
-  }
+export async function runExecPlugin({ exec, user, cluster, timeoutMs, signal }: PluginRun): Promise<PluginCredential> {
+  const plugin = pluginName(user, exec)
+  if (exec.interactiveMode === 'Always')
+    throw new KubeConfigError(`${plugin} wants a terminal (interactiveMode: Always), which it gets nowhere here`)
   const info = {
     apiVersion: exec.apiVersion,
     kind: 'ExecCredential',
@@ -61,16 +62,24 @@ export async function runExecPlugin({ exec, cluster, timeoutMs, signal }: Plugin
   }
   const env: NodeJS.ProcessEnv = { ...process.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
   for (const { name, value } of exec.env ?? []) env[name] = value
-  return readCredential(exec, await run(exec, { env, timeoutMs, signal }))
+  return readCredential(exec, plugin, await run(exec, plugin, { env, timeoutMs, signal }))
 }
 
-function run(exec: ExecConfig, { env, timeoutMs, signal }: { env: NodeJS.ProcessEnv; timeoutMs: number; signal: AbortSignal }) {
+export function pluginName(user: string, { command }: ExecConfig): string {
+  return `user ${user}: credential plugin ${command}`
+}
+
+function run(
+  exec: ExecConfig,
+  plugin: string,
+  { env, timeoutMs, signal }: { env: NodeJS.ProcessEnv; timeoutMs: number; signal: AbortSignal },
+) {
   return new Promise<string>((resolve, reject) => {
     const options = { env, signal, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_LIMIT_BYTES } as const
     const child = execFile(exec.command, exec.args ?? [], options, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout)
       // Without its cause: Node puts the whole command line in there, which may hold a secret.
-      reject(new KubeConfigError(explainFailure(exec, error, stderr, timeoutMs)))
+      reject(new KubeConfigError(explainFailure(exec, plugin, error, stderr, timeoutMs)))
     })
     // It may be gone before it reads.
     child.stdin?.on('error', () => {})
@@ -80,11 +89,11 @@ function run(exec: ExecConfig, { env, timeoutMs, signal }: { env: NodeJS.Process
 
 function explainFailure(
   exec: ExecConfig,
+  plugin: string,
   error: Error & { code?: unknown; killed?: boolean },
   stderr: string,
   timeoutMs: number,
 ): string {
-  const plugin = `credential plugin ${exec.command}`
   if (error.code === 'ENOENT') return `${plugin} is not installed${exec.installHint ? `: ${exec.installHint.trim()}` : ''}`
   if (error.name === 'AbortError') return `${plugin} was ended with the connection`
   if (error.killed === true)
@@ -94,12 +103,17 @@ function explainFailure(
 }
 
 /** What is wrong with an answer is said without quoting it: it is a credential. */
-function readCredential(exec: ExecConfig, stdout: string): PluginCredential {
-  const plugin = `credential plugin ${exec.command}`
-  const answer = ExecCredential.safeParse(parseJson(stdout)?.value)
+function readCredential(exec: ExecConfig, plugin: string, stdout: string): PluginCredential {
+  const parsed = parseJson(stdout)
+  const answer = ExecCredential.safeParse(parsed?.value)
   if (!answer.success) {
-    const where = answer.error.issues.map(({ path }) => path.join('.') || 'the whole').join(', ')
-    throw new KubeConfigError(`${plugin} gave no valid ExecCredential (see ${where})`)
+    const what = stdout.trim() === '' ? 'nothing' : parsed === undefined ? 'something that is no JSON' : undefined
+    const problems = answer.error.issues.map((issue) => fieldProblem(issue, parsed?.value)).join('; ')
+    const expected = `an ExecCredential of ${exec.apiVersion} with a token or a client certificate in its status`
+    throw new KubeConfigError(
+      `${plugin} gave ${what ?? `no ExecCredential (${problems})`}; it must print ${expected}: ` +
+        'run it by hand to see what it says, or choose another user with --user',
+    )
   }
   const { apiVersion, status } = answer.data
   if (apiVersion !== exec.apiVersion) {

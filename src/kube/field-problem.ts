@@ -3,7 +3,7 @@ import { field } from './json.ts'
 
 /** What is wrong with a field of a kubeconfig and what it must be, without its value, which may be a secret. */
 export function fieldProblem(issue: z.core.$ZodIssue, document: unknown): string {
-  const name = issue.path.join('.')
+  const name = issue.path.join('.') || 'it'
   const value = issue.path.reduce<unknown>((within, key) => field(within, String(key)), document)
   const is = value === undefined ? 'is missing' : `is ${value === '' ? 'empty' : kindOf(value)}`
   if (issue.code === 'invalid_type') return `${name} ${is}, and must be ${nounOf(issue.expected)}`
