@@ -30,6 +30,12 @@ describe('before anything was touched', () => {
       'error: the template was not observed',
     ],
     [
+      'an error that knows its way out',
+      new KubeError('GET /: not signed', { kind: 'definite', method: 'GET', path: '/', hint: 'get the kubeconfig again' }),
+      3,
+      'error: GET /: not signed\n    get the kubeconfig again',
+    ],
+    [
       'no API server',
       new KubeError('GET /api/v1/pods: connect ECONNREFUSED 127.0.0.1:9', {
         kind: 'definite',

@@ -12,6 +12,8 @@ export interface Failure {
 interface TypedError extends Error {
   component: string
   kind?: string
+  /** What to do about it. */
+  hint?: string
 }
 
 /**
@@ -26,7 +28,8 @@ export function failureOf(error: unknown, { touched }: { touched: boolean }): Fa
     const lines = errorLines(withCause(error))
     if (error.kind === 'conflict') return { code: EXIT.conflict, lines }
     if (error.kind === 'deadline') return { code: EXIT.deadline, lines }
-    if (!touched && saysNoApiServer(error))
+    if (error.hint !== undefined) lines.push(`    ${error.hint}`)
+    else if (!touched && saysNoApiServer(error))
       lines.push('    is this the right cluster? --context, --cluster and --kubeconfig name another')
     return { code: touched ? EXIT.failed : EXIT.preflight, lines }
   }

@@ -4,6 +4,7 @@ import { withoutQuery } from './query.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const MESSAGE_LIMIT = 300
+const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose others with --user or --context'
 
 /** The error in an answer that is not 2xx. */
 export function answerError(request: TransportRequest, answer: TransportResponse): KubeError {
@@ -20,6 +21,7 @@ export function answerError(request: TransportRequest, answer: TransportResponse
     status: answer.status,
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(answer.status === 401 ? { hint: UNAUTHORIZED } : {}),
   })
 }
 

@@ -144,6 +144,44 @@ test('a cluster is not trusted without its authority, unless that was asked for'
   expect(server.seen).toHaveLength(1)
 })
 
+test('of a server that is not trusted it is said by what, and not that Node could be told to', async () => {
+  const other = base64(makeCertificates().ca)
+  const wrong = await failure((await connectAs({ token: 't' }, {}, { 'certificate-authority-data': other })).client.get('/'))
+  const where = `of cluster c in ${folder.path}/config`
+  expect(wrong).toMatchObject({
+    message: `GET /: the certificate of 127.0.0.1:${server.port} is not signed by certificate-authority-data ${where} (nothing was sent)`,
+    hint: expect.stringContaining('get its kubeconfig again'),
+  })
+  const none = await failure((await connectAs({}, {}, { 'certificate-authority-data': undefined })).client.get('/'))
+  expect(none).toMatchObject({
+    message: expect.stringContaining(`that this machine trusts, and certificate-authority ${where} names no other`),
+    hint: expect.stringContaining('certificate-authority-data'),
+  })
+})
+
+test.each<[string, object, string]>([
+  ['is no base64', { 'certificate-authority-data': '-----' }, 'certificate-authority-data of cluster c in CONFIG is no base64'],
+  [
+    'is no certificate',
+    { 'certificate-authority-data': base64('-----BEGIN CERTIFICATE-----\nx') },
+    'certificate-authority-data of cluster c in CONFIG holds no certificate',
+  ],
+  [
+    'is not there',
+    { 'certificate-authority-data': undefined, 'certificate-authority': 'none.crt' },
+    'certificate-authority of cluster c in CONFIG cannot be read (ENOENT',
+  ],
+  [
+    'is a file of something else',
+    { 'certificate-authority-data': undefined, 'certificate-authority': 'config' },
+    'certificate-authority of cluster c in CONFIG (FOLDER/config) holds no certificate',
+  ],
+])('an authority that %s is named before anything is sent', async (_name, cluster, message) => {
+  const error = await failure(connectAs({ token: 't' }, {}, cluster))
+  expect(error).toBeInstanceOf(KubeConfigError)
+  expect(error.message).toContain(message.replace('CONFIG', `${folder.path}/config`).replace('FOLDER', folder.path))
+})
+
 test('sends the whole of an impersonation', async () => {
   const user = {
     token: 't',
@@ -249,7 +287,8 @@ test('a refused token is dropped and the request sent again, once', async () => 
 test('a fixed token that is refused is not sent again', async () => {
   server.handle(acceptOnly(() => 'other'))
   const { client } = await connectAs({ token: 't' })
-  expect(await failure(client.get('/'))).toMatchObject({ kind: 'definite', status: 401, reason: 'Unauthorized' })
+  const hint = expect.stringContaining('log in again, or choose others with --user')
+  expect(await failure(client.get('/'))).toMatchObject({ kind: 'definite', status: 401, reason: 'Unauthorized', hint })
   expect(server.seen).toHaveLength(1)
 })
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import { checkAuthority, trustOf } from './certificate-authority.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, resolveClusterAccess, type Surroundings } from './cluster-access.ts'
 import { createCredentials, EXEC_TIMEOUT_MS } from './credentials.ts'
@@ -39,6 +40,7 @@ export interface Connection {
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const { clock, random } = options
   const access = resolveClusterAccess(options, options.surroundings)
+  checkAuthority(access)
   const credentials = createCredentials({ access, clock })
   const { exec, user } = access
   const limit = `${EXEC_TIMEOUT_MS / 1000} s at most`
@@ -46,7 +48,12 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     if (exec !== undefined) options.onWaiting?.(`${pluginName(user.name, exec)} is waited for, ${limit}`)
   }, SILENT_MS)
   await credentials.current().finally(() => clock.clearTimeout(timer))
-  const transport = createPooledTransport({ server: access.server, credentials, proxyUrl: access.proxyUrl })
+  const transport = createPooledTransport({
+    server: access.server,
+    credentials,
+    proxyUrl: access.proxyUrl,
+    trust: trustOf(access),
+  })
   const client = createKubeClient({
     transport,
     clock,

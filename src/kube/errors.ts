@@ -17,6 +17,8 @@ export interface KubeErrorFields {
   /** `reason` of the Status object, such as NotFound, Invalid, Forbidden. */
   reason?: string
   retryAfterMs?: number
+  /** What to do about it, where that is known. */
+  hint?: string | undefined
   cause?: unknown
 }
 
@@ -30,6 +32,7 @@ export class KubeError extends Error {
   readonly status: number | undefined
   readonly reason: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly hint: string | undefined
   constructor(message: string, fields: KubeErrorFields) {
     super(message, { cause: fields.cause })
     this.kind = fields.kind
@@ -38,5 +41,6 @@ export class KubeError extends Error {
     this.status = fields.status
     this.reason = fields.reason
     this.retryAfterMs = fields.retryAfterMs
+    this.hint = fields.hint
   }
 }

@@ -71,6 +71,7 @@ function lost(request: TransportRequest, why: string, bytesLeft: boolean, cause:
     kind: bytesLeft ? 'ambiguous' : 'definite',
     method,
     path,
+    ...(cause instanceof TransportError ? { hint: cause.hint } : {}),
     cause,
   })
 }

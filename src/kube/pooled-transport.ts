@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
+import { isDistrust, type Trust } from './certificate-authority.ts'
 import type { Credential, Credentials, TlsIdentity } from './credential.ts'
 import { describeCause } from './describe-cause.ts'
 import { dispatch } from './dispatch.ts'
@@ -14,6 +15,8 @@ export interface PooledTransportOptions {
   proxyUrl?: string | undefined
   /** Connections for calls; Leases, and each watch, have their own besides. Default 8. */
   connections?: number
+  /** What is said where the server is not trusted. */
+  trust?: Trust
 }
 
 const CONNECTIONS = 8
@@ -81,7 +84,7 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
         method: request.method,
         headers: { ...request.headers, ...credential.headers },
         body: request.body ?? null,
-      })
+      }).catch(explainDistrust)
       if (answer.status !== 401) {
         credentials.accepted(credential)
         return answer
@@ -89,6 +92,14 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
       // 401 comes before everything else that a server does with a request, so a write may go out again.
       if (renewed || !credentials.refused(credential)) return answer
     }
+  }
+
+  function explainDistrust(error: unknown): never {
+    const { trust, proxyUrl } = options
+    // Of a proxy with TLS of its own it may be its certificate.
+    if (trust === undefined || proxyUrl?.startsWith('https:') || !(error instanceof TransportError && isDistrust(error.cause)))
+      throw error
+    throw new TransportError(trust.distrust, { bytesLeft: error.bytesLeft, hint: trust.hint, cause: error.cause })
   }
 
   /** A plugin may take longer than the caller waits; it goes on for the next one. */

@@ -35,8 +35,11 @@ export class TransportError extends Error {
   override readonly name = 'TransportError'
   /** False only where it is proven that no byte of the request left this process. */
   readonly bytesLeft: boolean
-  constructor(message: string, options: { bytesLeft: boolean; cause?: unknown }) {
+  /** What to do about it, where that is known. */
+  readonly hint: string | undefined
+  constructor(message: string, options: { bytesLeft: boolean; hint?: string; cause?: unknown }) {
     super(message, { cause: options.cause })
     this.bytesLeft = options.bytesLeft
+    this.hint = options.hint
   }
 }

@@ -1,0 +1,80 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { ClusterAccess } from './cluster-access.ts'
+import { describeCause } from './describe-cause.ts'
+import { KubeConfigError } from './kubeconfig-error.ts'
+
+type Access = Pick<ClusterAccess, 'cluster' | 'server' | 'files' | 'context'>
+
+const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/
+const CODES_OF_DISTRUST = new Set([
+  'CERT_SIGNATURE_FAILURE',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
+/** Refuses what is no certificate: Node passes over it without a word, and then says of every server that it cannot be trusted. */
+export function checkAuthority(access: Access): void {
+  const { cluster, server, files, context } = access
+  if (cluster.skipTLSVerify || server.startsWith('http:')) return
+  const { caFile, caData } = cluster
+  const fail = (why: string, cause?: unknown): never => {
+    throw new KubeConfigError(`${fieldOf(access)} ${why}`, { files, context, cause })
+  }
+  if (caFile) {
+    try {
+      if (!isCertificate(readFileSync(caFile))) fail(`(${caFile}) holds no certificate: it must be PEM`)
+    } catch (error) {
+      if (error instanceof KubeConfigError) throw error
+      fail(`cannot be read (${describeCause(error)}): mend the path, or give certificate-authority-data in its place`, error)
+    }
+  } else if (caData) {
+    if (!BASE64.test(caData)) fail('is no base64: it must be a certificate in PEM, and that in base64')
+    if (!isCertificate(Buffer.from(caData, 'base64'))) fail('holds no certificate: it must be one in PEM, and that in base64')
+  }
+}
+
+function isCertificate(content: Buffer): boolean {
+  try {
+    return content.includes('-----BEGIN CERTIFICATE-----') && new X509Certificate(content).raw.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** What a server is trusted by. */
+export interface Trust {
+  /** Why one is not. */
+  distrust: string
+  /** What to do then. */
+  hint: string
+}
+
+export function trustOf(access: Access): Trust {
+  const { cluster, server } = access
+  const who = `the certificate of ${URL.parse(server)?.host ?? server} is not signed by`
+  const { caFile, caData } = cluster
+  if (!caFile && !caData) {
+    return {
+      distrust: `${who} an authority that this machine trusts, and ${fieldOf(access)} names no other`,
+      hint: 'give the cluster its certificate-authority-data, as whoever set it up has it; --context and --cluster name another',
+    }
+  }
+  return {
+    distrust: `${who} ${fieldOf(access)}${caFile ? ` (${caFile})` : ''}`,
+    hint: 'the cluster may have been set up anew: get its kubeconfig again; --context and --cluster name another cluster',
+  }
+}
+
+/** Whether a connection failed for the certificate of its other end. */
+export function isDistrust(error: unknown): boolean {
+  return error instanceof Error && CODES_OF_DISTRUST.has(String((error as NodeJS.ErrnoException).code))
+}
+
+function fieldOf({ cluster, files }: Access): string {
+  const field = cluster.caData && !cluster.caFile ? 'certificate-authority-data' : 'certificate-authority'
+  return `${field} of cluster ${cluster.name} in ${files.length === 0 ? 'the service account' : files.join(', ')}`
+}
