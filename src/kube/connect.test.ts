@@ -232,6 +232,20 @@ test('a token file that is missing or empty is an error, not an anonymous reques
   expect((await failure(connectAs({ tokenFile: 'token' }))).message).toMatch(/token file .* of user u is empty/)
 })
 
+test('a token with a line break in it is named by its place, and not shown', async () => {
+  folder.write('token', 'SEC\nRET')
+  const messages = [
+    (await failure(connectAs({ token: 'SEC\nRET' }))).message,
+    (await failure(connectAs({ tokenFile: 'token' }))).message,
+  ]
+  const why = 'the token has a line break in it, or another character that none has: write it in one line'
+  expect(messages).toEqual([
+    `token in ${folder.path}/config of user u: ${why}`,
+    `token file ${folder.path}/token of user u: ${why}`,
+  ])
+  await (await connectAs({ token: 't\n' })).client.get('/')
+})
+
 test('a token file that cannot be read for a moment leaves the token that was read before', async () => {
   folder.write('token', 'first')
   let atMs = 0

@@ -42,7 +42,7 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
     const renewed = await secret?.get()
     const credential: Credential = {
       tls: tlsIdentity(options, renewed, access),
-      headers: { ...authorization(options, renewed), ...impersonated },
+      headers: { ...checkedAuthorization(options, renewed, access), ...impersonated },
     }
     if (renewed !== undefined) issued.set(credential, renewed)
     return credential
@@ -179,6 +179,28 @@ function tlsIdentity(options: RequestOptions, renewed: PluginCredential | undefi
 /** client-node gives one PEM text or buffer, never the lists that Node would take. */
 function material(value: unknown): string | Buffer | undefined {
   return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined
+}
+
+/** What a header cannot carry, the transport would refuse in words that name no place. */
+const OUTSIDE_HEADERS = /[^\t\u0020-\u007e\u0080-\u00ff]/
+
+function checkedAuthorization(
+  options: RequestOptions,
+  renewed: PluginCredential | undefined,
+  access: ClusterAccess,
+): Record<string, string> {
+  const headers = authorization(options, renewed)
+  if (!OUTSIDE_HEADERS.test(headers['authorization'] ?? '')) return headers
+  const { user, files, tokenFile, exec } = access
+  const place = tokenFile
+    ? `token file ${tokenFile}`
+    : exec
+      ? `credential plugin ${exec.command}`
+      : `token in ${files.join(', ')}`
+  throw new KubeConfigError(
+    `${place} of user ${user.name}: the token has a line break in it, or another character that none has: write it in one line`,
+    access,
+  )
 }
 
 function authorization(options: RequestOptions, renewed: PluginCredential | undefined): Record<string, string> {
