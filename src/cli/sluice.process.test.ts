@@ -98,6 +98,12 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['status', '--grace', '5s'],
       'error: unknown option \'--grace\'\nRun "sluice status --help" for its usage.\n',
     ],
+    [
+      'an empty kubeconfig, as of a variable that was not set',
+      ['status', '--kubeconfig', ''],
+      "error: option '--kubeconfig <file>' argument '' is invalid. It is empty: name one, or leave the flag out.\n",
+    ],
+    ['an empty user to be', ['cleanup', '--as', ''], "error: option '--as <user>' argument '' is invalid. It is empty"],
     ['a namespace that is none', ['cleanup', '--namespace', 'Shop'], "argument 'Shop' is invalid."],
     ['escape sequences in a namespace', ['plan', '-n', '\u001B[31m', 'sts/web'], String.raw`argument '\u001b[31m' is invalid.`],
     ['escape sequences in a format', ['plan', '-o', '\u001B[31mx'], String.raw`argument '\u001b[31mx' is invalid. Allowed`],

@@ -12,18 +12,24 @@ function namespaceName(text: string): string {
   return text
 }
 
+/** A variable that was not set must not stand for the default: it may be another cluster, or the rights of another. */
+function given(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave the flag out.')
+  return text
+}
+
 /** kubectl's own flags, under kubectl's own names. */
 export function addClusterFlags(command: Command): Command {
   return command
     .optionsGroup('Cluster:')
     .option('-n, --namespace <name>', "namespace (default: the context's)", namespaceName)
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)')
-    .option('--cluster <name>', 'cluster of the kubeconfig')
-    .option('--user <name>', 'user of the kubeconfig')
-    .option('--as <user>', 'impersonate this user')
+    .option('--context <name>', 'context of the kubeconfig', given)
+    .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)', given)
+    .option('--cluster <name>', 'cluster of the kubeconfig', given)
+    .option('--user <name>', 'user of the kubeconfig', given)
+    .option('--as <user>', 'impersonate this user', given)
     .option('--as-group <group>', 'impersonate this group, repeatable', collect)
-    .option('--as-uid <uid>', 'impersonate this UID')
+    .option('--as-uid <uid>', 'impersonate this UID', given)
     .option('--request-timeout <duration>', 'for each call to the API server (default: 15s; 0 is the default too)')
 }
 
