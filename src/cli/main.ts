@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import { invocationOf } from './invocation.ts'
 import { createProgram } from './program.ts'
+import { inert } from './output/inert.ts'
 import { reportFailure } from './report-failure.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
 import { usageHint } from './usage-hint.ts'
@@ -29,7 +30,7 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       const [first = ''] = invocation.args
       // kubectl takes its own flags before the command too.
       if (error.code === 'commander.unknownOption' && first.startsWith('-'))
-        terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${first} …\n`)
+        terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${inert(first)} …\n`)
       return error.exitCode === 0 ? EXIT.done : EXIT.usage
     }
     const failure = failureOf(error, { touched: false })

@@ -108,6 +108,7 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     ['escape sequences in a namespace', ['plan', '-n', '\u001B[31m', 'sts/web'], String.raw`argument '\u001b[31m' is invalid.`],
     ['escape sequences in a format', ['plan', '-o', '\u001B[31mx'], String.raw`argument '\u001b[31mx' is invalid. Allowed`],
     ['escape sequences in a flag', ['plan', '--\u001B[31mx'], String.raw`error: unknown option '--\u001b[31mx'`],
+    ['escape sequences before a command', ['--\u001B[31mx', 'plan'], String.raw`sluice COMMAND --\u001b[31mx …`],
     ['escape sequences in a command', ['\u001B[31mx'], String.raw`error: unknown command '\u001b[31mx'`],
     ['a namespace of two lines', ['plan', '-n', 'a\nerror: b', 'sts/web'], "argument 'a error: b' is invalid."],
     ['a workload that status cannot have', ['status', 'svc/web'], 'error: "svc/web": sluice cannot upgrade a svc'],
