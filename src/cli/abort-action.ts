@@ -1,6 +1,6 @@
 import type { OpenRuns } from '../engine/open-runs.ts'
 import type { RunRequest } from '../engine/run.ts'
-import type { SeenLease } from '../engine/watch-owner.ts'
+import type { SeenLease } from '../engine/ownership.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { abortInterrupted } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'

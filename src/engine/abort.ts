@@ -5,7 +5,7 @@ import { RunError } from './errors.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { PreparedRun } from './run.ts'
 import { prepareRun } from './run.ts'
-import type { SeenLease } from './watch-owner.ts'
+import type { SeenLease } from './ownership.ts'
 
 export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
   open: OpenRuns

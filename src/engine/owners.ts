@@ -3,13 +3,12 @@ import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { leaseName } from './lease.ts'
 import type { Order } from './order.ts'
-import type { Ownership } from './ownership.ts'
+import type { Ownership, SeenLease } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import { readLease } from './read-lease.ts'
 import type { RunPorts } from './request.ts'
 import { token } from './token.ts'
 import type { AssessedWorkload } from './planning.ts'
-import type { SeenLease } from './watch-owner.ts'
 import type { World } from './world.ts'
 
 /** The Leases of all workloads of a run. */
@@ -58,18 +57,19 @@ export async function takeOwners({
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
   const watched = new Map(seen)
-  let watching: Promise<void> | undefined
+  let looking: Promise<void> | undefined
   const release: Owners['release'] = async (ending) =>
     void (await Promise.all(Array.from(held.values(), (ownership) => ownership.release(ending))))
 
   /** Found by simulation (seed 20022253): those of a run that died were waited out one after another, 16 s for each of its bare pods. */
-  async function watchOthers(): Promise<void> {
-    const leases = world.workloads.map(({ workload }) => leaseName(workload.ref)).filter((lease) => !watched.has(lease))
-    for (const lease of leases) {
+  async function lookAhead(from: AssessedWorkload): Promise<void> {
+    for (const { workload } of world.workloads.slice(world.workloads.indexOf(from) + 1)) {
+      const lease = leaseName(workload.ref)
       if (signal.aborted) return
+      if (watched.has(lease)) continue
       try {
         const record = await readLease(client, namespace, lease)
-        if (record !== undefined) watched.set(lease, { record, since: clock.now() })
+        if (record !== undefined) watched.set(lease, { record, since: clock.now(), once: true })
       } catch {
         // It is read when its turn comes, and so are the others.
         return
@@ -80,7 +80,7 @@ export async function takeOwners({
   try {
     for (const assessed of world.workloads) {
       const lease = leaseName(assessed.workload.ref)
-      await watching
+      await looking
       const ownership = await takeOwnership({
         client,
         clock,
@@ -92,7 +92,7 @@ export async function takeOwners({
         seen: watched.get(lease),
         onWaiting(holder, remainingMs) {
           waited = true
-          watching ??= watchOthers()
+          looking ??= lookAhead(assessed)
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })
         },
         onRegained: () => world.store.refresh(),

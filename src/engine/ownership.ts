@@ -35,6 +35,14 @@ export interface Ownership {
   release(ending?: { isDone(order: Order): boolean }): Promise<void>
 }
 
+/** A Lease that is held, and since when (on the clock) nobody has renewed it. */
+export interface SeenLease {
+  record: LeaseRecord
+  since: number
+  /** It was not looked at again: that it was renewed meanwhile says that its owner lived, and not that it does. */
+  once?: true
+}
+
 export interface OwnershipOptions {
   client: KubeClient
   clock: Clock
@@ -46,7 +54,7 @@ export interface OwnershipOptions {
   epochFloor: number
   signal: AbortSignal
   /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
-  seen?: { record: LeaseRecord; since: number } | undefined
+  seen?: SeenLease | undefined
   onWaiting(holder: string, remainingMs: number): void
   /**
    * It had run out, as after a stall of this process, and nobody else has taken it: it counts as held again once this has
@@ -68,20 +76,22 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   const { client, clock, namespace, lease, holder, epochFloor, signal } = options
   const path = leasePath(namespace, lease)
   const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
-  let watched = options.seen
+  let watched: OwnershipOptions['seen'] = options.seen
 
   for (;;) {
     signal.throwIfAborted()
     const found = await readLeasePatiently({ ...options, name: lease })
     if (found !== undefined && found.holder !== '' && found.holder !== holder) {
-      if (watched !== undefined && isRenewed(watched.record, found)) {
+      const renewed = watched !== undefined && isRenewed(watched.record, found)
+      if (renewed && watched?.once !== true) {
         throw new RunError(
           'conflict',
           `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it`,
           { holder: found.holder },
         )
       }
-      watched = { record: found, since: watched?.since ?? clock.now() }
+      // Renewed since it was seen, once: its owner may be at its end by now, and give its Leases back one after another.
+      watched = { record: found, since: renewed ? clock.now() : (watched?.since ?? clock.now()) }
       const remainingMs = watched.since + found.durationMs + PAUSE_MS - clock.now()
       if (remainingMs > 0) {
         options.onWaiting(found.holder, remainingMs)

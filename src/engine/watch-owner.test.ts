@@ -4,7 +4,7 @@ import { LEASE_DURATION_MS, leaseRecord } from './lease.ts'
 import { ORDER_ANNOTATION } from './order.ts'
 import { takeOwnership } from './ownership.ts'
 import { createLeaseServer } from './testing/lease-server.ts'
-import type { SeenLease } from './watch-owner.ts'
+import type { SeenLease } from './ownership.ts'
 import { watchOwner } from './watch-owner.ts'
 
 const owner = { holderIdentity: 'owner', leaseTransitions: 3, renewTime: '0' }

@@ -2,16 +2,11 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Clock } from '../ports/clock.ts'
 import { pause } from '../kube/pause.ts'
 import type { LeaseRecord } from './lease.ts'
+import type { SeenLease } from './ownership.ts'
 import { isRenewed, PAUSE_MS } from './ownership.ts'
 import { readLeasePatiently } from './read-lease.ts'
 
 const LOOK_EVERY_MS = 1_000
-
-/** A Lease that is held, and since when (on the clock) nobody has renewed it. */
-export interface SeenLease {
-  record: LeaseRecord
-  since: number
-}
 
 export interface WatchOwnerOptions {
   client: KubeClient

@@ -145,7 +145,7 @@ describeOnCluster('workloads, with the rights of deploy/rbac.yaml', (cluster) =>
       const [refusal] = workload.assess(v2, []).refusals
       expect(refusal).toMatchObject({ code: 'update-strategy' })
       const pods = await podsOf('rolling')
-      const patch = /-p '([^']+)'/.exec(refusal!.hint!)![1]!
+      const patch = /-p '([^']+)'/.exec(refusal!.command!)![1]!
       await api.patch(kind, 'rolling', ns, JSON.parse(patch))
       await api.waitForObject(kind, 'rolling', ns, ({ metadata, status }) => status.observedGeneration === metadata.generation)
       await api.waitFor(
