@@ -67,5 +67,8 @@ export function followInput({ context }: From): RelocateInput {
 }
 
 export function settleInput(settlement: SettleInput['settlement']): (from: From) => SettleInput {
-  return ({ context }) => ({ ...targetsInput({ context }), settlement })
+  return ({ context }) => {
+    const { address } = context
+    return { ...targetsInput({ context }), settlement, ...(address === undefined ? {} : { address }) }
+  }
 }

@@ -49,6 +49,8 @@ export interface RelocateInput extends TargetsInput {
 export interface SettleInput extends TargetsInput {
   /** `restore`: the intent; `closed`: nothing is open any more; `abandoned`: left out, for a person. */
   settlement: 'restore' | 'closed' | 'abandoned'
+  /** Where its targets are found: by that it is known who comes in its place. */
+  address?: string
 }
 
 /** `unknown`: it may or may not have happened, or could not be asked; `message` says why. */

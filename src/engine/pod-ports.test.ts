@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { StoreAnswer } from '../../machines/pod-upgrade/ports.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { Journal } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
@@ -50,6 +51,19 @@ test('nothing is written to the ledger without the Lease', async () => {
     } as unknown as PodPortOptions).settle({ uid: pod.uid, targets: [], settlement: 'restore' })
   expect([(await settle(false)).kind, written]).toEqual(['unknown', []])
   expect([(await settle(true)).kind, written]).toEqual(['stored', ['restore']])
+})
+
+// Found by simulation: the pod that had come back to the old address was put back where nobody was.
+test('what is settled is kept with the address that its entries mean, whatever it was enrolled with', async () => {
+  const pod = testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] })
+  const written: LedgerEntry[] = []
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries: new Map() }, put: async (entry: LedgerEntry) => void written.push(entry) },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'abandoned', address: '10.0.0.9' })
+  expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
 })
 
 test('nothing is sent without the Lease', async () => {

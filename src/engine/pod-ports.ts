@@ -71,15 +71,13 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function enter(
     uid: string,
     targets: JournalTarget[],
-    state: EntryState,
-    former?: FormerPod,
+    known: { state: EntryState; address?: string; before?: FormerPod },
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
     try {
-      const before = ledger.ledger.entries.get(uid)?.before ?? former
-      const entry = { ...ledgerEntry(options.podOf(uid), targets), ...(before ? { before } : {}), state }
-      await ledger.put(state === 'open' ? entry : { ...entry, ...enrolledAddress(uid) }, () => {
+      const before = ledger.ledger.entries.get(uid)?.before ?? known.before
+      await ledger.put({ ...ledgerEntry(options.podOf(uid), targets), ...known, ...(before ? { before } : {}) }, () => {
         if (!options.isOwned(uid)) throw new Error(NOT_HELD.message)
       })
       return { kind: 'stored' }
@@ -88,18 +86,12 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  /** Where its targets were found, whatever address the pod has by now: by that it is known to have moved. */
-  function enrolledAddress(uid: string): Partial<LedgerEntry> {
-    const address = ledger.ledger.entries.get(uid)?.address
-    return address === undefined ? {} : { address }
-  }
-
   return {
     snapshot: ({ pod }) => traffic.snapshot(pod),
     async rehearse({ pod, wanted }) {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },
-    enroll: ({ uid, pod, wanted, targets }) => enter(uid, targets, 'open', formerPod(pod, wanted)),
+    enroll: ({ uid, pod, wanted, targets }) => enter(uid, targets, { state: 'open', before: formerPod(pod, wanted) }),
     store: write,
     async read({ uid }) {
       try {
@@ -116,7 +108,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
-    settle: ({ uid, targets, settlement }) => enter(uid, targets, settlement),
+    settle: ({ uid, targets, settlement, address }) =>
+      enter(uid, targets, { state: settlement, ...(address === undefined ? {} : { address }) }),
   }
 }
 
