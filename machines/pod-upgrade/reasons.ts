@@ -11,6 +11,8 @@ const targetsOf = ({ record }: PodContext): string =>
     .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
     .join(', ')
 
+const storedImages = ({ pod }: PodContext): string => pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
+
 /** For what comes over a pod that was being rolled back: why it was stays said. */
 const relapse = ({ reason, record }: PodContext): string =>
   record?.rollback === undefined ? '' : `${reason}; and back on its former images: `
@@ -37,13 +39,13 @@ export const reasons = {
   drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
   reclaimed: ({ traffic }) => `an operator had it out of rotation in part, and has put it back meanwhile: ${traffic?.reclaimed}`,
   notEmpty: ({ traffic }) => {
-    const again = traffic?.state === 'in' ? 'the load balancer has confirmed the drain, and yet reads as before: ' : ''
+    const again = traffic?.state === 'in' ? 'it was drained, and reads as in rotation all the same: ' : ''
     return `not empty in time: ${again}${traffic?.detail ?? 'the load balancer could not be read'}`
   },
   backMeanwhile: ({ traffic }) => `it was put back while its images could not be patched: ${traffic?.detail}`,
   notPatched: (c) => `the images could not be patched${because(c)}`,
   rewritten: (c) =>
-    `${relapse(c)}the stored images are not the ones asked for (${c.pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): an admission webhook or somebody else has rewritten them`,
+    `${relapse(c)}the stored images are not the ones asked for (${storedImages(c)}): an admission webhook or somebody else has rewritten them`,
   notRestarted: (c) =>
     `${relapse(c)}no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
   hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,
@@ -54,7 +56,7 @@ export const reasons = {
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
   patchedElsewhere: (c) =>
-    `somebody has given it other images while it was out (${c.pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')}): ` +
+    `somebody has given it other images while it was out (${storedImages(c)}): ` +
     'nothing has proven what runs now, and it is not put back so',
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   inDoubt: (c) =>

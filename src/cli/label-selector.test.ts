@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
-import { selectorProblem } from './label-selector.ts'
+import { readSelector } from './label-selector.ts'
 
 test.each([
-  'app=web',
-  'app==web,tier!=cache',
-  ' app = web , !canary ',
-  '! canary',
-  'app',
-  'app=',
-  'a!=,b',
-  'app in (web, api)',
-  'app in(web)',
-  'app notin (,)',
-  'app in ()',
-  'app in (web,)',
-  'app in (,web)',
-  'app in (a,,b)',
-  'in in (in)',
-  'notin',
-  'a=in,b=notin',
-  'app.kubernetes.io/name=web-1.2_3',
-  'generation>3,generation<7',
-  `a=${'x'.repeat(63)}`,
-])('%s is one', (text) => {
-  expect(selectorProblem(text)).toBeUndefined()
+  ['app=web', ['app']],
+  ['app==web,tier!=cache', ['app', 'tier']],
+  [' app = web , !canary ', ['app', 'canary']],
+  ['! canary', ['canary']],
+  ['app', ['app']],
+  ['app=', ['app']],
+  ['a!=,b', ['a', 'b']],
+  ['app in (web, api)', ['app']],
+  ['app in(web)', ['app']],
+  ['app notin (,)', ['app']],
+  ['app in ()', ['app']],
+  ['app in (web,)', ['app']],
+  ['app in (,web)', ['app']],
+  ['app in (a,,b)', ['app']],
+  ['in in (in)', ['in']],
+  ['notin', ['notin']],
+  ['a=in,b=notin', ['a', 'b']],
+  ['app.kubernetes.io/name=web-1.2_3', ['app.kubernetes.io/name']],
+  ['generation>3,generation<7', ['generation', 'generation']],
+  [`a=${'x'.repeat(63)}`, ['a']],
+])('%s is one', (text, labels) => {
+  expect(readSelector(text)).toEqual({ labels })
 })
 
 test.each([
@@ -47,5 +47,5 @@ test.each([
   ['a>b', '> compares with a whole number, and not with "b"'],
   ['a<-7', '< compares with a whole number, and not with "-7"'],
 ])('%s is none', (text, problem) => {
-  expect(selectorProblem(text)).toBe(problem)
+  expect(readSelector(text)).toEqual({ problem })
 })

@@ -4,11 +4,13 @@ const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a
 const WORD = /^(?=.{1,63}$)[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/
 
 /**
- * Why the API server would refuse a label selector; undefined where it would not. By the grammar that it reads them with
- * (apimachinery, pkg/labels), which takes more than one would guess: `a in (,b)`, `a notin ()`, `a!=`, and `in` as the name of a label.
+ * The names of the labels that a label selector asks for, or why the API server would refuse it. By the grammar that it
+ * reads them with (apimachinery, pkg/labels), which takes more than one would guess: `a in (,b)`, `a notin ()`, `a!=`, and
+ * `in` as the name of a label.
  */
-export function selectorProblem(text: string): string | undefined {
+export function readSelector(text: string): { labels: string[] } | { problem: string } {
   const tokens = (text.match(TOKEN) ?? []).filter((token) => token.trim() !== '')
+  const labels: string[] = []
   let at = 0
   const isWord = (token: string | undefined): token is string => token !== undefined && !SYMBOL.test(token)
   const expected = (what: string): string =>
@@ -20,6 +22,7 @@ export function selectorProblem(text: string): string | undefined {
     const key = tokens[at]
     if (!isWord(key)) return expected('the name of a label')
     if (!isLabelName(key)) return `${JSON.stringify(key)} cannot be the name of a label`
+    labels.push(key)
     at += 1
     if (isNot || tokens[at] === undefined || tokens[at] === ',') return undefined
     const operator = tokens[at]!
@@ -51,9 +54,9 @@ export function selectorProblem(text: string): string | undefined {
 
   for (;;) {
     const problem = requirement()
-    if (problem !== undefined) return problem
-    if (at === tokens.length) return undefined
-    if (tokens[at] !== ',') return expected('a comma')
+    if (problem !== undefined) return { problem }
+    if (at === tokens.length) return { labels }
+    if (tokens[at] !== ',') return { problem: expected('a comma') }
     at += 1
   }
 }

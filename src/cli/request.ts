@@ -4,11 +4,9 @@ import type { RunRequest, RunSettings } from '../engine/run.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import type { ClusterFlags, RequestFlags } from './flags.ts'
 import { parseImageArgument } from './image-arguments.ts'
-import { selectorProblem } from './label-selector.ts'
+import { readSelector } from './label-selector.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
-
-const BY_REVISION = /(^|,)[\s!]*controller-revision-hash(?![\w./-])/
 
 /** The command line of `upgrade` and `plan`, understood. The namespace and the settings left out come from elsewhere. */
 export interface ParsedRequest {
@@ -84,16 +82,17 @@ function parseSelection(
   }
   if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
   if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
-  else {
-    const problem = selectorProblem(selector)
-    if (problem !== undefined) problems.push(`-l: ${JSON.stringify(selector)} is no label selector: ${problem}`)
-  }
-  // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
-  if (BY_REVISION.test(selector)) {
-    const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
-    problems.push(`-l: controller-revision-hash ${why}: name the workload, or select by another label`)
-  }
+  else problems.push(...selectorProblems(selector))
   return { labelSelector: selector }
+}
+
+function selectorProblems(selector: string): string[] {
+  const read = readSelector(selector)
+  if ('problem' in read) return [`-l: ${JSON.stringify(selector)} is no label selector: ${read.problem}`]
+  // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
+  if (!read.labels.includes('controller-revision-hash')) return []
+  const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
+  return [`-l: controller-revision-hash ${why}: name the workload, or select by another label`]
 }
 
 function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSettings> {

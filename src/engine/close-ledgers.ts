@@ -92,7 +92,7 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
   }
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
-  const idle = ledgers.finished.filter(({ ledger }) => !hasChanged(ledger))
-  const removable = [...ledgers.finished.filter((store) => !idle.includes(store)), ...idle].slice(KEPT - 1)
+  const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
+  const removable = changedFirst.slice(KEPT - 1)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
 }

@@ -5,6 +5,7 @@ import type { ContainerImage } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { MixedWorkload, RunEventBody } from './events.ts'
 import type { AssessedWorkload } from './planning.ts'
+import { imageWords } from '../pods/image-words.ts'
 import type { World } from './world.ts'
 
 /* Templates that a run has changed get the images back that its pods had, so that a pod that is made anew comes up on those. */
@@ -90,7 +91,7 @@ async function putBack(
   const former = formerTemplate(ledger, recorded)
   const put = await workload.putBack(former, set, { signal, isOwned, onProgress })
   if (put.kind === 'left') return put.message
-  onProgress(`back to its former images: ${former.map(({ container, image }) => `${container}=${image}`).join(', ')}`)
+  onProgress(`back to its former images: ${imageWords(former)}`)
   return undefined
 }
 

@@ -3,7 +3,7 @@ import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { ContainerImage, JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -14,6 +14,7 @@ import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
 import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
+import { imageWords } from '../pods/image-words.ts'
 import { assertExists } from '../workloads/assert-exists.ts'
 
 export interface StatusRequest {
@@ -173,7 +174,7 @@ function livePods(
         return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
       const { step, run, attempt, targets, rollback } = read.journal
-      const back = rollback && `; it failed, and is on its way back to ${rollback.map(imageWords).join(' ')}`
+      const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
       const detail = DETAIL[step](targets, pod) + (back ?? '')
       const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? { needsOperator: movedWords(pod, targets) } : {}
       return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail, ...moved }]
@@ -233,8 +234,4 @@ function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[], namespac
             : {}),
         })),
     )
-}
-
-function imageWords({ container, image }: ContainerImage): string {
-  return `${container}=${image}`
 }

@@ -7,6 +7,7 @@ import { displayName } from './resources.ts'
 import { type Difference, describeDifferences, differences } from './template-difference.ts'
 import { ON_DELETE, updateStrategyRefusal } from './update-strategy.ts'
 import { checkImages, livePods, templateImages } from './wanted-images.ts'
+import { imageWords } from '../pods/image-words.ts'
 import type { Assessment } from './workload.ts'
 
 export interface RevisionedWorld {
@@ -127,7 +128,7 @@ function differentRevision(
     return container !== undefined && typeof after === 'string' ? [{ container, image: after }] : []
   })
   const onlyImages = others.length === found.length
-  const command = [...images, ...others].map(({ container, image }) => `${container}=${image}`).join(' ')
+  const command = imageWords([...images, ...others])
   return {
     code: 'revision-differs',
     message: `${podNames(pods)}: the template of ${owner} differs from what they were made from in more than the images of this upgrade, and they would count as updated without it: ${description}`,

@@ -12,6 +12,16 @@ function collector() {
   return { write: (more: string) => void (text += more), text: () => text }
 }
 
+const facts = {
+  plan: samplePlan,
+  startedAt: 'a',
+  finishedAt: 'b',
+  warnings: [],
+  mixed: [],
+  undoCommands: [],
+  resumeCommand: 'c',
+}
+
 const report = runReport({
   result: runResult({
     outcome: 'deadline',
@@ -108,15 +118,6 @@ test('a run that is paused does not go on by its command alone', () => {
 
 test('where another run has the workload, its end comes first', () => {
   const result = runResult({ run: '', outcome: 'conflict', reason: 'another run has this workload', holder: 'host_7' })
-  const facts = {
-    plan: samplePlan,
-    startedAt: 'a',
-    finishedAt: 'b',
-    warnings: [],
-    mixed: [],
-    undoCommands: [],
-    resumeCommand: 'c',
-  }
   const taken = runReport({ ...facts, result, exitCode: 7 })
   expect(taken).toMatchObject({ holder: 'host_7', resumeCommand: 'c' })
   expect(summary(taken, createColors(false)).slice(-2)).toEqual(['Once that run is over:', '  c'])
@@ -153,7 +154,6 @@ To try the same again, once the cause is mended:
 
 test('an abort that leaves pods on different images says how many, and how to bring them together', () => {
   const mixed = [{ workload: 'statefulset/web', upgraded: 1, pods: 3, command: 'sluice upgrade statefulset/web' }]
-  const facts = { plan: samplePlan, startedAt: 'a', finishedAt: 'b', warnings: [], undoCommands: [], resumeCommand: 'c' }
   const aborted = runReport({ ...facts, mixed, result: runResult({ outcome: 'aborted' }), exitCode: 0 })
   expect(aborted).toMatchObject({ mixed })
   expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
@@ -164,18 +164,9 @@ test('an abort that leaves pods on different images says how many, and how to br
 })
 
 test('there is a command to go on with exactly where there is something to go on with', () => {
-  const facts = {
-    result: runResult(),
-    plan: samplePlan,
-    startedAt: 'a',
-    finishedAt: 'b',
-    warnings: [],
-    mixed: [],
-    undoCommands: [],
-    resumeCommand: 'c',
-  }
-  expect(runReport({ ...facts, exitCode: 0 })).not.toHaveProperty('resumeCommand')
-  expect(runReport({ ...facts, exitCode: 130 })).toMatchObject({ resumeCommand: 'c' })
+  const result = runResult()
+  expect(runReport({ ...facts, result, exitCode: 0 })).not.toHaveProperty('resumeCommand')
+  expect(runReport({ ...facts, result, exitCode: 130 })).toMatchObject({ resumeCommand: 'c' })
 })
 
 test('JSON on a terminal has no effect on it, and is the same JSON', () => {

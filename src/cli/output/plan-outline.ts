@@ -1,5 +1,6 @@
 import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
+import { imageWords } from '../../pods/image-words.ts'
 import { inert } from './inert.ts'
 
 /** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
@@ -20,7 +21,7 @@ export function heading({ workloads, namespace, pods, undoes, window }: Plan): s
 }
 
 function wanted(images: Plan['images']): string {
-  return images.length === 0 ? '' : `: ${images.map(({ container, image }) => inert(`${container}=${image}`)).join(' ')}`
+  return images.length === 0 ? '' : `: ${inert(imageWords(images))}`
 }
 
 export function templates(plan: Plan): string[] {

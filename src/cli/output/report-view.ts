@@ -24,7 +24,7 @@ export function runLines(namespace: string, runs: readonly KnownRun[]): string[]
 export function reportLines(report: Report, colors: Colors): string[] {
   const { run, namespace, workloads, images, undoes, startedAt, endedAt, pods, missing, warnings } = report
   const took = endedAt === undefined ? '' : `, took ${formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))}`
-  const request = [...(undoes === undefined ? [] : [`undo of ${undoes}:`]), ...images.map(imageWords)].join(' ')
+  const request = requestWords({ images, ...(undoes === undefined ? {} : { undoes }) })
   const rows = pods.map((pod) => {
     const out = outMs(pod)
     const note = pod.outcome === 'upgraded' ? '' : [pod.reason, pod.missing ?? ''].filter((part) => part !== '').join('; ')
@@ -39,7 +39,7 @@ export function reportLines(report: Report, colors: Colors): string[] {
     ]
   })
   return [
-    `run ${inert(run)} of ${inert(workloads.join(', '))} in namespace ${inert(namespace)}${request === '' ? '' : `: ${inert(request)}`}`,
+    `run ${inert(run)} of ${inert(workloads.join(', '))} in namespace ${inert(namespace)}: ${inert(request)}`,
     `${paint(toneOf(report.outcome), colors)(runOutcome(report))}: ${inert(report.reason)}`,
     `began ${inert(startedAt)}${took}`,
     '',
@@ -55,8 +55,4 @@ function section(heading: string, all: readonly string[]): string[] {
 
 function paint(tone: Tone, colors: Colors): (text: string) => string {
   return { good: colors.green, bad: colors.red, warn: colors.yellow, calm: colors.bold }[tone]
-}
-
-function imageWords({ container, image }: { container: string; image: string }): string {
-  return `${container}=${image}`
 }

@@ -7,6 +7,7 @@ import { embeddedJson, html, verbatim } from './markup.ts'
 import { SCRIPT } from './script.ts'
 import { STYLE } from './style.ts'
 import { swimlane } from './swimlane.ts'
+import { imageWords } from '../../pods/image-words.ts'
 import { failuresTable, loadBalancersTable, podDetails, podsTable } from './tables.ts'
 
 /**
@@ -94,10 +95,7 @@ function facts(report: Report): Markup {
   const rows: [string, string][] = [
     ['Run', run === '' ? 'none began' : run],
     ['Namespace', namespace],
-    [
-      undoes === undefined ? 'Images' : `Images, taking back run ${undoes}`,
-      images.map(({ container, image }) => `${container}=${image}`).join(', ') || "the template's own",
-    ],
+    [undoes === undefined ? 'Images' : `Images, taking back run ${undoes}`, imageWords(images) || "the template's own"],
     ['Pods', Array.from(counts, ([outcome, count]) => `${count} ${outcome}`).join(', ') || 'none'],
     ['Started', instant(startedAt)],
     ['Ended', endedAt === undefined ? 'not told' : instant(endedAt)],
