@@ -98,6 +98,13 @@ test('100 requests at once go over 8 connections, and the next ones over the sam
   expect(other.connections()).toBeGreaterThan(8)
 })
 
+test('calls that come one right after the other go over one connection', async () => {
+  const server = await serve()
+  const transport = transportTo(server.url)
+  for (let each = 0; each < 10; each += 1) await transport.send(each % 2 === 0 ? GET : PATCH)
+  expect(server.connections()).toBe(1)
+})
+
 test('open watches take no connection away from calls', async () => {
   const server = await serve()
   server.handle((seen, response) => (seen.url === '/watch' ? response.flushHeaders() : response.end('{}')))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Dispatcher, Pool, ProxyAgent } from 'undici'
 import { isDistrust, type Trust } from './certificate-authority.ts'
 import type { Credential, Credentials, TlsIdentity } from './credential.ts'
@@ -118,14 +119,18 @@ export function createPooledTransport(options: PooledTransportOptions): Transpor
   }
 
   return {
-    send(request) {
-      return exchange(request, ({ calls, leases }, dispatchOptions) =>
+    async send(request) {
+      const answer = await exchange(request, ({ calls, leases }, dispatchOptions) =>
         dispatch({
           dispatcher: request.path.startsWith(LEASES) ? leases : calls,
           options: { ...dispatchOptions, headersTimeout: HEADERS_TIMEOUT_MS, bodyTimeout: BODY_TIMEOUT_MS },
           signal: request.signal,
         }),
       )
+      // undici takes a connection for busy until the next turn of the event loop: a call that comes right after another would
+      // open one of its own, with a handshake.
+      await nextTurn()
+      return answer
     },
 
     stream(request, onLine, onOpen) {
