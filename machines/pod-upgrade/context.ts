@@ -76,6 +76,8 @@ export interface PodContext extends PodUpgradeInput {
   trouble: string | undefined
   /** Refusals or differences in the current state. */
   tries: number
+  /** The deadline had passed when the write was begun: where it comes to nothing, no other follows. */
+  isLastTry: boolean
   outcome: Outcome | undefined
   reason: string
   /** The named deadline that ended it. */

@@ -134,6 +134,48 @@ describe('emptying: not empty in time', () => {
   })
 })
 
+describe('patching: a write that nobody answers, or with 5xx, while reads are answered', () => {
+  const seen = { pod: PODS.before, stored: recorded('drain') }
+
+  async function patching(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('drain') })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+    return drive
+  }
+
+  test('is given up after the deadline, and the pod put back', async () => {
+    const drive = await patching()
+    await keepAnswering(drive, { inspect: OUT, store: UNKNOWN, read: { kind: 'read', seen } }, DEADLINES.drainDeadline - 500)
+    expect(drive.state()).toMatch(/^patching/)
+    await keepAnswering(drive, { inspect: OUT, read: { kind: 'read', seen } }, 1_000)
+    expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+    for (let each = 0; each < 2 && drive.state().startsWith('patching'); each += 1) {
+      await drive.answer(UNKNOWN)
+      await keepAnswering(drive, { inspect: OUT, read: { kind: 'read', seen } }, 1_000)
+    }
+    expect(drive.state()).toBe('readmitting.writing')
+    expect(end(drive)).toMatchObject({
+      outcome: 'failed',
+      deadline: 'drain',
+      reason: 'the images could not be patched: no answer',
+    })
+  })
+
+  test('but an API server that was away for longer than that is asked once more', async () => {
+    const drive = await patching()
+    await drive.answer(UNKNOWN)
+    await keepAnswering(drive, { read: UNKNOWN }, DEADLINES.drainDeadline * 2)
+    expect(drive.state()).toMatch(/^patching/)
+    await keepAnswering(drive, { inspect: OUT, read: { kind: 'read', seen } }, 1_000)
+    expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+    await drive.stored({ ...PODS.witness, generation: 2 })
+    expect(drive.state()).toMatch(/^restarting/)
+  })
+})
+
 test('a deadline that something else has come over is not named any more', async () => {
   const drive = await emptying()
   await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline + 300)
@@ -579,6 +621,20 @@ describe('where a failed pod is rolled back', () => {
       value: 'failed',
       outcome: 'failed',
       reason: expect.stringMatching(/images could not be patched: test failed$/),
+    })
+  })
+
+  test('a rollback that nobody answers is given up after the deadline', async () => {
+    const drive = await rollingBack()
+    const read = { kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } }
+    await keepAnswering(drive, { store: UNKNOWN, read, inspect: OUT }, DEADLINES.drainDeadline - 500)
+    expect(drive.state()).toMatch(/^rollingBack/)
+    await keepAnswering(drive, { store: UNKNOWN, read, inspect: OUT }, 10_000)
+    expect(end(drive)).toMatchObject({
+      value: 'failed',
+      outcome: 'failed',
+      deadline: 'drain',
+      reason: expect.stringMatching(/images could not be patched: no answer$/),
     })
   })
 

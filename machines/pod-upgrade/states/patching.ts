@@ -21,7 +21,7 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
-        { target: 'writing' },
+        { target: 'writing', actions: 'noteLastTry' },
       ],
     },
     ...writing('recordPatched', 'patched', 'confirming'),
@@ -73,6 +73,13 @@ export const patching = podSetup.createStateConfig({
           guard: 'isInterrupted',
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
+        },
+        // Not answered, or with 5xx, as by a webhook that is down: not for ever. But an API server that was away for longer
+        // than that is tried once it is back.
+        {
+          guard: 'isLastTry',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
         },
         { target: 'pausing' },
       ],

@@ -11,7 +11,12 @@ export const rollingBack = podSetup.createStateConfig({
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    ready: { always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }] },
+    ready: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { target: 'writing', actions: 'noteLastTry' },
+      ],
+    },
     ...writing('recordRollback', 'patched', 'confirming'),
     // As in `patching`: a load balancer may have been reloaded since, which drains it again by itself.
     confirming: inspecting(),
@@ -40,6 +45,12 @@ export const rollingBack = podSetup.createStateConfig({
           guard: 'isRejectedForGood',
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack' } },
+        },
+        // As in `patching`.
+        {
+          guard: 'isLastTry',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
         },
         { target: 'pausing' },
       ],
