@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { PodView, ReadJournal } from '../../src/pods/glossary.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
-import { DEADLINES, createDrive } from './testing/drive.ts'
+import { DEADLINES, LAST_TRIES_MS, createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
 import { TARGET, V1 } from './testing/world.ts'
@@ -174,7 +174,7 @@ test('refused again and again: failed, after five tries', async () => {
 
 test('never known to be stored: failed at the restore deadline', async () => {
   const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
-  for (let passed = 0; passed < DEADLINES.restoreDeadline + 500; passed += 50) {
+  for (let passed = 0; passed < DEADLINES.restoreDeadline + LAST_TRIES_MS; passed += 50) {
     if (drive.calling() === 'store') await drive.answer(UNKNOWN)
     if (drive.calling() === 'read') await drive.answer(read(recorded('drain', { epoch: 1 })))
     await drive.pass(50)

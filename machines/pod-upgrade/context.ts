@@ -74,10 +74,8 @@ export interface PodContext extends PodUpgradeInput {
   answer: string | undefined
   /** What the last port call had to say against it, for a person. */
   trouble: string | undefined
-  /** Refusals or differences in the current state. */
+  /** Refusals, differences, or writes after the deadline that came to nothing, in the current state. */
   tries: number
-  /** The deadline had passed when the write was begun: where it comes to nothing, no other follows. */
-  isLastTry: boolean
   outcome: Outcome | undefined
   reason: string
   /** The named deadline that ended it. */

@@ -43,7 +43,6 @@ export const podUpgradeMachine = podSetup.createMachine({
     answer: undefined,
     trouble: undefined,
     tries: 0,
-    isLastTry: false,
     outcome: undefined,
     reason: '',
     deadline: undefined,

@@ -146,7 +146,7 @@ export const podSetup = setup({
     keepsJournal: ({ context }) => !context.gone && context.pod.finished && !context.pod.deleting && isOpen(context.stored),
     isDecided: ({ context }) => context.outcome !== undefined,
     isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
-    isLastTry: ({ context }) => context.isLastTry,
+    isOverdue: ({ context }) => context.expired !== undefined && context.tries >= MOST_REJECTIONS,
     isTooDifferent: ({ context }) => context.tries >= MOST_DIFFERENCES,
     hasLateCall: ({ context }) => context.lateCall,
     mayStillChange: ({ context }) => context.lateCall || context.traffic?.pending === true,
@@ -178,11 +178,10 @@ export const podSetup = setup({
     markGone: assign({ gone: true }),
     markInterrupted: assign({ interrupted: true }),
 
-    begin: assign({ tries: 0, isLastTry: false, expired: undefined, trouble: undefined, answer: undefined }),
+    begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
     takePlace: assign({ admitted: true }),
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
-    noteLastTry: assign({ isLastTry: ({ context }) => context.expired !== undefined }),
     forgetLateCall: assign({ lateCall: false }),
     /** It is closed: with it goes how its upgrade was to end. */
     forgetRecord: assign({ record: undefined, outcome: undefined, reason: '', deadline: undefined }),
@@ -220,6 +219,10 @@ export const podSetup = setup({
         lateCall,
         ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
       }
+    }),
+    /** A refusal is counted with its answer. */
+    countLateTry: assign({
+      tries: ({ context: { tries, expired, answer } }) => tries + (expired !== undefined && answer !== 'rejected' ? 1 : 0),
     }),
     takeReading: assign(({ event }) => ({ traffic: (event as unknown as { output: TrafficReading }).output, answer: 'read' })),
     takeSnapshot: assign(({ context, event }) => {

@@ -16,6 +16,7 @@ export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
  * A guarded write to the pod. Whatever does not clearly succeed is read anew, and `deciding` (given by the state that
  * uses this) goes by what is stored then: never resent blindly, never taken for done. Before the next try, of which
  * `again` is the first state, there is a pause: where reads succeed and writes do not, nothing else would slow it down.
+ * After the deadline some tries more: an API server that was away for longer than that may be back.
  */
 export function writing(recording: Recording, stored: string, again = 'writing') {
   return {
@@ -31,7 +32,10 @@ export function writing(recording: Recording, stored: string, again = 'writing')
       },
     }),
     written: podSetup.createStateConfig({
-      always: [{ guard: 'isStored', target: stored }, { target: 'rereading' }],
+      always: [
+        { guard: 'isStored', target: stored },
+        { target: 'rereading', actions: 'countLateTry' },
+      ],
     }),
     rereading: podSetup.createStateConfig({
       invoke: { id: 'read', src: 'read', input: uidInput, onDone: { target: 'reread', actions: 'takeAnswer' }, onError: BUG },

@@ -30,14 +30,14 @@ export const claiming = podSetup.createStateConfig({
       always: [
         ...MEANWHILE,
         {
+          guard: 'isOverdue',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notClaimed', deadline: 'restore' } },
+        },
+        {
           guard: 'isRejectedForGood',
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notClaimed' } },
-        },
-        {
-          guard: 'isExpired',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notClaimed', deadline: 'restore' } },
         },
         { target: 'pausing' },
       ],

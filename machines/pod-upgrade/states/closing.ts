@@ -51,7 +51,6 @@ export const closing = podSetup.createStateConfig({
         { guard: 'isRecorded', target: 'closed' },
         // An open restore intent on a pod that is in: the next run finds it so, and closes it.
         { guard: 'isRejectedForGood', target: 'closed' },
-        { guard: 'isExpired', target: 'closed' },
         { target: 'pausing' },
       ],
     },

@@ -50,14 +50,14 @@ export const draining = podSetup.createStateConfig({
         },
         { guard: 'isMoved', target: '#pod.checking' },
         {
+          guard: 'isOverdue',
+          target: '#pod.closing',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded', deadline: 'drain' } },
+        },
+        {
           guard: 'isRejectedForGood',
           target: '#pod.closing',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded' } },
-        },
-        {
-          guard: 'isExpired',
-          target: '#pod.closing',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotRecorded', deadline: 'drain' } },
         },
         { target: 'pausing' },
       ],

@@ -21,7 +21,7 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
         },
-        { target: 'writing', actions: 'noteLastTry' },
+        { target: 'writing' },
       ],
     },
     ...writing('recordPatched', 'patched', 'confirming'),
@@ -64,6 +64,12 @@ export const patching = podSetup.createStateConfig({
         { guard: 'isRecorded', target: 'patched' },
         { guard: 'isVanished', target: '#pod.settling' },
         { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
+        // Not answered, or with 5xx, as by a webhook that is down.
+        {
+          guard: 'isOverdue',
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
+        },
         {
           guard: 'isRejectedForGood',
           target: '#pod.readmitting',
@@ -73,13 +79,6 @@ export const patching = podSetup.createStateConfig({
           guard: 'isInterrupted',
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
-        },
-        // Not answered, or with 5xx, as by a webhook that is down: not for ever. But an API server that was away for longer
-        // than that is tried once it is back.
-        {
-          guard: 'isLastTry',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
         },
         { target: 'pausing' },
       ],

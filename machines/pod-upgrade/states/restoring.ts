@@ -32,14 +32,14 @@ const JUDGED = [
 
 const GIVEN_UP = [
   {
+    guard: 'isOverdue',
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded', deadline: 'restore' } },
+  },
+  {
     guard: 'isRejectedForGood',
     target: '#pod.needsOperator',
     actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded' } },
-  },
-  {
-    guard: 'isExpired',
-    target: '#pod.needsOperator',
-    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded', deadline: 'restore' } },
   },
 ] as const
 

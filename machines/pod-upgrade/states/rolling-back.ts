@@ -12,10 +12,7 @@ export const rollingBack = podSetup.createStateConfig({
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     ready: {
-      always: [
-        { guard: 'isVanished', target: '#pod.settling' },
-        { target: 'writing', actions: 'noteLastTry' },
-      ],
+      always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }],
     },
     ...writing('recordRollback', 'patched', 'confirming'),
     // As in `patching`: a load balancer may have been reloaded since, which drains it again by itself.
@@ -42,15 +39,14 @@ export const rollingBack = podSetup.createStateConfig({
         { guard: 'isRecorded', target: 'patched' },
         { guard: 'isVanished', target: '#pod.settling' },
         {
+          guard: 'isOverdue',
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+        },
+        {
           guard: 'isRejectedForGood',
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack' } },
-        },
-        // As in `patching`.
-        {
-          guard: 'isLastTry',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
         },
         { target: 'pausing' },
       ],

@@ -31,6 +31,8 @@ export const DEADLINES = {
   restoreDeadline: 70_000,
   settleDeadline: 670_000,
 }
+/** In which the writes after a deadline are made that are the last. */
+export const LAST_TRIES_MS = 3_000
 export const DELAYS = { retry: 250, poll: 100, settle: 2_000, quiet: 35_000, readyFor: 5_000, lateArrival: 20_000 }
 const STEP_MS = 50
 
