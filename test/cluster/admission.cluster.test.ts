@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
+import { holdBehindHaproxy } from './held-request.ts'
 import { onceEach, traceOf } from './judge.ts'
 import type { KubeObject } from './kube-api.ts'
 import { statefulSet } from './manifests.ts'
@@ -139,5 +140,49 @@ describeOnCluster('admission', (cluster) => {
     expect(stdout + stderr).toContain(
       'the dry run came back with other images (app=mirror.example/app:v2): an admission webhook rewrites them',
     )
+  })
+
+  it('where a webhook dies in the middle the drained pod is a person’s in time, and the same command goes on', async () => {
+    const { namespace, haproxy, start: run, upgrade, effects } = await start('admission-outage')
+    const held = await holdBehindHaproxy(bed!, 'web-1')
+    const flags = ['--drain-deadline', '15s', '--restore-deadline', '3s']
+    const first = run(['upgrade', ...TO_V2, ...flags])
+    await first.seen(({ type, ...event }) => type === 'podState' && 'to' in event && event.to === 'emptying')
+    const webhook = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: WEBHOOK },
+      webhooks: [
+        {
+          name: 'scan.sluice.example',
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
+          // Nobody listens there.
+          clientConfig: { url: `https://127.0.0.1:${WEBHOOK_PORT}/` },
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods'] }],
+        },
+      ],
+    }
+    await create(webhook)
+    await cluster().api.waitFor('the webhook to fail', dryRun, (answer) => answer.includes('failed calling webhook'))
+    expect(await held.end()).toBe(200)
+
+    const { code, result, stderr } = await first.exit
+    expect(code, stderr).toBe(8)
+    expect(result!.pods.map(({ pod, outcome, out }) => ({ pod, outcome, out }))).toEqual([
+      { pod: 'web-1', outcome: 'needsOperator', out: true },
+      { pod: 'web-0', outcome: 'unchanged', out: false },
+    ])
+    expect(result!.reason).toContain('failed calling webhook')
+    expect(effects()).toEqual({ 'web-1': ['drain'] })
+    expect(haproxy.recorder.effects().map(({ server }) => server)).not.toContain('web-0')
+
+    await undo.pop()!()
+    await cluster().api.waitFor('the webhook to be gone', dryRun, (image) => image === 'localhost/app:v2')
+    const second = await upgrade(...TO_V2)
+    expect(second.code, second.stderr).toBe(0)
+    expect(effects()).toEqual(onceEach(['web-0', 'web-1']))
   })
 })

@@ -118,6 +118,11 @@ const resources: Record<string, Resource> = {
     plural: 'mutatingwebhookconfigurations',
     namespaced: false,
   },
+  ValidatingWebhookConfiguration: {
+    group: 'apis/admissionregistration.k8s.io/v1',
+    plural: 'validatingwebhookconfigurations',
+    namespaced: false,
+  },
   CustomResourceDefinition: { group: 'apis/apiextensions.k8s.io/v1', plural: 'customresourcedefinitions', namespaced: false },
 }
 
