@@ -498,6 +498,17 @@ describe('inspect and compare', () => {
     expect((await traffic.compare([EDGE])).kind).toBe('unknown')
   })
 
+  test('one that the load balancer takes for unhealthy is not home: it gets no requests', async () => {
+    const { edge, traffic } = createBed()
+    edge.servers.get('edge/web-0')!.healthy = false
+    expect(await traffic.compare([EDGE])).toEqual({
+      kind: 'unknown',
+      message: expect.stringMatching(/^it gets no requests: edge\/edge\/web-0 in, 0 in flight/),
+    })
+    edge.servers.get('edge/web-0')!.healthy = true
+    expect(await traffic.compare([EDGE])).toEqual({ kind: 'equal' })
+  })
+
   test('the slowest settles last, and what an operator has out does not count', () => {
     const { traffic } = createBed({
       edge: { capabilities: { settleMs: 500, volatileOnReload: false } },

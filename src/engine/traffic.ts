@@ -269,6 +269,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
             message: `${target.loadBalancer}/${target.target} is ${canonical(prior)}, it was ${canonical(target.prior as Json)}`,
           }
         }
+        // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
+        const reading = await queueOf(target).inspect(plain(target))
+        if (!reading.routable) return { kind: 'unknown', message: `it gets no requests: ${describeTarget(target, reading)}` }
       }
       return { kind: 'equal' }
     } catch (error) {
