@@ -129,6 +129,22 @@ test('hostile values are data in a body and refused in a header', async () => {
   expect(lb.writes().length).toBe(1)
 })
 
+test('a target that is drained is put back also where the prior state does not say that it was in rotation', async () => {
+  const balancer = await balance({ servers: [{ name: 'a', address: '10.0.0.1:80', weight: 7 }] })
+  const options = serversApi(balancer.adminUrl) as Record<string, Record<string, unknown>>
+  const inspect = { ...options['inspect'], prior: '{"weight": entry.weight}' }
+  const restore = { ...options['restore'], body: { state: 'ready', weight: '${prior.weight}' } }
+  const adapter = create({ ...options, inspect, restore })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+  expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+  expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
+  expect(balancer.servers().map(({ state }) => state)).toEqual(['ready'])
+  const sent = balancer.calls.length
+  expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
+  expect(balancer.calls.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
 test('a secret is sent, is read anew each time, and is named by its place where it cannot be read', async () => {
   const lb = await tell(() => ({ body: [] }))
   const headers = { 'X-Api-Key': { env: 'EDGE_KEY', prefix: 'Key ' } }

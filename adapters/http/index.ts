@@ -121,7 +121,9 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     if (values['target'] === undefined) throw new AdapterError(component, 'fatal', `${target.id} is not an id of this adapter`)
     if (capabilities.inspect !== 'none') {
       const now = await readOne(target, left())
-      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isDeepStrictEqual(now.prior, prior)
+      const isPrior = isDeepStrictEqual(now.prior, prior)
+      // A prior state that leaves out that it was in rotation reads the same while it is drained.
+      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isPrior && now.admin !== 'draining'
       if (!mustSend(isDone)) return { outcome: 'applied' }
       if (now.admin === 'out' && !isDone) throw maintenance(target, effectOf)
       Object.assign(values, now.values, { target: values['target'] })
