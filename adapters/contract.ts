@@ -26,8 +26,11 @@ export interface Target {
   scope: string
 }
 
-/** Which targets serve an endpoint: one or more, or none with the reason why. */
-export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string }
+/**
+ * Which targets serve an endpoint: one or more, or none with the reason why. `isThere`: it has entries, which cannot be used as
+ * they are; it is served, and nobody may let it through without a drain.
+ */
+export type Resolution = { found: true; targets: Target[] } | { found: false; reason: string; isThere?: true }
 
 /** What the load balancer itself says of a target now. */
 export interface TargetObservation {

@@ -125,6 +125,7 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(one).toEqual({
       found: false,
       reason: `no server of backend web has the address 127.0.0.2:2 in ${second.adminSocket} (1 servers)`,
+      isThere: true,
     })
     await adapter.drain(targets, call)
     for (const process of [first, second]) expect(await adminState(process, 'w0')).toBe('8')
@@ -142,6 +143,7 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(resolution).toEqual({
       found: false,
       reason: `web/w0 and web/w1 of ${process.adminSocket} both have the address 127.0.0.2:1`,
+      isThere: true,
     })
   })
 

@@ -98,7 +98,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
         const found = byAddress.get(at) ?? []
         if (found.length > 1) {
           const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
-          return { found: false, reason: `${names} of ${where} both have the address ${at}` }
+          return { found: false, reason: `${names} of ${where} both have the address ${at}`, isThere: true }
         }
         own.push(...found.map((server) => ({ id: formatTargetId(scope, server), scope })))
       }
@@ -109,6 +109,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     return {
       found: false,
       reason: `no server of backend ${backend} has the address ${formatAddress(endpoint)} in ${lacking.join(', ')}`,
+      ...(targets.length > 0 ? { isThere: true } : {}),
     }
   }
 

@@ -216,7 +216,11 @@ test('an endpoint is in each entry that has its address; one name for two of the
   const options = serversApi(lb.url)
   const targets = { ...(options['targets'] as object), scope: 'entry.pool' }
   expect(await create({ ...options, targets }).resolve([endpoint('10.0.0.1')], call)).toEqual([
-    { found: false, reason: 'targets.id gives "x" for 10.0.0.1:80 and 10.0.0.1:80: one call could not tell them apart' },
+    {
+      found: false,
+      reason: 'targets.id gives "x" for 10.0.0.1:80 and 10.0.0.1:80: one call could not tell them apart',
+      isThere: true,
+    },
   ])
   const adapter = create({ ...options, targets: { ...targets, id: 'entry.pool + "/" + entry.name' } })
   expect(await adapter.resolve([endpoint('10.0.0.1'), endpoint('10.0.0.2')], call)).toEqual([

@@ -180,7 +180,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
       const namesakes = byId.get(id)!
       if (namesakes.length > 1) {
         const where = namesakes.map((entry) => entry.address).join(' and ')
-        return { found: false, reason: `targets.id gives ${shown(id)} for ${where}: one call could not tell them apart` }
+        const reason = `targets.id gives ${shown(id)} for ${where}: one call could not tell them apart`
+        return { found: false, reason, isThere: true }
       }
     }
     if (own.length > 0)

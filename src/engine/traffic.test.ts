@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import type { MemoryAdapterOptions, MemoryBalancer, MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
-import { AdapterError } from '../../adapters/contract.ts'
+import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { RunEventBody } from './events.ts'
@@ -139,6 +139,22 @@ describe('find', () => {
   test.each(strangers)('$name, and let through: what the others have of it is drained all the same', async ({ pod, left }) => {
     const [found] = await createBed({ allowUnbalanced: true }).traffic.find([pod])
     expect(found!.found && found!.targets.map(({ target }) => target.id)).toEqual(left)
+  })
+
+  test('one whose entries cannot be used is served all the same: it is not let through', async () => {
+    const adapter: Adapter = {
+      ...createMemoryAdapter(createMemoryBalancer([], 'edge')),
+      resolve: () => Promise.resolve([{ found: false, reason: 'two entries have its address', isThere: true }]),
+    }
+    const traffic = createTraffic({
+      clock: createVirtualClock(),
+      loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
+      allowUnbalanced: true,
+      assertOwned: () => {},
+      tell: () => {},
+    })
+    expect(await traffic.find([web0])).toEqual([{ found: false, reason: 'edge: two entries have its address' }])
+    expect(await traffic.snapshot(web0)).toEqual({ kind: 'absent', message: 'edge: two entries have its address' })
   })
 
   test('each of many pods gets its own answer', async () => {

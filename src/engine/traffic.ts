@@ -142,7 +142,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           return
         }
         // Let through without this load balancer; what the others have of it is drained all the same.
-        if (allowUnbalanced) return
+        if (allowUnbalanced && !resolution?.isThere) return
         found[index] = { found: false, reason: one.ok ? `${name}: ${resolution!.reason}` : one.reason }
       })
     }
