@@ -304,6 +304,15 @@ test('an answer about another entry is not believed', async () => {
   })
 })
 
+test('one target that is answered with 429 says when to ask again, as a list does', async () => {
+  const lb = await tell(() => ({ status: 429, headers: { 'Retry-After': '7' } }))
+  const options = serversApi(lb.url)
+  const inspect = { ...(options['inspect'] as object), request: { path: '/servers/${target.id}' } }
+  const target = { id: 'a@10.0.0.1:80', scope: 'all' }
+  const error = { kind: 'throttled', retryAfterMs: 7000 }
+  await expect(create({ ...options, inspect }).inspect([target], call)).rejects.toMatchObject(error)
+})
+
 test('a list that is not there is fatal, not "not found"', async () => {
   const lb = await tell(() => ({ status: 404 }))
   await expect(create(serversApi(lb.url)).resolve([], call)).rejects.toMatchObject({ kind: 'fatal' })

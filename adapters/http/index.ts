@@ -182,6 +182,8 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
         return new Map(targets.map(({ id }) => [id, { admin: 'unknown', routable: false, inFlight: null }]))
       }
       const found = await reading(() => reader.read(targets, call))
+      // An observation has no place for the time to wait.
+      for (const one of found.values()) if (one instanceof AdapterError && one.kind === 'throttled') throw one
       return new Map([...found].map(([id, one]) => [id, observe(id, one)]))
     },
 
