@@ -83,6 +83,15 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     })
   })
 
+  test('a stats socket in the place of the master socket is refused with the first question: it knows no old workers', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    const adapter = create({ socket: process.adminSocket, master: process.operatorSocket })
+    await expect(adapter.resolve([endpoint(0)], call)).rejects.toMatchObject({
+      kind: 'fatal',
+      message: expect.stringContaining(`${process.operatorSocket} is not the socket of a master process`),
+    })
+  })
+
   test('with the master socket, requests on the old worker are counted until they end', async () => {
     const { process, pods } = await startWithPods()
     const held = await createTraffic({ socketPath: process.front }, pods).hold()

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
 import { applyChanges, levelError, replyError, type Server } from './effects.ts'
-import { readOldInFlight } from './old-workers.ts'
+import { listOldWorkers, readOldInFlight } from './old-workers.ts'
 import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
 import { findServer, parseTargetId } from './targets.ts'
@@ -14,7 +14,7 @@ const STAT_HEADER_IN_ROWS = 5
 export interface Instance {
   scope: string
   socket: string
-  /** All servers of the backend; rejects where the socket would take no change of them. */
+  /** All servers of the backend; rejects where the socket would take no change of them, or the master's is none. */
   list(call: Call): Promise<ServerState[]>
   observe(ids: readonly string[], call: Call): Promise<Map<string, TargetObservation>>
   change(
@@ -69,6 +69,15 @@ export function createInstance({ component, scope, socket, master, backend }: In
     return { servers, info }
   }
 
+  /** That the master is away for a moment of a reload says nothing of its socket. */
+  async function assertMaster(named: string, call: Call): Promise<void> {
+    try {
+      await listOldWorkers({ component, socket: named }, call, open)
+    } catch (error) {
+      if (!(error instanceof AdapterError) || error.kind === 'fatal') throw error
+    }
+  }
+
   function finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError {
     const byName = new Map(servers.map((server) => [server.name, server]))
     return (id) => {
@@ -102,6 +111,7 @@ export function createInstance({ component, scope, socket, master, backend }: In
         const [level = ''] = await session.read(['show cli level'])
         const refused = levelError(component, socket, level)
         if (refused !== undefined) throw refused
+        if (master !== undefined) await assertMaster(master, call)
         return servers
       }),
 

@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
-import { parseOldWorkers } from './old-workers.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseOldWorkers, readOldInFlight } from './old-workers.ts'
 
 /** As HAProxy 2.6 answers `show proc`. */
 const ANSWER = `#<PID>          <type>          <reloads>       <uptime>        <version>
@@ -17,5 +21,29 @@ const ANSWER = `#<PID>          <type>          <reloads>       <uptime>        
 test('finds the old workers, and neither the new one nor programs', () => {
   expect(parseOldWorkers(ANSWER)).toEqual(['20', '12'])
   expect(parseOldWorkers(ANSWER.replace(/# old workers\n.*\n.*\n/, '# old workers\n'))).toEqual([])
-  expect(parseOldWorkers('Unknown command')).toEqual([])
+  expect(parseOldWorkers('Unknown command')).toBe(undefined)
+})
+
+/** Asks a master that has an old worker, and says `said` of it. */
+async function ask(said: string): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-master-'))
+  const socket = join(folder, 'master.sock')
+  const master = createServer((client) =>
+    client.once('data', (line) => client.end(line.toString().startsWith('show proc') ? ANSWER : `${said}\n\n`)),
+  ).listen(socket)
+  onTestFinished(() => {
+    master.close()
+    rmSync(folder, { recursive: true })
+  })
+  await new Promise((resolve) => master.once('listening', resolve))
+  return readOldInFlight({ component: 'haproxy edge', socket }, 'web', { deadlineMs: 20_000, assertLive: () => {} }, new Set())
+}
+
+test('an old worker that says nothing is not taken for empty', async () => {
+  const message = expect.stringContaining('the old worker 20 does not say what it serves')
+  await expect(ask("Can't connect to the target CLI!")).rejects.toMatchObject({ kind: 'retryable', message })
+})
+
+test('one that has ended meanwhile serves nothing', async () => {
+  await expect(ask("Can't find the target PID matching the prefix '@!20'")).resolves.toBeTypeOf('function')
 })

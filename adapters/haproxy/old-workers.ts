@@ -12,6 +12,8 @@ import { formatAddress, rewriteAddress } from './targets.ts'
 
 /** Ends a whole answer of the master. */
 const END = '\n\n'
+/** The answer where a worker has ended meanwhile. Any other without a table leaves open what is in flight. */
+const GONE = /^Can't find the target PID/
 
 /**
  * What is in flight on all old workers at the address of a server. `master.socket` is the one of `haproxy -S`.
@@ -23,12 +25,17 @@ export async function readOldInFlight(
   call: Call,
   open: Set<Socket>,
 ): Promise<(server: ServerState) => number> {
-  const pids = parseOldWorkers(await askMaster(master, 'show proc', call, open))
+  const pids = await listOldWorkers(master, call, open)
   const byAddress = new Map<string, number>()
   const byName = new Map<string, number>()
   for (const pid of pids) {
-    // Of all proxies: by name it might be a frontend's, and ids are another worker's own. A worker that has ended meanwhile is answered with an error, which holds no server.
+    // Of all proxies: by name it might be a frontend's, and ids are another worker's own.
     const answer = await askMaster(master, `@!${pid} show stat -1 4 -1`, call, open)
+    if (GONE.test(answer)) continue
+    if (!answer.startsWith('# ')) {
+      const message = `the old worker ${pid} does not say what it serves: ${answer.split('\n', 1)[0]}`
+      throw new AdapterError(master.component, 'retryable', message)
+    }
     for (const { name, address, inFlight } of parseCounts(answer, backend)) {
       // Without an address, as of one that DNS knows no more, the name is all there is.
       const [counts, key] = address === '' ? [byName, name] : [byAddress, rewriteAddress(address)]
@@ -38,8 +45,17 @@ export async function readOldInFlight(
   return (server) => (byAddress.get(formatAddress(server)) ?? 0) + (byName.get(server.name) ?? 0)
 }
 
-/** The process ids in the section `# old workers` of `show proc`. */
-export function parseOldWorkers(text: string): string[] {
+/** The process ids of the old workers; rejects where the socket is none of a master. */
+export async function listOldWorkers(master: RuntimeEndpoint, call: Call, open: Set<Socket>): Promise<string[]> {
+  const pids = parseOldWorkers(await askMaster(master, 'show proc', call, open))
+  if (pids !== undefined) return pids
+  const message = `${master.socket} is not the socket of a master process: name the one of haproxy -S as master`
+  throw new AdapterError(master.component, 'fatal', message)
+}
+
+/** Those in the section `# old workers` of `show proc`; undefined where the text is none of its answers. */
+export function parseOldWorkers(text: string): string[] | undefined {
+  if (!text.startsWith('#<PID>')) return undefined
   const [, section = ''] = text.split(/^# old workers$/m)
   return [...section.split(/^#/m, 1)[0]!.matchAll(/^(\d+)\s+worker\s/gm)].map(([, pid]) => pid!)
 }
