@@ -30,8 +30,9 @@ function serve(answer: (request: IncomingMessage, response: ServerResponse) => v
   return listen(createServer(answer))
 }
 
+/** Of options with an `inspect`, so that connections are kept. */
 function clientOf(url: string): Client {
-  const client = createClient('http edge', { url })
+  const client = createClient('http edge', { url, inspect: { admin: '"in"', prior: '1' } })
   cleanups.push(() => client.close())
   return client
 }

@@ -38,8 +38,11 @@ function readTlsFile(component: string, file: string | undefined): Buffer | unde
   }
 }
 
-function createAgent(component: string, { url, tls }: Pick<HttpOptions, 'url' | 'tls'>): HttpAgent | HttpsAgent {
-  const pool = { keepAlive: true, maxSockets: MOST_CONNECTIONS }
+type ClientOptions = Pick<HttpOptions, 'url' | 'tls' | 'inspect'>
+
+function createAgent(component: string, { url, tls, inspect }: ClientOptions): HttpAgent | HttpsAgent {
+  // A kept connection may have died unseen. A read shows it before a change is sent; without one, the change would be in doubt.
+  const pool = { keepAlive: inspect !== undefined, maxSockets: MOST_CONNECTIONS }
   if (!url.startsWith('https:')) return new HttpAgent(pool)
   const [ca, cert, key] = [tls?.ca, tls?.cert, tls?.key].map((file) => readTlsFile(component, file))
   const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
@@ -73,7 +76,7 @@ interface Flight {
   lost?: { error: unknown }
 }
 
-export function createClient(component: string, options: Pick<HttpOptions, 'url' | 'tls'>): Client {
+export function createClient(component: string, options: ClientOptions): Client {
   const closing = new AbortController()
   const isSecure = options.url.startsWith('https:')
   const begin = isSecure ? requestHttps : requestHttp

@@ -313,6 +313,27 @@ test('one target that is answered with 429 says when to ask again, as a list doe
   await expect(create({ ...options, inspect }).inspect([target], call)).rejects.toMatchObject(error)
 })
 
+test('where nothing is read back, a change goes out on a connection of its own: a kept one may be dead, and its fate unknown', async () => {
+  const seen = new WeakSet()
+  const server = createServer(({ socket }, response) => {
+    // As what stands in between and has forgotten a connection that was idle.
+    if (seen.has(socket)) return void socket.destroy()
+    seen.add(socket)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  cleanups.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const [drain, restore] = ['drain', 'restore'].map((what) => ({ method: 'POST', path: `/${what}/\${target.id}` }))
+  const adapter = create({ url, targets: { id: 'endpoint.pod' }, drain, restore })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  expect(await resultOf(adapter.drain([target], call))).toBe('applied')
+  expect(await resultOf(adapter.restore([{ target, prior: null }], call))).toBe('applied')
+})
+
 test('a list that is not there is fatal, not "not found"', async () => {
   const lb = await tell(() => ({ status: 404 }))
   await expect(create(serversApi(lb.url)).resolve([], call)).rejects.toMatchObject({ kind: 'fatal' })
