@@ -86,6 +86,7 @@ test.each([
     adminState: 8,
     weight,
     configuredWeight: 1,
+    agentState: 0,
   }
   expect(weightChange(server, prior)).toBe(said)
 })

@@ -45,7 +45,7 @@ export function restoreCommands({ component, backend }: Server, server: ServerSt
 /** Said where a restore gives the server another weight than it has: an operator has set it, or a reload has lost it. */
 export function weightChange(server: ServerState, { weight }: Prior): string | undefined {
   const wanted = weight ?? server.configuredWeight
-  return server.weight === wanted ? undefined : `weight ${server.weight} → ${wanted}`
+  return server.weight === wanted || priorOf(server).weight === weight ? undefined : `weight ${server.weight} → ${wanted}`
 }
 
 function setState(backend: string, server: ServerState, state: ServerAdmin): string {

@@ -1,5 +1,5 @@
 /** What is HAProxy's own, beyond the conformance kit; on a real one. */
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   askSocket,
@@ -250,6 +250,27 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     await process.ask('set server web/heavy weight 3')
     await adapter.restore([{ target, prior }], call)
     expect(await process.ask('get weight web/heavy')).toBe('10 (initial 10)')
+  })
+
+  test('a weight that an agent check gives is neither kept nor put back: the agent changes it by itself', async () => {
+    let says = '50%'
+    const agent = createServer((client) => client.end(`${says}\n`)).listen(0, '127.0.0.1')
+    cleanups.push(() => agent.close())
+    await new Promise((resolve) => agent.once('listening', resolve))
+    const { port } = agent.address() as AddressInfo
+    const moreLines = [`server own 127.0.0.3:1 weight 100 agent-check agent-port ${port} agent-addr 127.0.0.1 agent-inter 50ms`]
+    const process = await start({ endpoints: [endpoint(0)], moreLines })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.3' }))
+    const read = async () => (await adapter.snapshot([target], call)).get(target.id)!
+    await waitUntil(async () => (await read()).weight === 50, 'the agent has given its weight')
+    const { prior } = await read()
+    expect(prior).toEqual({ state: 'ready' })
+    await adapter.drain([target], call)
+    says = '70%'
+    await waitUntil(async () => (await read()).weight === 70, 'the agent has given another')
+    expect((await adapter.restore([{ target, prior }], call)).get(target.id)).toEqual({ outcome: 'applied' })
+    expect(await read()).toEqual({ prior, inRotation: true, weight: 70 })
   })
 
   test('names as long as HAProxy takes them: the batch is cut into lines by length', async () => {

@@ -28,6 +28,7 @@ const server: ServerState = {
   adminState: 0,
   weight: 1,
   configuredWeight: 1,
+  agentState: 0,
 }
 
 test('reads the table of HAProxy 2.6', () => {
@@ -42,6 +43,7 @@ test('reads the table of HAProxy 2.6', () => {
       adminState: 8,
       weight: 5,
       configuredWeight: 10,
+      agentState: 0,
     },
     {
       backendId: '3',
@@ -53,6 +55,7 @@ test('reads the table of HAProxy 2.6', () => {
       adminState: 0,
       weight: 1,
       configuredWeight: 1,
+      agentState: 0,
     },
   ])
 })

@@ -14,12 +14,16 @@ export interface ServerState {
   /** Set at run time; until then the configured one. */
   weight: number
   configuredWeight: number
+  agentState: number
 }
 
 /** HAProxy's own words: what `set server … state` takes. */
 export type ServerAdmin = 'ready' | 'drain' | 'maint'
 
-/** What the journal keeps. The weight only where it is not the configured one, which may change with a reload. */
+/**
+ * What the journal keeps. The weight only where it is not the configured one, which may change with a reload, and not where an
+ * agent check gives it: that one changes it by itself.
+ */
 export interface Prior {
   state: ServerAdmin
   weight?: number
@@ -35,6 +39,8 @@ const ANY_MAINT = 0x01 | 0x02 | 0x20
 /** Forced; inherited from a tracked server. */
 const ANY_DRAIN = 0x08 | 0x10
 
+const AGENT_ENABLED = 0x04
+
 const OP_STARTING = 1
 const OP_RUNNING = 2
 
@@ -48,6 +54,7 @@ const COLUMNS = {
   adminState: 'srv_admin_state',
   weight: 'srv_uweight',
   configuredWeight: 'srv_iweight',
+  agentState: 'srv_agent_state',
 } as const
 
 /** Undefined where the text is not such a table: HAProxy said something else, mostly an error. */
@@ -78,6 +85,7 @@ function serverOf(cells: readonly string[], at: Record<keyof typeof COLUMNS, num
     adminState: number('adminState'),
     weight: number('weight'),
     configuredWeight: number('configuredWeight'),
+    agentState: number('agentState'),
   }
   return Object.values(server).some((value) => value === '' || Number.isNaN(value)) ? undefined : server
 }
@@ -101,7 +109,8 @@ export function isRoutable(server: ServerState): boolean {
 
 export function priorOf(server: ServerState): Prior {
   const state = forcedState(server)
-  return server.weight === server.configuredWeight ? { state } : { state, weight: server.weight }
+  const isAsConfigured = server.weight === server.configuredWeight || (server.agentState & AGENT_ENABLED) !== 0
+  return isAsConfigured ? { state } : { state, weight: server.weight }
 }
 
 export function parsePrior(prior: Json): Prior | undefined {

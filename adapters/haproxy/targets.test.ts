@@ -4,7 +4,18 @@ import type { ServerState } from './servers-state.ts'
 import { entryOf, findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId, rewriteAddress } from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
-  return { backendId: '3', id: '1', name, address, port, opState: 2, adminState: 0, weight: 1, configuredWeight: 1 }
+  return {
+    backendId: '3',
+    id: '1',
+    name,
+    address,
+    port,
+    opState: 2,
+    adminState: 0,
+    weight: 1,
+    configuredWeight: 1,
+    agentState: 0,
+  }
 }
 
 test('an id is read back as what it was made of', () => {
