@@ -77,6 +77,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   const path = leasePath(namespace, lease)
   const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
   let watched: OwnershipOptions['seen'] = options.seen
+  /** Since when nobody says whether it could be written. */
+  let failingSince: number | undefined
 
   for (;;) {
     signal.throwIfAborted()
@@ -102,8 +104,6 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     const until = leaseEnd(clock)
     const taken = await take(found)
     if (taken) return hold(taken, until)
-    // Somebody was faster; look again, from the start.
-    watched = undefined
   }
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
@@ -119,10 +119,20 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     try {
       return leaseRecord(found ? await client.replace(path, body) : await client.create(leasePath(namespace), body))
     } catch (error) {
-      if (!(error instanceof KubeError) || (error.kind !== 'conflict' && error.kind !== 'ambiguous')) throw error
+      if (isConflict(error)) {
+        // Somebody was faster; look again, from the start.
+        watched = undefined
+        return undefined
+      }
+      // An API server that is away for a moment says nothing about it; one that fails all writes, as for a webhook, is not asked for ever.
+      failingSince ??= clock.now()
+      if (!isUnanswered(error) || clock.now() - failingSince > LEASE_DURATION_MS) throw error
       // It may be ours after all: the next look says so, since the holder's name is this process's alone.
-      const now = error.kind === 'ambiguous' ? await read() : undefined
-      return now?.holder === holder ? now : undefined
+      const now = await readLeasePatiently({ ...options, name: lease })
+      if (now?.holder === holder) return now
+      options.onTrouble(error as Error)
+      await pause(clock, LOOK_EVERY_MS, signal)
+      return undefined
     }
   }
 
@@ -291,6 +301,11 @@ function isOver({ at, wallAt }: LeaseEnd, clock: Clock, forMs = 0): boolean {
 
 function isConflict(error: unknown): boolean {
   return error instanceof KubeError && error.kind === 'conflict'
+}
+
+/** It may have been written, or no byte left. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof KubeError && (error.kind === 'ambiguous' || (error.kind === 'definite' && error.status === undefined))
 }
 
 function orderText({ annotations }: LeaseRecord): string | undefined {
