@@ -79,6 +79,8 @@ test.each([
   },
   { name: 'it is gone', status: 404, message: 'NotFound: pods "web-0" not found' },
   { name: 'it was written at the same moment', status: 409, message: 'Conflict: the object has been modified' },
+  { name: 'it never arrived', status: undefined, message: 'connect ECONNREFUSED 127.0.0.1:6443 (nothing was sent)' },
+  { name: 'the server that has just started knows nobody yet', status: 401, message: 'Unauthorized' },
 ])('a dry run that says nothing of the images refuses nothing: $name', async ({ status, message }) => {
   expect((await rehearsed(status, message)).kind).toBe('unknown')
 })
@@ -88,8 +90,9 @@ test('control: a policy refuses them, with the same status', async () => {
   expect(denied).toMatchObject({ kind: 'refused', message: expect.stringContaining('not from our registry') })
 })
 
-function rehearsed(status: number, message: string): ReturnType<typeof rehearse> {
-  const error = new KubeError(message, { kind: status === 409 ? 'conflict' : 'definite', method: 'PATCH', path: '', status })
+function rehearsed(status: number | undefined, message: string): ReturnType<typeof rehearse> {
+  const kind = status === 409 ? 'conflict' : 'definite'
+  const error = new KubeError(message, { kind, method: 'PATCH', path: '', ...(status === undefined ? {} : { status }) })
   const client = { patch: () => Promise.reject(error) } as unknown as KubeClient
   const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
   return rehearse(client, 'shop', pod, [{ container: 'app', image: 'app:v2' }], [])

@@ -151,12 +151,12 @@ function patchFor(
 }
 
 /**
- * The pod is gone, or another has its name (a `test` fails, measured: with these words, and not a policy's), or it was
- * written at the same moment. The watch will say.
+ * It never arrived, or nobody knew whose it is. Or the pod is gone, or another has its name (a `test` fails, measured: with
+ * these words, and not a policy's), or it was written at the same moment: the watch will say.
  */
 function saysNothingOfImages({ status, message }: KubeError): boolean {
   const isTestFailed = status === 422 && message.includes('the server rejected our request due to an error in our request')
-  return status === 404 || status === 409 || isTestFailed
+  return status === undefined || [401, 404, 409].includes(status) || isTestFailed
 }
 
 /**
