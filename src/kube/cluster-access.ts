@@ -101,7 +101,7 @@ function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.Pr
   return {
     server,
     namespace: options.namespace ?? (context?.namespace?.trim() || 'default'),
-    cluster: cluster.entry,
+    cluster: withDataFirst(cluster.entry),
     user: user.entry,
     proxyUrl: checkedProxy(cluster.entry, fields) ?? proxyOfEnvironment(server, env, fields),
     tokenFile: tokenFile == null || tokenFile === '' ? undefined : fromFolder(user.folder, tokenFile),
@@ -140,6 +140,11 @@ function impersonation(user: z.infer<typeof RawUser>, { as, asGroups, asUid }: A
     uid: asUid ?? user['as-uid'] ?? undefined,
     extra: user['as-user-extra'] ?? undefined,
   }
+}
+
+/** As in kubectl: of an authority that is given in both ways, the data count. (client-node takes the file.) */
+function withDataFirst({ caFile, ...cluster }: Cluster): Cluster {
+  return cluster.caData || !caFile ? cluster : { ...cluster, caFile }
 }
 
 function checkedServer({ name, server }: Cluster, fields: { files: string[]; context: string | undefined }): string {

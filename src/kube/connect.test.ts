@@ -182,6 +182,11 @@ test.each<[string, object, string]>([
   expect(error.message).toContain(message.replace('CONFIG', `${folder.path}/config`).replace('FOLDER', folder.path))
 })
 
+test('of an authority that is given in both ways the data count', async () => {
+  folder.write('other.crt', makeCertificates().ca)
+  await (await connectAs({ token: 't' }, {}, { 'certificate-authority': 'other.crt' })).client.get('/')
+})
+
 test('sends the whole of an impersonation', async () => {
   const user = {
     token: 't',
