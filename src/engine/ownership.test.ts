@@ -159,19 +159,22 @@ describe('taking', () => {
     expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(puts)
   })
 
-  test.each(['unsent', 'lost'] as const)('the API server is away for a moment when it is taken (%s): taken then', async (fault) => {
-    const { clock, held, server } = createBed()
-    server.write(other())
-    const from = clock.now()
-    let awaySince: number | undefined
-    server.fault = ({ method }) => {
-      if (method === 'PUT') awaySince ??= clock.now()
-      return awaySince !== undefined && clock.now() - awaySince < 3_000 ? fault : undefined
-    }
-    expect((await held()).epoch).toBe(5)
-    // The dead owner is not waited out once more.
-    expect(clock.now() - from).toBeLessThan(LEASE_DURATION_MS + 1_000 + 5_000)
-  })
+  test.each(['unsent', 'lost'] as const)(
+    'the API server is away for a moment when it is taken (%s): taken then',
+    async (fault) => {
+      const { clock, held, server } = createBed()
+      server.write(other())
+      const from = clock.now()
+      let awaySince: number | undefined
+      server.fault = ({ method }) => {
+        if (method === 'PUT') awaySince ??= clock.now()
+        return awaySince !== undefined && clock.now() - awaySince < 3_000 ? fault : undefined
+      }
+      expect((await held()).epoch).toBe(5)
+      // The dead owner is not waited out once more.
+      expect(clock.now() - from).toBeLessThan(LEASE_DURATION_MS + 1_000 + 5_000)
+    },
+  )
 
   test('no write is ever done: told, and given up after a while', async () => {
     const { take, server, settled } = createBed()

@@ -6,11 +6,11 @@ import type { RunRequest } from './request.ts'
 const APPS = 'apps'
 const OWNERS: Record<string, { resources: string[]; verbs: string[] }[]> = {
   StatefulSet: [
-    { resources: ['statefulsets'], verbs: ['list', 'watch', 'patch'] },
+    { resources: ['statefulsets'], verbs: ['get', 'list', 'watch', 'patch'] },
     { resources: ['controllerrevisions'], verbs: ['list', 'watch'] },
   ],
   DaemonSet: [
-    { resources: ['daemonsets'], verbs: ['list', 'watch', 'patch'] },
+    { resources: ['daemonsets'], verbs: ['get', 'list', 'watch', 'patch'] },
     { resources: ['controllerrevisions'], verbs: ['list', 'watch'] },
   ],
   Deployment: [{ resources: ['deployments', 'replicasets'], verbs: ['list', 'watch'] }],

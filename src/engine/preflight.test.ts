@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import type { AccessCheck } from '../kube/access.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { field } from '../kube/json.ts'
+import type { WorkloadKind } from '../plan/plan.ts'
+import { checkRights } from './preflight.ts'
+
+/** What a run of this kind asks for, where the server tells no rules; `denied` is refused. */
+async function asked(kind: WorkloadKind, denied = ''): Promise<string[]> {
+  const rights: string[] = []
+  const client = {
+    async create(path: string, body: unknown) {
+      if (path.endsWith('selfsubjectrulesreviews')) return { status: { incomplete: true } }
+      const { verb, resource, subresource } = field(field(body, 'spec'), 'resourceAttributes') as AccessCheck
+      const right = `${verb} ${resource}${subresource ? `/${subresource}` : ''}`
+      rights.push(right)
+      return { status: { allowed: right !== denied } }
+    },
+  } as unknown as KubeClient
+  await checkRights(client, { namespace: 'shop', select: { refs: [{ kind, name: 'web' }] } })
+  return rights
+}
+
+const [role] = parseAllDocuments(readFileSync(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')).map((one) =>
+  one.toJS(),
+)
+const granted: string[] = role.rules.flatMap(({ resources, verbs }: { resources: string[]; verbs: string[] }) =>
+  resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+)
+
+test.each(['StatefulSet', 'DaemonSet', 'Deployment', 'Pod'] as const)(
+  'a run of a %s asks for no more than the role gives',
+  async (kind) => {
+    expect(granted).toEqual(expect.arrayContaining(await asked(kind)))
+  },
+)
+
+test.each(['StatefulSet', 'DaemonSet'] as const)(
+  'what a %s needs only where an answer is lost is asked for too',
+  async (kind) => {
+    const right = `get ${kind.toLowerCase()}s`
+    await expect(asked(kind, right)).rejects.toMatchObject({
+      kind: 'preflight',
+      message: expect.stringContaining(`${right}.apps`),
+    })
+  },
+)
