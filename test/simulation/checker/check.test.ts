@@ -144,7 +144,17 @@ describe('what is right', () => {
         story.step(0, 'drainIntent')
         story.step(0, 'drain')
         story.remove(0)
-        story.end({ 0: { outcome: 'settled', reason: 'gone' }, 1: { outcome: 'skipped', reason: '' } })
+        story.upgrade(1)
+        story.end({ 0: { outcome: 'settled', reason: 'gone' } })
+      },
+    },
+    {
+      name: 'a pod that has ended for good is not spoken of',
+      options: { pods: 2 },
+      tell(story) {
+        story.pod(1, ({ status }) => void (status.phase = 'Failed'), 'kubelet')
+        story.upgrade(0)
+        story.end({ 1: { outcome: 'skipped', reason: '' } })
       },
     },
     {
@@ -495,6 +505,17 @@ const bad: Record<Invariant, Bad[]> = {
       tell: (story) => story.end(),
     },
     {
+      name: 'said to need nothing where all is done, on the old image',
+      tell: (story) => story.end({ 0: { outcome: 'skipped', reason: '' } }),
+    },
+    {
+      name: 'not spoken of where all is done, on the old image',
+      tell(story) {
+        story.tell({ type: 'calm' })
+        story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'done: 0 upgraded', pods: [] })
+      },
+    },
+    {
       name: 'drained for a pod that was replaced, and forgotten',
       tell(story) {
         story.step(0, 'drainIntent')
@@ -690,6 +711,7 @@ describe('what nobody can know', () => {
     { name: 'before the last one has begun', ends: true, arrives: 'before', excused: false },
   ])('a ledger is made after calm: $name', ({ ends, arrives, excused }) => {
     const found = broken((story) => {
+      story.upgrade(0)
       const make = (): void => story.ledger(0, 'open', { by: 'sluice-0' })
       if (ends) story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
       story.tell({ type: 'calm' })

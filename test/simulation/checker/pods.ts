@@ -23,7 +23,10 @@ export interface Pod {
   /** Addresses at which it was before, and until when. */
   left: Map<string, number>
   owner: string | undefined
+  createdAt: number
   isDeleting: boolean
+  /** It has ended for good, and is started no more. */
+  isFinished: boolean
   isGone: boolean
   goneAt: number | undefined
   ready: boolean
@@ -57,6 +60,7 @@ interface RawPod {
   }
   spec: { containers: { name: string; image: string; readinessProbe?: unknown }[] }
   status?: {
+    phase?: string
     podIP?: string
     conditions?: { type: string; status: string }[]
     containerStatuses?: { containerID?: string; ready?: boolean }[]
@@ -96,7 +100,9 @@ export function createPods(): Pods {
         arrived: { at, entry: 0 },
         left: new Map(),
         owner: undefined,
+        createdAt: at,
         isDeleting: false,
+        isFinished: false,
         isGone: false,
         goneAt: undefined,
         ready: false,
@@ -141,6 +147,7 @@ export function createPods(): Pods {
       pod.name = metadata.name
       pod.namespace = metadata.namespace ?? ''
       pod.isDeleting = metadata.deletionTimestamp !== undefined
+      pod.isFinished = status?.phase === 'Failed' || status?.phase === 'Succeeded'
       if (pod.address !== status?.podIP) {
         if (pod.address !== undefined) pod.left.set(pod.address, at)
         pod.arrived = { at, entry: index }

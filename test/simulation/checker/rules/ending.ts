@@ -39,16 +39,25 @@ function judgePod(world: World, pod: Pod, report: Report): void {
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
   const told = last?.exit?.pods?.find((one) => one.uid === uid)
-  if (told?.outcome !== 'upgraded') return
-  for (const [container, image] of Object.entries(last!.wanted ?? {})) {
+  for (const [container, image] of Object.entries(last?.wanted ?? {})) {
+    const asked = pod.images[container]
+    if (asked === undefined) continue
     const runs = pod.containers.get(container)?.image
-    if (pod.images[container] !== undefined && runs !== image)
+    if (told?.outcome === 'upgraded' && runs !== image)
       report(
         'I6',
         `${name} was said to be upgraded to ${image}, and its container ${container} runs ${runs ?? 'nothing'}`,
         last!.exit!.entry,
       )
+    else if (isOverlooked(last!, pod, told?.outcome) && asked !== image)
+      report('I6', `all was said to be done, and the container ${container} of ${name} is left on ${asked}`, last!.exit!.entry)
   }
+}
+
+/** Found at the images already, or not spoken of at all, by a process that has done all: it was there when that began. */
+function isOverlooked({ exit, startedAt }: Process, { createdAt, isFinished }: Pod, outcome: string | undefined): boolean {
+  const isDone = exit?.outcome?.startsWith('done') === true
+  return isDone && !isFinished && createdAt < startedAt && (outcome === undefined || outcome === 'skipped')
 }
 
 /** A run that says "done" without a fault has nothing left in a ledger. */

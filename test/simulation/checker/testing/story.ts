@@ -66,6 +66,7 @@ export interface RawPod {
   }
   spec: { containers: { name: string; image: string; readinessProbe: object }[] }
   status: {
+    phase?: string
     podIP: string
     conditions: { type: string; status: string; message?: string }[]
     containerStatuses: { name: string; containerID: string; ready: boolean }[]
