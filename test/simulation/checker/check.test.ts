@@ -450,6 +450,15 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'an effect with the Lease of another workload alone',
+      tell(story) {
+        story.lease(1, 'sluice-0_a1b2c3', 'sluice-statefulset-shop')
+        story.lease(2, 'sluice-1_a1b2c3')
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+      },
+    },
+    {
       name: 'an effect with no Lease held at all',
       tell(story) {
         story.step(0, 'drainIntent')

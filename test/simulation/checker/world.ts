@@ -255,9 +255,10 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
   }
 }
 
-/** Who held any Lease at that moment. */
-export function holdersAt({ leases }: World, at: number): string[] {
-  return [...leases.values()].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
+/** Who held that Lease at that moment, or else any. */
+export function holdersAt({ leases }: World, at: number, lease?: string): string[] {
+  const asked = lease === undefined ? leases.values() : [leases.get(lease) ?? []]
+  return [...asked].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
 }
 
 /** Milliseconds in which it could see what happened. */

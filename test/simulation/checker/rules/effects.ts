@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Claim, Progress, Target } from '../targets.ts'
 import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.ts'
+import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { holdersAt, isProcess } from '../world.ts'
@@ -39,9 +40,18 @@ function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim |
       claim?.entry,
     )
   if (claim?.untouched) report('I1', `${target.key} was out by an operator, and got a ${effect}`, claim.entry)
-  const holders = holdersAt(world, leftAt)
+  const pod = claim && world.pods.byUid.get(claim.uid)
+  const holders = holdersAt(world, leftAt, pod && leaseOf(pod))
   if (!holders.some((holder) => isProcess(holder, by)))
-    report('I5', `a ${effect} of ${target.key} left ${by}, which held no Lease (${holders.join(', ') || 'nobody'} did)`)
+    report('I5', `a ${effect} of ${target.key} left ${by}, which did not hold the Lease (${holders.join(', ') || 'nobody'} did)`)
+}
+
+/** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
+function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
+  if (isGone) return undefined
+  const [kind, of] = owner === undefined ? ['pod', name] : owner.split('/')
+  // The ReplicaSets of a Deployment are named after it.
+  return `${namespace}/sluice-${kind === 'ReplicaSet' ? `deployment-${of!.replace(/-[^-]*$/, '')}` : `${kind!.toLowerCase()}-${of}`}`
 }
 
 /** I1: for each attempt the drain, then the restore, once each. */

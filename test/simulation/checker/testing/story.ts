@@ -48,7 +48,7 @@ export interface Story {
   /** A pod of the same controller comes to the address of this one, ready. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
   ledger(place: number, state: string, over?: { finished?: boolean; owner?: string; by?: string }): void
-  lease(transitions: number, holder?: string): void
+  lease(transitions: number, holder?: string, name?: string): void
   tell(happening: Happening): void
   pass(ms: number): void
   /** Calm, and the end of the process, with what it says of its pods. */
@@ -174,9 +174,9 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       tell({ type: 'process', process: name, what: 'started', wanted: { app: 'app:v2' } })
       story.lease((epoch += 1))
     },
-    lease(transitions, holder = `${actor}_a1b2c3`) {
+    lease(transitions, holder = `${actor}_a1b2c3`, name = 'sluice-statefulset-web') {
       const spec = { holderIdentity: holder, leaseTransitions: transitions }
-      const after = { metadata: { name: 'sluice-statefulset-web', namespace: 'default' }, spec }
+      const after = { metadata: { name, namespace: 'default' }, spec }
       tell({ type: 'stored', by: actor, resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
     },
     step(place, name) {
