@@ -13,7 +13,7 @@ import { ghostsOf } from './ghosts.ts'
 import type { RunLedgers } from './history.ts'
 import { openRunLedger } from './history.ts'
 import { warnOfLostJournals } from './lost-journals.ts'
-import { endingOfAbort, withOverlooked, worstOutcome } from './outcome.ts'
+import { endingOfAbort, isBrought, withOverlooked, worstOutcome } from './outcome.ts'
 import type { Given, Obedience } from './obedience.ts'
 import { createObedience } from './obedience.ts'
 import type { Order } from './order.ts'
@@ -276,7 +276,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     if (obedience?.given?.order === 'abort') return false
     const told = new Set(pods.map(({ uid }) => uid))
     const isLeft = plannedPods().some(({ uid }) => !told.has(uid) && world.store.get(uid) !== undefined)
-    return !isLeft && !pods.some(({ outcome }) => outcome === 'unchanged')
+    return !isLeft && pods.every(isBrought)
   }
 
   function isAborted(): boolean {

@@ -23,6 +23,14 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
 }
 
+/** It runs what it is to run, or is gone. */
+const BROUGHT: ReadonlySet<PodResult['outcome']> = new Set(['upgraded', 'skipped', 'settled'])
+
+/** One that failed, or was rolled back, is at its end and not at its images: what goes on with it is the same run. */
+export function isBrought({ outcome }: Pick<PodResult, 'outcome'>): boolean {
+  return BROUGHT.has(outcome)
+}
+
 /** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
 export function withOverlooked(
   { outcome, reason }: { outcome: RunOutcome; reason: string },

@@ -167,3 +167,23 @@ test('a pod was deleted in a bad release, and the one in its place runs the bad 
   expect(third.end).toMatchObject({ outcome: 'done' })
   expect(restores(stage)).toHaveLength(1)
 })
+
+test.each([
+  { how: 'was not drained in time', outcome: 'deadline', image: imageOf('v2'), change: { drainDeadlineMs: 1 } },
+  {
+    how: 'was rolled back',
+    outcome: 'rolledBack',
+    image: imageOf('crash'),
+    change: { onFailure: 'rollback', restartDeadlineMs: 20_000 },
+  } as const,
+])('a run whose last pod $how is there to be gone on with, or aborted: the pods before are of it', async (one) => {
+  const stage = await openStage(plainScene())
+  const request = { images: [{ container: 'app', image: one.image }], settings: { ...PLAIN_SETTINGS, ...one.change } }
+  const first = stage.start(request)
+  await stage.until(() => first.end !== undefined)
+  expect(first.end).toMatchObject({ outcome: one.outcome })
+  expect((await headers(stage)).map(({ finishedAt }) => finishedAt)).toEqual([undefined])
+  const second = stage.start(request)
+  await stage.until(() => second.end !== undefined)
+  expect(await headers(stage)).toHaveLength(1)
+})
