@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { openEntries } from './open-entries.ts'
+import { entryOf } from './testing/ledgers.ts'
+
+function ledger(startedAt: string, pods: string[], header: Partial<LedgerHeader> = {}): Ledger {
+  const entries = new Map(pods.map((pod) => [`uid of ${pod}`, entryOf(pod)]))
+  return { header: { run: startedAt, workloads: [], images: [], startedAt, chunks: 1, ...header }, entries }
+}
+
+const open = (one: Ledger, others: Ledger[]): string[] => openEntries(one, [one, ...others]).map(({ pod }) => pod)
+
+test('a pod that a later run has brought home is not open any more in one that stays open for another pod', () => {
+  const first = ledger('1', ['web-0', 'api-0'])
+  expect(open(first, [ledger('2', ['web-0'], { finishedAt: '3' })])).toEqual(['api-0'])
+})
+
+test('control: that run is not finished, or came before', () => {
+  const first = ledger('1', ['web-0', 'api-0'])
+  expect(open(first, [ledger('2', ['web-0'])])).toEqual(['web-0', 'api-0'])
+  expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
+})
