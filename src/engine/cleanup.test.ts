@@ -68,3 +68,24 @@ describe('a run that is not finished, of which a person has settled all', () => 
     expect(await cleanedRun({ state: 'open' })).toEqual([])
   })
 })
+
+test('a finished run that an undo takes back, which was killed, stays: the same command goes on by its record', async () => {
+  const api = createFakeApi()
+  const release = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
+  const undo = { run: 'r2', workloads: [WEB], images: [], startedAt: '2026-01-03', undoes: 'r1', chunks: 1 }
+  for (const header of [release, undo]) {
+    const name = `sluice-run-${header.run}`
+    const [data] = ledgerChunks({ header, entries: new Map() })
+    api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: header.run } }, data })
+  }
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
+    [],
+    [
+      'run r1 is finished, and needed still: run r2, which is not finished, takes it back',
+      'run r2 is not finished: 0 pods may be open',
+    ],
+  ])
+})

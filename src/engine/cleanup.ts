@@ -9,6 +9,7 @@ import { displayName, resourceOf } from '../workloads/resources.ts'
 import { leasePath, leaseRecord } from './lease.ts'
 import type { LedgerPart } from './ledger-store.ts'
 import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
+import { needFor } from './needed-ledgers.ts'
 import { openEntries } from './open-entries.ts'
 
 export interface CleanupRequest {
@@ -70,6 +71,11 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
         name: names[0]!,
         reason: `run ${header.run} is not finished: ${open} pods may be open`,
       })
+      continue
+    }
+    const need = needFor(found.ledger, ledgers)
+    if (need !== undefined) {
+      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue
     }
     if (!dryRun) await deleteLedger(header, { client, namespace })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LedgerEntry } from '../journal/ledger.ts'
+import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
@@ -45,8 +45,8 @@ describe('an entry of a pod that nobody has looked after', () => {
 })
 
 describe('what is kept of finished runs', () => {
-  async function removed(finished: Recorded[]): Promise<string[]> {
-    const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished)
+  async function removed(finished: Recorded[], elsewhere: Ledger[] = []): Promise<string[]> {
+    const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
     const left = { ledgers: new Set<never>(), overlooked: [] }
@@ -61,6 +61,11 @@ describe('what is kept of finished runs', () => {
 
   test('the newest ten, with this one', async () => {
     expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
+  })
+
+  test('and one that an undo of another workload needs, which was killed', async () => {
+    const header = { run: 'u', undoes: '51', workloads: [], images: [], startedAt: '70', chunks: 1 }
+    expect(await removed(runs(60, 50, worked), [{ header, entries: new Map() }])).toEqual(['50'])
   })
 
   test('those that found all done go first: what there is to undo is not pushed out by them', async () => {

@@ -10,6 +10,7 @@ import { allLedgers } from './history.ts'
 import type { LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
+import { needFor } from './needed-ledgers.ts'
 import { openEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
@@ -93,6 +94,7 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   }
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
-  const removable = changedFirst.slice(KEPT - 1)
+  const all = [...allLedgers(ledgers), ...ledgers.elsewhere]
+  const removable = changedFirst.slice(KEPT - 1).filter(({ ledger }) => needFor(ledger, all) === undefined)
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
 }

@@ -21,6 +21,8 @@ export interface RunLedgers {
   /** Not finished: what they left open is this run's to settle. */
   superseded: LedgerStore[]
   finished: LedgerStore[]
+  /** Of other workloads alone. */
+  elsewhere: Ledger[]
   /** Where a pod was when its targets were recorded. */
   addressOf(uid: string): string | undefined
 }
@@ -51,6 +53,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
   const isOurs = ({ kind, name, uid }: LedgerHeader['workloads'][number]): boolean =>
     uids.has(uid) || world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
   const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
+  const elsewhere = stores.flatMap((store) => (ours.includes(store) ? [] : [store.ledger]))
   const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
   const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
@@ -80,7 +83,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
       // The prior state of a pod that is open already is the one that was recorded then.
       if (!same.ledger.entries.has(entry.uid)) await same.put(entry)
     }
-    return { current: same, resumed: true, superseded, finished, addressOf }
+    return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
   }
   const undoes = world.undoing()?.run
   const current = await createLedger(
@@ -97,7 +100,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     },
     options,
   )
-  return { current, resumed: false, superseded, finished, addressOf }
+  return { current, resumed: false, superseded, finished, elsewhere, addressOf }
 }
 
 /** Which came later is told by this, whatever the clocks of their machines say. */

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { RunLedgers } from '../history.ts'
@@ -23,7 +23,7 @@ export interface Recorded {
 }
 
 /** The ledgers of a run, of one entry each at most, and when those began that are finished in the end. */
-export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = []) {
+export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = [], elsewhere: Ledger[] = []) {
   const ended: string[] = []
   const store = ({ startedAt, entry }: Recorded) => ({
     ledger: {
@@ -34,6 +34,6 @@ export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finish
       if (ending.finished) ended.push(startedAt)
     },
   })
-  const ledgers = { current: store(current), superseded: superseded.map(store), finished: finished.map(store) }
+  const ledgers = { current: store(current), superseded: superseded.map(store), finished: finished.map(store), elsewhere }
   return { ledgers: ledgers as unknown as RunLedgers, ended }
 }
