@@ -156,6 +156,10 @@ test('refuses where what an operator has out fills the window', () => {
   expect(planOf([podOf('web-0', OUT), podOf('web-1', {}, V2)]).refusals).toEqual([])
 })
 
+test('not where that pod is half done: it is brought to its end, whoever had it out in part before', () => {
+  expect(planOf([podOf('web-0', { ...OUT, stored: at('patched') }), podOf('web-1')]).refusals).toEqual([])
+})
+
 test('adopted pods first, then those to upgrade, then the others; each in the order of its workload', () => {
   const owner = { owner: { kind: 'StatefulSet', name: 'web', uid: 'u' } }
   const { pods } = planOf([

@@ -114,9 +114,13 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
   }
 }
 
-/** Pods that an operator has out count against the window: with too many of them, no other pod would ever start. */
+/**
+ * Pods that an operator has out count against the window: with too many of them, no other pod would ever start. Not one that
+ * is half done: its record says what an operator had out before the drain, whatever he has done since, and a run that was
+ * refused for it would leave it out of rotation everywhere else.
+ */
 function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefined {
-  const out = pods.filter(({ targets }) => targets.some(({ inRotation }) => !inRotation))
+  const out = pods.filter(({ action, targets }) => action !== 'adopt' && targets.some(({ inRotation }) => !inRotation))
   const others = pods.filter((pod) => pod.action === 'upgrade' && !out.includes(pod))
   if (out.length < window || others.length === 0) return undefined
   return {
