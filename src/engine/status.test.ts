@@ -81,3 +81,17 @@ test('an order is shown of the runs that it means, and of no other', async () =>
   const lines = statusLines(NAMESPACE, [report], createColors(false)).map((line) => line.trim())
   expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual(['open', 'paused'])
 })
+
+test('of a run of two workloads each has its own pods, those that are gone among them', async () => {
+  const api = createFakeApi()
+  const workloads = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'api', uid: 'a' }
+  addRun(api, 'r1', { workloads }, [
+    { uid: 'uid-0', pod: 'web-0', owner: { ...owner, name: 'web', uid: 'w' }, targets: [TARGET], state: 'open' },
+    { uid: 'uid-api', pod: 'api-0', owner, targets: [TARGET], state: 'abandoned' },
+  ])
+  addPod(api, '10.0.0.1')
+  const refs = [WEB, { kind: 'StatefulSet' as const, name: 'api' }]
+  const reports = await readStatus({ namespace: NAMESPACE, refs }, { client: api.client, clock: createVirtualClock() })
+  expect(reports.map(({ pods }) => pods.map(({ name }) => name))).toEqual([['web-0'], ['api-0']])
+})

@@ -105,7 +105,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
         ...orderedOf(header, lease),
       })),
-      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own, namespace)],
+      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own, { kind, name, namespace })],
     }
   })
   // A typo in a name must not read as "nothing is open".
@@ -159,7 +159,7 @@ function livePods(
   { kind, name }: StatusRequest['refs'][number],
 ): PodStatus[] {
   const belongs = (pod: PodView): boolean =>
-    ledgers.some(({ entries }) => entries.has(pod.uid)) ||
+    ledgers.some(({ header, entries }) => entries.has(pod.uid) && !isOfAnother(pod, header, { kind, name })) ||
     (pod.owner === undefined ? kind === 'Pod' && pod.name === name : pod.owner.kind === kind && pod.owner.name === name)
   return pods
     .filter(belongs)
@@ -179,6 +179,12 @@ function livePods(
       const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? { needsOperator: movedWords(pod, targets) } : {}
       return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail, ...moved }]
     })
+}
+
+/** A run may be of several workloads. Whose a pod of a Deployment is, its owner, a ReplicaSet, does not say. */
+function isOfAnother(pod: Pick<PodView, 'name' | 'owner'>, { workloads }: LedgerHeader, ref: StatusRequest['refs'][number]): boolean {
+  const { kind, name } = pod.owner ?? { kind: 'Pod', name: pod.name }
+  return (kind !== ref.kind || name !== ref.name) && workloads.some((one) => one.kind === kind && one.name === name)
 }
 
 /** A run has left it to a person: its entries mean another address than it has. */
@@ -212,13 +218,18 @@ function names(targets: readonly JournalTarget[]): string {
 }
 
 /** Pods that are gone while a ledger still has something open for them. */
-function gonePods(pods: readonly PodView[], ledgers: readonly Ledger[], namespace: string): PodStatus[] {
+function gonePods(
+  pods: readonly PodView[],
+  ledgers: readonly Ledger[],
+  { namespace, ...ref }: Pick<WorkloadRef, 'kind' | 'name' | 'namespace'>,
+): PodStatus[] {
   const alive = new Set(pods.map(({ uid }) => uid))
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)
     .flatMap((ledger) =>
       openEntries(ledger, ledgers)
         .filter(({ uid, targets }) => !alive.has(uid) && targets.length > 0)
+        .filter(({ pod, owner }) => !isOfAnother({ name: pod, ...(owner && { owner }) }, ledger.header, ref))
         .map(({ uid, pod, state, targets }): PodStatus => ({
           uid,
           name: pod,
