@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY } from '../pods/view.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
+import type { LedgerStore } from './ledger-store.ts'
 import type { Recorded } from './testing/ledgers.ts'
 import { entryOf, ledgersOf, notFound } from './testing/ledgers.ts'
 import type { World } from './world.ts'
+
+const told = { process: { endedAt: 'then' } } as Parameters<typeof closeLedgers>[0]['told']
 
 describe('an entry of a pod that nobody has looked after', () => {
   async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
@@ -18,8 +20,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default' })
-    const told = {} as Parameters<typeof closeLedgers>[0]['told']
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', clock: createVirtualClock(), told })
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -44,14 +45,22 @@ describe('an entry of a pod that nobody has looked after', () => {
   })
 })
 
+test('a run that is over is so from the moment that its last process tells of: its report has nobody close it later', async () => {
+  const { ledgers } = ledgersOf({ startedAt: '1' })
+  const endings: Parameters<LedgerStore['conclude']>[0][] = []
+  ledgers.current.conclude = async (ending) => void endings.push(ending)
+  const left = { ledgers: new Set<never>(), overlooked: [] }
+  await closeLedgers({ ledgers, left, isComplete: true, client: notFound, namespace: 'default', told })
+  expect(endings).toEqual([{ finished: { at: 'then' }, told }])
+})
+
 describe('what is kept of finished runs', () => {
   async function removed(finished: Recorded[], elsewhere: Ledger[] = []): Promise<string[]> {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
     const left = { ledgers: new Set<never>(), overlooked: [] }
-    const told = {} as Parameters<typeof closeLedgers>[0]['told']
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', clock: createVirtualClock(), told })
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told })
     return paths.map((path) => path.split('-').at(-1)!)
   }
   /** The newest first. */

@@ -2,7 +2,6 @@ import { journalOf } from '../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isOpen } from '../pods/open-journal.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { PodResult } from './events.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
@@ -74,7 +73,6 @@ interface CloseOptions {
   isComplete: boolean
   client: KubeClient
   namespace: string
-  clock: Clock
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
@@ -83,13 +81,13 @@ interface CloseOptions {
 
 /** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, client, namespace, clock, aborted, told } = options
+  const { ledgers, left, isComplete, client, namespace, aborted, told } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store)
-    const finished = isOver ? { at: new Date(clock.wallNow()).toISOString(), ...(aborted ? { aborted } : {}) } : undefined
+    const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
     if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
   }
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.

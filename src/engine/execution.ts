@@ -303,7 +303,6 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
         isComplete: isComplete(pods),
         client,
         namespace,
-        clock,
         told,
         ...(aborted ? { aborted } : {}),
       })
