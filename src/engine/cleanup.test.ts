@@ -89,3 +89,19 @@ test('a finished run that an undo takes back, which was killed, stays: the same 
     ],
   ])
 })
+
+test('a finished run of two workloads stays where one of them is named alone, and goes where both are', async () => {
+  const api = createFakeApi()
+  const both = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]
+  const header = { run: 'r1', workloads: both, images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
+  const [data] = ledgerChunks({ header, entries: new Map() })
+  api.put(`${CONFIG_MAPS}/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const clean = async (names: string[]) => {
+    const refs = names.map((name) => ({ kind: 'StatefulSet' as const, name }))
+    const { removed, kept } = await cleanUp({ namespace: NAMESPACE, refs, dryRun: true }, { client, clock: createVirtualClock() })
+    return [removed.length, ...kept.map(({ reason }) => reason)]
+  }
+  expect(await clean(['web'])).toEqual([0, 'run r1 is finished, and needed still: it is of statefulset/api too'])
+  expect(await clean(['web', 'api'])).toEqual([1])
+})

@@ -73,7 +73,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       })
       continue
     }
-    const need = needFor(found.ledger, ledgers)
+    const need = neededBy(header, refs) ?? needFor(found.ledger, ledgers)
     if (need !== undefined) {
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue
@@ -100,6 +100,13 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
 }
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
+function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): string | undefined {
+  const others = workloads.filter((one) => !refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+  if (refs.length === 0 || others.length === 0) return undefined
+  return `it is of ${others.map((one) => displayName(one as Ref)).join(', ')} too`
+}
 
 /** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
 async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespace: string): Promise<boolean> {

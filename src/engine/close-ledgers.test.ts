@@ -77,6 +77,18 @@ describe('what is kept of finished runs', () => {
     expect(await removed(runs(60, 50, worked), [{ header, entries: new Map() }])).toEqual(['50'])
   })
 
+  test('and what is among the newest ten of another workload, which an undo of that would miss', async () => {
+    const api = [{ kind: 'StatefulSet', name: 'api', uid: 'a' }]
+    const shared = { startedAt: '50', entry: worked, workloads: api }
+    expect(await removed([...runs(60, 51, worked), shared])).toEqual(['51'])
+    const header = { run: 'r', workloads: api, images: [], chunks: 1 }
+    const later = runs(79, 70).map(({ startedAt }): Ledger => ({
+      header: { ...header, startedAt },
+      entries: new Map([[worked.uid, worked]]),
+    }))
+    expect(await removed([...runs(60, 51, worked), shared], later)).toEqual(['51', '50'])
+  })
+
   test('those that found all done go first: what there is to undo is not pushed out by them', async () => {
     expect(await removed([...runs(70, 61), ...runs(40, 39, worked)])).toEqual(['63', '62', '61'])
   })

@@ -1,5 +1,5 @@
 import { journalOf } from '../journal/journal.ts'
-import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { PodResult } from './events.ts'
@@ -93,6 +93,20 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
   const all = [...allLedgers(ledgers), ...ledgers.elsewhere]
-  const removable = changedFirst.slice(KEPT - 1).filter(({ ledger }) => needFor(ledger, all) === undefined)
+  const removable = changedFirst
+    .slice(KEPT - 1)
+    .filter(({ ledger }) => needFor(ledger, all) === undefined && !isNewElsewhere(ledger, ledgers.current.ledger, all))
   for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
+}
+
+/**
+ * It is among the newest of another workload too, where an undo without it would take back the run before it. Bare pods come
+ * and go under ever new names: for those it would be kept for ever.
+ */
+function isNewElsewhere(ledger: Ledger, { header: current }: Ledger, all: readonly Ledger[]): boolean {
+  const isOf = ({ workloads }: LedgerHeader, { kind, name }: LedgerWorkload): boolean =>
+    workloads.some((one) => one.kind === kind && one.name === name)
+  const newer = all.filter((one) => hasChanged(one) && one.header.startedAt > ledger.header.startedAt)
+  const others = hasChanged(ledger) ? ledger.header.workloads.filter((one) => one.kind !== 'Pod' && !isOf(current, one)) : []
+  return others.some((one) => newer.filter(({ header }) => isOf(header, one)).length < KEPT)
 }

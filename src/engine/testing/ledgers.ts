@@ -1,4 +1,4 @@
-import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerWorkload } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { RunLedgers } from '../history.ts'
@@ -20,14 +20,15 @@ export interface Recorded {
   startedAt: string
   /** Absent: it had nothing to do. */
   entry?: LedgerEntry
+  workloads?: LedgerWorkload[]
 }
 
 /** The ledgers of a run, of one entry each at most, and when those began that are finished in the end. */
 export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finished: Recorded[] = [], elsewhere: Ledger[] = []) {
   const ended: string[] = []
-  const store = ({ startedAt, entry }: Recorded) => ({
+  const store = ({ startedAt, entry, workloads = [] }: Recorded) => ({
     ledger: {
-      header: { run: startedAt, startedAt, workloads: [], chunks: 1 },
+      header: { run: startedAt, startedAt, workloads, chunks: 1 },
       entries: new Map(entry ? [[entry.uid, entry]] : []),
     },
     async conclude(ending: { finished?: unknown }) {
