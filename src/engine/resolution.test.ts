@@ -87,6 +87,12 @@ describe('a pod that is gone', () => {
     const { entries } = decide(found(undefined, { ...gone, targets: [target, inner] }), { ...IN, loadBalancers: ['edge'] }, 9)
     expect(entries[0]?.next).toMatchObject({ state: 'abandoned', targets: [inner] })
   })
+
+  test('what an operator had out before is none of them', () => {
+    const inner = testTarget({ loadBalancer: 'inner', untouched: true })
+    const { entries } = decide(found(undefined, { ...gone, targets: [target, inner] }), { ...IN, loadBalancers: ['edge'] }, 9)
+    expect(entries[0]?.next).toMatchObject({ state: 'closed' })
+  })
 })
 
 describe('refused', () => {

@@ -86,7 +86,7 @@ function nextEntry({ store, entry }: Found['entries'][number], word: Word): Deci
   const settled = entry.targets
     .filter((target) => isMeant(target, word))
     .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
-  const next: LedgerEntry = targets.length === 0 ? { ...entry, state: 'closed' } : { ...entry, targets }
+  const next: LedgerEntry = targets.every(({ untouched }) => untouched) ? { ...entry, state: 'closed' } : { ...entry, targets }
   const how = word.traffic === 'in' ? 'as it should be' : 'out of rotation for good'
   return {
     store,
