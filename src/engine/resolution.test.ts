@@ -63,6 +63,12 @@ describe('a pod that is there', () => {
       entries: [{ next: { state: 'closed' } }],
     })
   })
+
+  test('nor where the run before has it open, whichever of the two is found first', () => {
+    const moved = found(pod(writeJournal(journal)), entry(), entry({ state: 'abandoned' }))
+    expect(() => decide(moved, OUT, 9)).toThrow(/point them at it/)
+    expect(decide(moved, IN, 9).entries).toMatchObject([{ next: { state: 'closed' } }])
+  })
 })
 
 describe('a pod that is gone', () => {

@@ -27,7 +27,9 @@ export interface Decision {
 export function decide(found: Found, word: Word, epoch: number): Decision {
   const { name, pod, entries } = found
   const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
-  const own = entries.find(({ entry }) => entry.uid === pod?.uid)
+  const owns = entries.filter(({ entry }) => entry.uid === pod?.uid)
+  // The run that has left it to a person is not the first that has it on record.
+  const own = owns.find(({ entry }) => entry.state === 'abandoned') ?? owns[0]
   const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
   const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid)
   const abandoned = own?.entry.state === 'abandoned'
