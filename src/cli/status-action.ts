@@ -13,14 +13,14 @@ export async function statusAction(args: readonly string[], flags: StatusFlags, 
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
-    const reports = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
-    if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, reports), 2)}\n`)
+    const status = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
+    if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
     else {
       const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
-      for (const line of statusLines(namespace, reports, colors)) terminal.out.write(`${line}\n`)
+      for (const line of statusLines(namespace, status, colors)) terminal.out.write(`${line}\n`)
     }
-    if (reports.some(needsOperator)) return EXIT.needsOperator
-    return reports.some(isOpen) ? EXIT.deadline : EXIT.done
+    if (status.workloads.some(needsOperator) || status.unreadable.length > 0) return EXIT.needsOperator
+    return status.workloads.some(isOpen) ? EXIT.deadline : EXIT.done
   } finally {
     await cluster.close()
   }

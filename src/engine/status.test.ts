@@ -35,8 +35,8 @@ function addPod(api: FakeApi, podIP: string): void {
 
 async function read(api: FakeApi) {
   const request = { namespace: NAMESPACE, refs: [WEB] }
-  const [report] = await readStatus(request, { client: api.client, clock: createVirtualClock() })
-  return report!
+  const { workloads } = await readStatus(request, { client: api.client, clock: createVirtualClock() })
+  return workloads[0]!
 }
 
 describe('a pod that has another address than its entries, which a run has left to a person', () => {
@@ -78,7 +78,7 @@ test('an order is shown of the runs that it means, and of no other', async () =>
   const metadata = { name: 'sluice-statefulset-web', namespace: NAMESPACE, annotations: { 'sluice.dev/order': order } }
   api.put(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${metadata.name}`, { metadata, spec: {} })
   const report = await read(api)
-  const lines = statusLines(NAMESPACE, [report], createColors(false)).map((line) => line.trim())
+  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false)).map((line) => line.trim())
   expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual(['open', 'paused'])
 })
 
@@ -92,6 +92,20 @@ test('of a run of two workloads each has its own pods, those that are gone among
   ])
   addPod(api, '10.0.0.1')
   const refs = [WEB, { kind: 'StatefulSet' as const, name: 'api' }]
-  const reports = await readStatus({ namespace: NAMESPACE, refs }, { client: api.client, clock: createVirtualClock() })
+  const { workloads: reports } = await readStatus(
+    { namespace: NAMESPACE, refs },
+    { client: api.client, clock: createVirtualClock() },
+  )
   expect(reports.map(({ pods }) => pods.map(({ name }) => name))).toEqual([['web-0'], ['api-0']])
+})
+
+test('a run whose ledger is there in part is not kept quiet about: what it has left open is not known', async () => {
+  const api = createFakeApi()
+  addRun(api, 'r1')
+  addRun(api, 'r2')
+  const path = `${CORE}/configmaps/sluice-run-r2`
+  const { metadata, data } = api.get(path) as unknown as { metadata: object; data: { header: string } }
+  api.put(path, { metadata, data: { ...data, header: JSON.stringify({ ...JSON.parse(data.header), chunks: 2 }) } })
+  const status = await readStatus({ namespace: NAMESPACE, refs: [] }, { client: api.client, clock: createVirtualClock() })
+  expect(status.unreadable).toEqual([{ run: 'r2', reason: expect.stringContaining('sluice-run-r2-1 is missing') }])
 })

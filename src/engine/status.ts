@@ -80,8 +80,14 @@ export interface StatusReport {
   pods: PodStatus[]
 }
 
+export interface Status {
+  workloads: StatusReport[]
+  /** Runs whose ledger cannot be read: nobody can tell of which workload, and what they have left open for pods that are gone. */
+  unreadable: { run: string; reason: string }[]
+}
+
 /** Reads the records; writes nothing, and asks no load balancer. */
-export async function readStatus({ namespace, refs }: StatusRequest, { client }: StatusPorts): Promise<StatusReport[]> {
+export async function readStatus({ namespace, refs }: StatusRequest, { client }: StatusPorts): Promise<Status> {
   const [ledgers, pods, leases] = await Promise.all([
     listLedgers(client, namespace),
     listPods(client, namespace),
@@ -112,7 +118,8 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
   for (const { workload, lease, runs, pods: open } of reports) {
     if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, client)
   }
-  return reports
+  const unreadable = ledgers.flatMap((one) => (one.kind === 'unreadable' ? [{ run: one.run, reason: one.reason }] : []))
+  return { workloads: reports, unreadable }
 }
 
 function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: readonly Ledger[]): LeaseStatus {
@@ -182,7 +189,11 @@ function livePods(
 }
 
 /** A run may be of several workloads. Whose a pod of a Deployment is, its owner, a ReplicaSet, does not say. */
-function isOfAnother(pod: Pick<PodView, 'name' | 'owner'>, { workloads }: LedgerHeader, ref: StatusRequest['refs'][number]): boolean {
+function isOfAnother(
+  pod: Pick<PodView, 'name' | 'owner'>,
+  { workloads }: LedgerHeader,
+  ref: StatusRequest['refs'][number],
+): boolean {
   const { kind, name } = pod.owner ?? { kind: 'Pod', name: pod.name }
   return (kind !== ref.kind || name !== ref.name) && workloads.some((one) => one.kind === kind && one.name === name)
 }

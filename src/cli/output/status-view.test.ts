@@ -29,7 +29,8 @@ const report: StatusReport = {
 }
 
 test('what is open, and what a person has to look at', () => {
-  expect(statusLines('shop', [report], colors).join('\n')).toBe(`statefulset/web in namespace shop: a person has to look
+  expect(statusLines('shop', { workloads: [report], unreadable: [] }, colors).join('\n'))
+    .toBe(`statefulset/web in namespace shop: a person has to look
   held by host_7 (epoch 3, not alive)
 
   RUN  REQUEST       STARTED               STATE
@@ -43,7 +44,7 @@ test('what is open, and what a person has to look at', () => {
   web-0 needs an operator:
     Look at edge:
     show servers state`)
-  expect(statusLines('shop', [], colors)).toEqual(['No records of sluice in namespace shop.'])
+  expect(statusLines('shop', { workloads: [], unreadable: [] }, colors)).toEqual(['No records of sluice in namespace shop.'])
 })
 
 test.each([
@@ -56,7 +57,11 @@ test.each([
     { ...finished, abortedBy: 'ann@desk' },
   ]
   const lines = (lease: LeaseStatus): string[] =>
-    statusLines('shop', [{ ...report, lease: { ...lease, order: { order, by: 'bob@desk' } }, runs, pods: [] }], colors)
+    statusLines(
+      'shop',
+      { workloads: [{ ...report, lease: { ...lease, order: { order, by: 'bob@desk' } }, runs, pods: [] }], unreadable: [] },
+      colors,
+    )
   expect(lines({ holder: 'host_7', epoch: 3 })[1]).toBe(`  held by host_7 (epoch 3); ${words} by bob@desk`)
   expect(lines({ epoch: 3 })[1]).toBe(`  held by nobody (epoch 3); ${words} by bob@desk`)
   const states = lines({ epoch: 3 }).filter((line) => /^ {2}r\d/.test(line))
@@ -69,7 +74,7 @@ test('a journal or a run that is not closed is open', () => {
   expect(isOpen({ ...closed, runs: report.runs })).toBe(true)
   expect(isOpen({ ...closed, pods: [pod] })).toBe(true)
   expect(needsOperator(report)).toBe(true)
-  expect(statusDocument('shop', [closed])).toMatchObject({
+  expect(statusDocument('shop', { workloads: [closed], unreadable: [] })).toMatchObject({
     kind: 'StatusReport',
     workloads: [{ open: false, needsOperator: false }],
   })
@@ -86,4 +91,12 @@ test('what a cleanup removes and keeps', () => {
     'would remove  configmap/sluice-run-r5  finished, not among the newest',
   ])
   expect(cleanupLines(false, { removed: [], kept: [] })).toEqual(['Nothing to remove.'])
+})
+
+test('a ledger that cannot be read is named, also where nothing else is on record', () => {
+  const unreadable = [{ run: 'r9', reason: 'its part sluice-run-r9-1 is missing' }]
+  expect(statusLines('shop', { workloads: [], unreadable }, colors)).toEqual([
+    'a person has to look: the ledger of run r9 (ConfigMap sluice-run-r9) cannot be read: its part sluice-run-r9-1 is missing. What it has left open for pods that are gone is not known.',
+  ])
+  expect(statusDocument('shop', { workloads: [], unreadable })).toMatchObject({ workloads: [], unreadable })
 })

@@ -1,4 +1,5 @@
-import type { PodStatus, StatusReport } from '../../engine/status.ts'
+import type { PodStatus, Status, StatusReport } from '../../engine/status.ts'
+import { chunkName } from '../../journal/ledger.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
@@ -14,14 +15,19 @@ export function isOpen({ pods, runs }: StatusReport): boolean {
 }
 
 /** For `status -o json`. */
-export function statusDocument(namespace: string, reports: readonly StatusReport[]): object {
-  const workloads = reports.map((report) => ({ ...report, open: isOpen(report), needsOperator: needsOperator(report) }))
-  return { apiVersion: API_VERSION, kind: 'StatusReport', namespace, workloads }
+export function statusDocument(namespace: string, status: Status): object {
+  const workloads = status.workloads.map((report) => ({ ...report, open: isOpen(report), needsOperator: needsOperator(report) }))
+  return { apiVersion: API_VERSION, kind: 'StatusReport', namespace, workloads, unreadable: status.unreadable }
 }
 
-export function statusLines(namespace: string, reports: readonly StatusReport[], colors: Colors): string[] {
-  if (reports.length === 0) return [`No records of sluice in namespace ${inert(namespace)}.`]
-  return reports.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...reportLines(report, colors)])
+export function statusLines(namespace: string, { workloads, unreadable }: Status, colors: Colors): string[] {
+  if (workloads.length + unreadable.length === 0) return [`No records of sluice in namespace ${inert(namespace)}.`]
+  const broken = unreadable.map(
+    ({ run, reason }) =>
+      `${colors.red('a person has to look')}: the ledger of run ${inert(run)} (ConfigMap ${inert(chunkName(run, 0))}) cannot be read: ${inert(reason)}. What it has left open for pods that are gone is not known.`,
+  )
+  const sections = [...workloads.map((report) => reportLines(report, colors)), ...(broken.length === 0 ? [] : [broken])]
+  return sections.flatMap((lines, index) => [...(index === 0 ? [] : ['']), ...lines])
 }
 
 function reportLines(report: StatusReport, colors: Colors): string[] {
