@@ -26,7 +26,7 @@ export const reasons = {
   checkpoint: () => 'left where it is: the same command goes on from there',
   journalUnreadable: ({ stored }) => `its journal cannot be read: ${stored.kind === 'unreadable' ? stored.reason : ''}`,
   journalUsurped: () => 'another owner has written the journal of this pod',
-  skipped: () => 'it runs the wanted images already',
+  skipped: ({ wanted }) => (wanted.length === 0 ? 'nothing is asked of it' : 'it runs the wanted images already'),
   notStarted: () => 'not started',
   goneBefore: () => 'the pod was deleted before its turn; nothing was drained for it',
   interrupted: () => 'interrupted before the patch',

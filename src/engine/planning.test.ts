@@ -31,13 +31,21 @@ interface Given {
   images?: [string, string]
   /** The journal of the second pod. */
   stored?: ReadJournal
+  undo?: boolean
 }
 
 const PRIOR = { state: 'ready', weight: 7 }
 const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIOR, untouched: false }
 
 /** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
-async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1'], stored = { kind: 'none' } }: Given) {
+async function planned({
+  entry,
+  finishedAt,
+  another,
+  images = ['app:v1', 'app:v1'],
+  stored = { kind: 'none' },
+  undo = false,
+}: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
   balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
@@ -73,6 +81,7 @@ async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1
       namespace: NAMESPACE,
       select: { refs: [WEB] },
       images: IMAGES,
+      ...(undo ? { undo: {} } : {}),
       settings: { maxUnavailable: { count: 1 } },
     } as unknown as RunRequest,
     client: api.client,
@@ -92,6 +101,7 @@ async function planned({ entry, finishedAt, another, images = ['app:v1', 'app:v1
   })
   await planning.replan()
   return {
+    reasons: planning.plan().pods.map(({ reason }) => reason),
     refusals: planning.plan().refusals.map(({ code }) => code),
     isOut: planning.isOperatorOut('uid-1'),
     targets: planning.targetsOf('uid-1'),
@@ -174,4 +184,9 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
   const plan = planning.plan()
   expect([plan.refusals, plan.pods.map(({ name, action }) => `${action} ${name}`)]).toEqual([[], ['upgrade old', 'skip new']])
   expect(plan.undoes).toEqual({ run: 'r1', images: IMAGES })
+})
+
+test('of a pod that came up after the run which is undone it is not said that it runs the images already', async () => {
+  const { reasons } = await planned({ entry: { before: { images: IMAGES } }, finishedAt: '2026-01-03', undo: true })
+  expect(new Set(reasons)).toEqual(new Set(['run r1 had nothing to do with it: it stays as it is']))
 })

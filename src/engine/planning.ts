@@ -92,6 +92,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       pods: await planPods({
         pods,
         imagesFor,
+        undo,
         traffic,
         loadBalancers,
         targets: found,
@@ -130,6 +131,7 @@ export function createPlanning(options: PlanningOptions): Planning {
 interface PlanPodsOptions {
   pods: readonly Observation[]
   imagesFor(pod: PodView): ContainerImage[]
+  undo: Undoing | undefined
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
   /** Filled with what was found. */
@@ -151,6 +153,7 @@ function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[
 async function planPods({
   pods,
   imagesFor: wanted,
+  undo,
   traffic,
   loadBalancers,
   targets: known,
@@ -182,7 +185,9 @@ async function planPods({
         entryOf(loadBalancer, { id: before.target, scope: before.scope }) === entryOf(loadBalancer, target),
     )
   return pods.map(({ pod, stored }): PlanPod => {
-    const base = { pod, stored, images: wanted(pod) }
+    const images = wanted(pod)
+    const stays = undo && images.length === 0 ? `run ${undo.run} had nothing to do with it: it stays as it is` : undefined
+    const base = { pod, stored, images, ...(stays === undefined ? {} : { stays }) }
     const open = openJournal(stored)
     if (open) {
       const targets = open.targets.map(({ loadBalancer, target, untouched }) => ({

@@ -22,6 +22,8 @@ export interface PlanPod {
   stored: ReadJournal
   /** What its workload brings it to. */
   images: ContainerImage[]
+  /** Why it is left as it is, on whatever images. */
+  stays?: string
   /** Where it is in the load balancers, or why it is not. */
   targets: { found: true; targets: PlannedTarget[] } | { found: false; reason: string }
 }
@@ -70,7 +72,7 @@ export function buildPlan(input: PlanInput): Plan {
   }
 }
 
-function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
+function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   const base = {
     uid: pod.uid,
     name: pod.name,
@@ -84,7 +86,7 @@ function planPod({ pod, stored, images, targets }: PlanPod): PodPlan {
   if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
-  if (asksFor(pod, images)) return { ...base, action: 'skip', reason: 'it runs these images already' }
+  if (asksFor(pod, images)) return { ...base, action: 'skip', reason: stays ?? 'it runs these images already' }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
   const out = targets.targets.filter(({ inRotation }) => !inRotation)
   if (targets.targets.length === 0) return { ...base, action: 'upgrade', reason: 'it is in no load balancer: no drain' }
