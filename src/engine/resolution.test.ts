@@ -50,6 +50,13 @@ describe('a pod that is there', () => {
     expect(decide(found(pod('{'), entry()), IN, 9).journal?.next).toMatchObject({ run: 'r1', step: 'closed' })
   })
 
+  test('with the images that it had before: whether it was patched is told by them', () => {
+    const view = { ...testPod({ uid: 'u0', containers: [{ name: 'app', image: 'app:v2' }] }), journal: { annotation: '{' } }
+    const before = { images: [{ container: 'app', image: 'app:v1' }] }
+    const { journal: decided } = decide(found(view, entry({ before })), OUT, 9)
+    expect(decided?.next.baseline).toMatchObject([{ name: 'app', image: 'app:v1' }])
+  })
+
   test('and without a ledger it can only be closed', () => {
     expect(decide(found(pod('{')), IN, 9).journal?.next).toMatchObject({ step: 'closed', epoch: 9 })
     expect(() => decide(found(pod('{')), OUT, 9)).toThrow(/no ledger says what was drained/)

@@ -72,8 +72,10 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
   if (stored.kind === 'read') return stored.journal
   if (own) {
     const { entry, store } = own
-    const containers = entry.before?.images ?? pod.containers.map(({ name, image }) => ({ container: name, image }))
-    const baseline = baselineOf(pod, containers)
+    const former = entry.before?.images ?? pod.containers.map(({ name, image }) => ({ container: name, image }))
+    // Found by trial: by what it asks for now, one that was patched looked untouched, and was put back while it restarted.
+    const images = new Map(former.map(({ container, image }) => [container, image]))
+    const baseline = baselineOf(pod, former).map((one) => ({ ...one, image: images.get(one.name)! }))
     return { run: store.ledger.header.run, epoch: 0, attempt: 1, step: 'drain', baseline, targets: entry.targets }
   }
   if (traffic === 'in') return { run: 'resolved', epoch: 0, attempt: 1, step: 'closed', baseline: [], targets: [] }

@@ -12,7 +12,7 @@ import type { Transport } from './transport.ts'
 export { KubeConfigError } from './kubeconfig-error.ts'
 
 export interface ConnectOptions extends AccessOptions {
-  /** Of each call that gives none of its own. Default 15,000. */
+  /** The most that a call may take. Absent: what each of them is given, mostly 15,000. */
   requestTimeoutMs?: number
   userAgent?: string
   clock: Clock
@@ -58,7 +58,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     transport,
     clock,
     random,
-    ...(options.requestTimeoutMs === undefined ? {} : { defaultDeadlineMs: options.requestTimeoutMs }),
+    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   })
   return { client, transport, namespace: access.namespace, server: access.server, close: () => transport.close() }

@@ -6,5 +6,6 @@ export function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = (error as NodeJS.ErrnoException).code
   const message = error.message === '' ? error.name : error.message
-  return code === undefined || message.includes(code) ? message : `${message} (${code})`
+  // undici's own codes say nothing to a person that its messages do not.
+  return code === undefined || message.includes(code) || code.startsWith('UND_ERR') ? message : `${message} (${code})`
 }

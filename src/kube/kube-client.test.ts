@@ -8,10 +8,10 @@ import { createVirtualClock } from './testing/virtual-clock.ts'
 const POD = '/api/v1/namespaces/default/pods/web-0'
 const random = { next: () => 0.5 }
 
-function setUp(script?: ScriptOptions) {
+function setUp(script?: ScriptOptions, limits?: { requestTimeoutMs: number }) {
   const clock = createVirtualClock()
   const transport = createScriptedTransport(clock, script)
-  return { clock, transport, client: createKubeClient({ transport, clock, random }) }
+  return { clock, transport, client: createKubeClient({ transport, clock, random, ...limits }) }
 }
 
 /** Settles the outcome without letting a rejection go unhandled before it is looked at. */
@@ -120,6 +120,21 @@ test('a call without an answer ends at its deadline; only proof that nothing lef
     expect((await failed).kind).toBe(kind)
     expect(clock.now() - startedAt).toBe(700)
     expect(clock.pending()).toBe(0)
+  }
+})
+
+test('no call takes longer than it is told that one may', async () => {
+  const { client, transport, clock } = setUp({}, { requestTimeoutMs: 2_000 })
+  for (const [deadlineMs, limitMs] of [
+    [undefined, 2_000],
+    [60_000, 2_000],
+    [700, 700],
+  ] as const) {
+    const failed = outcome(client.get(POD, deadlineMs === undefined ? {} : { deadlineMs }))
+    await clock.advance(limitMs - 1)
+    expect((await transport.next()).request.signal?.aborted).toBe(false)
+    await clock.advance(1)
+    expect((await failed).message).toContain(`no answer within ${limitMs} ms`)
   }
 })
 

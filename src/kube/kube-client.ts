@@ -14,8 +14,8 @@ export interface KubeClientOptions {
   transport: Transport
   clock: Clock
   random: Random
-  /** For calls that give none. Default 15,000. */
-  defaultDeadlineMs?: number
+  /** The most that a call may take, and what one takes that gives no deadline of its own: that is 15,000 where this is absent. */
+  requestTimeoutMs?: number
   userAgent?: string
   /** Owner of the fields that are written. Default `sluice`. */
   fieldManager?: string
@@ -31,15 +31,15 @@ type Method = TransportRequest['method']
 
 export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { transport, clock, random } = options
-  const defaultDeadlineMs = options.defaultDeadlineMs ?? DEFAULT_DEADLINE_MS
+  const { requestTimeoutMs = Infinity } = options
   const fieldManager = options.fieldManager ?? 'sluice'
   const commonHeaders = { accept: 'application/json', 'user-agent': options.userAgent ?? 'sluice' }
 
   async function call(
     request: TransportRequest,
-    { deadlineMs = defaultDeadlineMs, signal, once = false }: Omit<WriteOptions, 'dryRun'>,
+    { deadlineMs = options.requestTimeoutMs ?? DEFAULT_DEADLINE_MS, signal, once = false }: Omit<WriteOptions, 'dryRun'>,
   ): Promise<unknown> {
-    const endsAt = clock.now() + deadlineMs
+    const endsAt = clock.now() + Math.min(deadlineMs, requestTimeoutMs)
     for (;;) {
       const limits = { clock, deadlineMs: endsAt - clock.now(), signal }
       const answer = await exchange(request, limits, (sent) => transport.send(sent))

@@ -4,7 +4,7 @@
  * - `I3` a pod is put back only where it is ready, and where it was patched only with a container proven new
  * - `I4` attempt and epoch never go back
  * - `I5` every effect has an earlier durable intent, and comes from the owner
- * - `I6` once faults stop, every pod is home, or a person is told
+ * - `I6` once faults stop, every pod is home and at its images, or a person is told
  * - `I7` no more pods are out than the window allows
  * - `exposure` no request reaches a pod while sluice restarts it
  */
