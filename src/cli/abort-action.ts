@@ -85,6 +85,7 @@ async function orderAbort({
   const { giveOrder } = await import('../engine/give-order.ts')
   const { watchOwner } = await import('../engine/watch-owner.ts')
   const { listLedgers } = await import('../engine/ledger-store.ts')
+  const { findUnrecorded } = await import('../engine/unrecorded.ts')
   const { clock } = terminal
   const open = await awaitOpenRuns(client, { namespace, select }, clock)
   const runs = open.runs.map(({ run }) => run)
@@ -96,7 +97,12 @@ async function orderAbort({
     return { code }
   }
 
-  if (runs.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
+  if (runs.length === 0) {
+    const unrecorded = await findUnrecorded({ client, clock, namespace, refs: open.refs })
+    if (unrecorded.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
+    const message = `no open run of ${open.asked} is on record, but ${unrecorded.join('; ')}: sluice upgrade brings such pods to their end`
+    return end('left', message, EXIT.needsOperator)
+  }
   await giveOrder(open, { order: 'abort', by }, { client, namespace })
   if (!flags.wait) return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
   let told = ''

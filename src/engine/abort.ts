@@ -1,4 +1,5 @@
 import type { WorkloadRef } from '../plan/plan.ts'
+import { WorkloadError } from '../workloads/errors.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
 import { RunError } from './errors.ts'
@@ -27,7 +28,7 @@ export async function prepareAbort(
   const [newest] = open.runs
   if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
   assertOrdered(newest.run, runs)
-  return prepareRun(
+  const preparing = prepareRun(
     {
       namespace,
       select: { refs: newest.workloads as Pick<WorkloadRef, 'kind' | 'name'>[] },
@@ -40,4 +41,8 @@ export async function prepareAbort(
     },
     ports,
   )
+  return preparing.catch((error: unknown) => {
+    if (!(error instanceof WorkloadError) || error.kind !== 'not-found') throw error
+    throw new WorkloadError('not-found', `${error.message}; the abort stays ordered`, { cause: error })
+  })
 }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { writeJournal } from '../journal/journal.ts'
 import { LEDGER_LABEL, ledgerChunks, writeHeader } from '../journal/ledger.ts'
+import type { Journal } from '../pods/glossary.ts'
+import { rawPod } from '../pods/testing/raw-pod.ts'
+import { JOURNAL_KEY } from '../pods/view.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
@@ -46,8 +50,19 @@ describe('a part of a ledger whose header is not there', () => {
 })
 
 describe('a run that is not finished, of which a person has settled all', () => {
-  async function cleanedRun({ isThere = false, state = 'closed' }: { isThere?: boolean; state?: 'closed' | 'open' }) {
+  interface Left {
+    isThere?: boolean
+    state?: 'closed' | 'open'
+    /** What its pod has, which the workload was deleted without. */
+    journal?: Journal | 'none'
+  }
+
+  async function cleanedRun({ isThere = false, state = 'closed', journal }: Left) {
     const api = createFakeApi()
+    if (journal !== undefined) {
+      const annotations = journal === 'none' ? {} : { [JOURNAL_KEY]: writeJournal(journal) }
+      api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
+    }
     const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
     const entry = { uid: 'uid-0', pod: 'web-0', targets: [], state }
     const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
@@ -66,6 +81,13 @@ describe('a run that is not finished, of which a person has settled all', () => 
   test('stays where the workload is there, or something may be open', async () => {
     expect(await cleanedRun({ isThere: true })).toEqual([])
     expect(await cleanedRun({ state: 'open' })).toEqual([])
+  })
+
+  test('goes where the pods that its workload was deleted without are home, and stays where one is half done', async () => {
+    const left: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'closed', baseline: [], targets: [] }
+    expect(await cleanedRun({ state: 'open', journal: left })).toHaveLength(1)
+    expect(await cleanedRun({ state: 'open', journal: 'none' })).toHaveLength(1)
+    expect(await cleanedRun({ state: 'open', journal: { ...left, step: 'patched' } })).toEqual([])
   })
 })
 

@@ -1,11 +1,14 @@
-import type { LedgerHeader } from '../journal/ledger.ts'
+import { journalOf } from '../journal/journal.ts'
+import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import { chunkName, readLedgers } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
+import { isOpen } from '../pods/open-journal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { displayName, resourceOf } from '../workloads/resources.ts'
+import { findAlive } from './find-alive.ts'
 import { leasePath, leaseRecord } from './lease.ts'
 import type { LedgerPart } from './ledger-store.ts'
 import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
@@ -58,8 +61,11 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     const names = partNames(header)
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
-      const open = openEntries(found.ledger, ledgers).length
-      if (open === 0 && (await areGone(header, client, namespace)) && !(await someoneRuns(client, namespace))) {
+      const isGone = await areGone(header, client, namespace)
+      // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
+      const mayBeOpen = openEntries(found.ledger, ledgers)
+      const open = (isGone ? await withoutHome(mayBeOpen, client, namespace) : mayBeOpen).length
+      if (open === 0 && isGone && !(await someoneRuns(client, namespace))) {
         if (!dryRun) await deleteLedger(header, { client, namespace })
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
         for (const name of names)
@@ -122,6 +128,17 @@ async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespac
     if (found === undefined || found.items.length > 0) return false
   }
   return true
+}
+
+/** Without the pods that are there, and have nothing open by their own journals: their workload was deleted without them. */
+async function withoutHome(entries: readonly LedgerEntry[], client: KubeClient, namespace: string): Promise<LedgerEntry[]> {
+  const isHome = async (entry: LedgerEntry): Promise<boolean> => {
+    const alive = await findAlive(client, namespace, entry)
+    const journal = alive && journalOf(alive)
+    return journal !== undefined && journal.kind !== 'unreadable' && !isOpen(journal)
+  }
+  const home = await Promise.all(entries.map(isHome))
+  return entries.filter((_, index) => !home[index])
 }
 
 function partNames({ run, chunks }: LedgerHeader): string[] {

@@ -23,7 +23,7 @@ function createBed(annotations: Record<string, string> = {}): Bed {
   for (const [key, value] of Object.entries(annotations)) server.annotate(key, value)
   return {
     server,
-    open: (...runs) => ({ asked: 'statefulset/web', runs: runs.map(header), leases: [leaseRecord(server.lease())] }),
+    open: (...runs) => ({ asked: 'statefulset/web', refs: [], runs: runs.map(header), leases: [leaseRecord(server.lease())] }),
     order: () => readOrder(server.lease()!.metadata.annotations ?? {}),
     options: { client: server.client, namespace: 'shop' },
   }

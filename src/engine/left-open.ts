@@ -50,6 +50,9 @@ export async function unfinished(
     .flatMap((ledger) => {
       const left = openEntries(ledger, ledgers).map(({ pod }) => pod)
       if (left.length === 0) return []
-      return [`run ${ledger.header.run} is not finished, and may have left half done: ${left.join(', ')}`]
+      return [
+        `run ${ledger.header.run} is not finished, and may have left half done: ${left.join(', ')}; if the workload is gone for ` +
+          'good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record',
+      ]
     })
 }

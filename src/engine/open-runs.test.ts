@@ -28,7 +28,7 @@ function addLease(api: FakeApi, name: string, holderIdentity: string): void {
 
 const named = (kind: 'StatefulSet' | 'Pod', name: string): RunRequest['select'] => ({ refs: [{ kind, name }] })
 
-async function read(api: FakeApi, select: RunRequest['select']): Promise<Record<keyof OpenRuns, unknown>> {
+async function read(api: FakeApi, select: RunRequest['select']): Promise<Record<Exclude<keyof OpenRuns, 'refs'>, unknown>> {
   const { asked, runs, leases } = await readOpenRuns(api.client, { namespace: NAMESPACE, select })
   return { asked, runs: runs.map(({ run }) => run), leases: leases.map(({ name }) => name) }
 }

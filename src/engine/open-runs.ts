@@ -25,6 +25,7 @@ type Ref = Pick<WorkloadRef, 'kind' | 'name'>
 export interface OpenRuns {
   /** As they were asked for, such as `statefulset/web`. */
   asked: string
+  refs: Ref[]
   /** Not finished, the newest first. */
   runs: LedgerHeader[]
   /** Of all workloads of these runs, and of those that were asked for. */
@@ -58,7 +59,7 @@ export async function readOpenRuns(
       recorded.some((one) => one.kind === kind && one.name === name)
     if (!hasRecord && kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
   }
-  return { asked: refs.map(displayName).join(', '), runs, leases }
+  return { asked: refs.map(displayName).join(', '), refs, runs, leases }
 }
 
 async function ownersOf(client: KubeClient, namespace: string, refs: readonly Ref[]): Promise<Ref[]> {

@@ -9,7 +9,9 @@ import { NAMESPACE } from '../workloads/testing/manifests.ts'
 import { createColors } from '../cli/output/color.ts'
 import { statusLines } from '../cli/output/status-view.ts'
 import { writeOrder } from './order.ts'
+import { STATEFUL_SETS } from '../workloads/resources.ts'
 import { readStatus } from './status.ts'
+import { findUnrecorded } from './unrecorded.ts'
 
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' } as const
 const TARGET = { loadBalancer: 'edge', target: 'web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
@@ -68,6 +70,21 @@ test('a pod that is gone, whose entries a run has left to a person: they are to 
   expect(before).not.toContain('put it back')
   addPod(api, '10.0.0.9')
   expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
+})
+
+test('a pod that is half done where no ledger tells of it, and a ledger that cannot be read, are no "nothing"', async () => {
+  const unrecorded = (api: FakeApi) =>
+    findUnrecorded({ client: api.client, clock: createVirtualClock(), namespace: NAMESPACE, refs: [WEB] })
+  const api = createFakeApi()
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  expect(await unrecorded(api)).toEqual([])
+  addPod(api, '10.0.0.1')
+  expect(await unrecorded(api)).toEqual(['pod/web-0 is half done'])
+  api.put(`${CORE}/configmaps/sluice-run-r1`, {
+    metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } },
+    data: { header: '{' },
+  })
+  expect(await unrecorded(api)).toEqual(['pod/web-0 is half done', 'the record of run r1 cannot be read'])
 })
 
 test('an order is shown of the runs that it means, and of no other', async () => {

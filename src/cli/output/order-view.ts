@@ -6,7 +6,7 @@ import { API_VERSION } from './run-report.ts'
  * For `-o json` of pause, resume and abort.
  * - `none`: no run is open
  * - `ordered`: it stands on the Lease; the process of the run follows, or the next one
- * - `aborted`: the process of the run has done it; `left` where a template was left as it is
+ * - `aborted`: the process of the run has done it; `left` where a template was left as it is, or pods of a run without a record
  * - `finished`: the run had come to its end before
  */
 export interface OrderReport {
