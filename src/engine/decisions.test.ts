@@ -54,6 +54,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     }),
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    isUnserved: () => false,
     onRest() {},
     onStalled() {},
     tell() {},

@@ -195,6 +195,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       inputFor,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
+      isUnserved: world.isUnserved,
       onRest: () => obedience?.rest(),
       onStalled(reason) {
         ending ??= { outcome: 'deadline', reason }
@@ -238,6 +239,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       onGone: live.onGone,
       onEndpoints: live.onEndpoints,
       onSight: live.onSight,
+      onLooked: live.onSight,
       onBlind(error) {
         ending ??= { outcome: 'deadline', reason: `the cluster cannot be watched any more: ${messageOf(error)}` }
         live.checkpoint()

@@ -135,6 +135,7 @@ function createBed({
     inputFor,
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    isUnserved: () => false,
     onRest() {},
     onStalled() {},
     tell(event) {

@@ -98,6 +98,7 @@ async function planned({
     }),
     loadBalancers,
     includes: () => true,
+    onFound() {},
   })
   await planning.replan()
   return {
@@ -179,6 +180,7 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
     traffic: { find: async () => pods.map(() => ({ found: true, targets: [] })) } as unknown as Traffic,
     loadBalancers: [],
     includes: () => true,
+    onFound() {},
   })
   await planning.replan()
   const plan = planning.plan()

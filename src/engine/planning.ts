@@ -50,6 +50,8 @@ export interface PlanningOptions {
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
   includes(pod: PodView): boolean
+  /** Told of the pods that every load balancer has. */
+  onFound(pods: Iterable<PodView>): void
 }
 
 const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
@@ -96,6 +98,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         traffic,
         loadBalancers,
         targets: found,
+        onFound: options.onFound,
         leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
       }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
@@ -136,6 +139,7 @@ interface PlanPodsOptions {
   loadBalancers: RunPorts['loadBalancers']
   /** Filled with what was found. */
   targets: Map<string, JournalTarget[]>
+  onFound: PlanningOptions['onFound']
   leftOut(): Promise<JournalTarget[]>
 }
 
@@ -157,6 +161,7 @@ async function planPods({
   traffic,
   loadBalancers,
   targets: known,
+  onFound,
   leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<PlanPod[]> {
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
@@ -168,6 +173,7 @@ async function planPods({
   } catch (error) {
     throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
   }
+  onFound(asked.flatMap(({ pod }) => (found.get(pod.uid)!.found ? [pod] : [])))
   const standing = await snapshots([...found.values()], loadBalancers)
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
   // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.

@@ -84,6 +84,7 @@ async function createBed(pod = podAt(BEFORE)) {
     inputFor: input,
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    isUnserved: () => false,
     onRest() {},
     onStalled() {},
     tell(event: RunEventBody) {

@@ -81,6 +81,8 @@ export interface RolloutOptions {
   expectsHeir(pod: PodView): boolean
   /** An operator had this pod out of rotation when the run was planned. */
   isOperatorOut(uid: string): boolean
+  /** It is not known to be in every load balancer. */
+  isUnserved(pod: PodView): boolean
   /** It is paused, and nothing is under way. Called whenever it is found so. */
   onRest(): void
   /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
@@ -346,8 +348,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     const { uid, name, actor, result } = member
     const snapshot = actor.getSnapshot()
     const state = isBeforeDrain(snapshot) || isAdmitting(snapshot) ? 'checking' : member.state
-    const { pod, gone, address } = contextOf(member)
-    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined }
+    const { pod, gone, address, record } = contextOf(member)
+    const wasFound = (record?.targets.length ?? 0) > 0
+    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined, wasFound }
   }
 
   /**

@@ -13,21 +13,23 @@ function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
 }
 
 interface Given {
+  isUnserved?: (pod: PodView) => boolean
   /** As they are observed. */
   pods: readonly PodView[]
   member: Partial<WindowMember> & { pod: PodView }
   expectsHeir?: boolean
 }
 
-function windowOf({ pods, member, expectsHeir = true }: Given): WindowPod[] {
+function windowOf({ pods, member, expectsHeir = true, isUnserved = () => false }: Given): WindowPod[] {
   const { uid, name, ip: address } = member.pod
   return windowPods({
     store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
-    members: [{ uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, ...member }],
+    members: [{ uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, wasFound: true, ...member }],
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
+    isUnserved,
   })
 }
 
@@ -67,4 +69,15 @@ test('a pod that is known to be gone before the watch says so is missed until so
   // From then on it is among the vacancies; one that was evicted is so already.
   expect(missed({ pods: [other] })).toEqual([])
   expect(missed({ pods: [{ ...pod, finished: true }, other] })).toEqual([])
+})
+
+test('a ready pod that is not known to be in the load balancers counts as unserved, while others wait for their turn', () => {
+  const waiting = podAt('web-0', '10.0.0.1')
+  const made = podAt('web-1', '10.0.0.9')
+  const unserved = (pods: readonly PodView[], member: Given['member']): string[] =>
+    windowOf({ pods, member, isUnserved: () => true }).flatMap((one) => (one.unserved ? [one.name] : []))
+  expect(unserved([waiting, made], { pod: waiting, state: 'queued' })).toEqual(['web-1'])
+  // Control: nobody waits, or it counts as not ready in any case.
+  expect(unserved([waiting, made], { pod: waiting, state: 'done' })).toEqual([])
+  expect(unserved([waiting, { ...made, ready: false }], { pod: waiting, state: 'queued' })).toEqual([])
 })

@@ -18,6 +18,8 @@ export interface WindowMember {
   address: string | undefined
   /** What was drained for another at its address is still being settled. */
   mustWait: boolean
+  /** It was found in the load balancers, when its turn came. */
+  wasFound: boolean
 }
 
 export interface WindowPodsOptions {
@@ -28,12 +30,22 @@ export interface WindowPodsOptions {
   vacancies: Vacancies
   expectsHeir(pod: PodView): boolean
   isOperatorOut(uid: string): boolean
+  /** Not known to be in every load balancer. */
+  isUnserved(pod: PodView): boolean
 }
 
 const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
 
 /** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
-export function windowPods({ store, members, vacancies, expectsHeir, isOperatorOut, ...given }: WindowPodsOptions): WindowPod[] {
+export function windowPods({
+  store,
+  members,
+  vacancies,
+  expectsHeir,
+  isOperatorOut,
+  isUnserved,
+  ...given
+}: WindowPodsOptions): WindowPod[] {
   // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
   const included = given.included.map(({ pod }) => pod)
@@ -48,16 +60,19 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
   const isOut = ({ uid, ip, hostNetwork }: PodView): boolean =>
     // On the host's network several share an address.
     isOperatorOut(uid) || (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
+  // Nothing is asked where nobody waits for the answer.
+  const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
+  const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && !pod.deleting && !pod.finished && isUnserved(pod)
   const pods = vacancies
     .look(included)
     .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
   for (const pod of included) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod) })
+    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
   for (const member of members) {
-    const { uid, name, state, result, mustWait } = member
+    const { uid, name, state, result, mustWait, wasFound } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const observed = store.get(uid)?.pod
     const pod = observed ?? member.pod
@@ -76,6 +91,8 @@ export function windowPods({ store, members, vacancies, expectsHeir, isOperatorO
       standing: mustWait ? 'idle' : place,
       ready: (pod.finished && !pod.deleting) || isServing(pod),
       operatorOut: isOut(pod),
+      // One that waits is looked for when its turn comes.
+      unserved: place === 'idle' && !wasFound && isMissing(pod),
     })
   }
   return pods

@@ -6,6 +6,7 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { createNewcomers } from './newcomers.ts'
 import type { Planning } from './planning.ts'
 import { createPlanning } from './planning.ts'
 import type { PodStore } from './pod-store.ts'
@@ -21,6 +22,8 @@ export interface WorldListener {
   onEndpoints(uids: Iterable<string>): void
   /** Whether the pods can be watched has changed. */
   onSight(): void
+  /** It was found whether a pod is in the load balancers. */
+  onLooked(): void
   /** A watch ended for good: the world cannot be seen any more. */
   onBlind(error: Error): void
 }
@@ -31,13 +34,15 @@ export interface World extends Planning {
   endpoints: EndpointStore
   traffic: Traffic
   includes(pod: PodView): boolean
+  /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
+  isUnserved(pod: PodView): boolean
   listen(listener: WorldListener): void
   /** Asked before every effect: throws where the run may not act on the pod now. */
   setOwnership(assertOwned: (uid: string) => void): void
   stop(): Promise<void>
 }
 
-const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }
+const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onLooked() {}, onBlind() {} }
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
@@ -97,7 +102,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       assertOwned: (uid) => assertOwned(uid),
       tell,
     })
-    const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers })
+    const newcomers = createNewcomers({ clock, traffic, onLooked: () => listener.onLooked() })
+    stops.push(async () => newcomers.stop())
+    const onFound = newcomers.know
+    const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers, onFound })
     await planning.replan()
     return {
       ...planning,
@@ -105,6 +113,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       endpoints,
       traffic,
       includes,
+      isUnserved: newcomers.isUnserved,
       listen: (one) => (listener = one),
       setOwnership: (one) => (assertOwned = one),
       stop,

@@ -202,6 +202,22 @@ test('what a template gets is among the images, once, also where no pod does', (
   expect(images('registry/app:v2')).toEqual(WANTED)
 })
 
+test('a pod that no load balancer has takes no requests: it counts against the window', () => {
+  const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
+  const refused = (pods: PlanPod[], window = 1): string[] =>
+    planOf(pods, { maxUnavailable: { count: window } }).refusals.map(({ code, message }) => `${code} ${message}`)
+  const unserved = podOf('web-1', nowhere, { ...V2, ready: true })
+  expect(refused([podOf('web-0'), unserved])).toEqual([
+    'window-full pod/web-1: not in every load balancer (edge: no server has the address 10.0.0.9), ' +
+      'so that with maxUnavailable 1 no other pod may leave',
+  ])
+  // Control: there is room, nobody would leave, it is not ready and counts so, or one that is half done would stay out for it.
+  expect(refused([podOf('web-0'), unserved], 2)).toEqual([])
+  expect(refused([podOf('web-0', {}, V2), unserved])).toEqual([])
+  expect(refused([podOf('web-0'), podOf('web-1', nowhere, { ...V2, ready: false })])).toEqual([])
+  expect(refused([podOf('web-0'), unserved, podOf('web-2', { stored: at('drain') })])).toEqual([])
+})
+
 test('a pod that needs nothing, and that a load balancer does not know, is warned of', () => {
   const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
   const warned = (pod: PlanPod): string[] => planOf([pod, podOf('web-1')]).warnings

@@ -86,7 +86,11 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
-  if (asksFor(pod, images)) return { ...base, action: 'skip', reason: stays ?? 'it runs these images already' }
+  if (asksFor(pod, images)) {
+    // One that is not ready takes none in any case, and comes to have an address.
+    const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
+    return { ...base, action: 'skip', reason: stays ?? 'it runs these images already', ...unserved }
+  }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
   const out = targets.targets.filter(({ inRotation }) => !inRotation)
   if (targets.targets.length === 0) return { ...base, action: 'upgrade', reason: 'it is in no load balancer: no drain' }
@@ -117,18 +121,27 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
 }
 
 /**
- * Pods that an operator has out count against the window: with too many of them, no other pod would ever start. Not one that
- * is half done: its record says what an operator had out before the drain, whatever he has done since, and a run that was
- * refused for it would leave it out of rotation everywhere else.
+ * Pods that an operator has out, or that a load balancer does not have, count against the window: with too many of them, no
+ * other pod would ever start. Not one that is half done: its record says what an operator had out before the drain, whatever
+ * he has done since, and a run that was refused for it would leave it out of rotation everywhere else. Nor is one that is
+ * half done left so for those that no load balancer has: a run that goes on waits until they are there.
  */
 function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefined {
-  const out = pods.filter(({ action, targets }) => action !== 'adopt' && targets.some(({ inRotation }) => !inRotation))
-  const others = pods.filter((pod) => pod.action === 'upgrade' && !out.includes(pod))
-  if (out.length < window || others.length === 0) return undefined
+  const byOperator = pods.filter(({ action, targets }) => action !== 'adopt' && targets.some(({ inRotation }) => !inRotation))
+  const isHalfDone = pods.some(({ action }) => action === 'adopt')
+  const unserved = pods.filter((pod) => pod.unserved !== undefined && !byOperator.includes(pod) && !isHalfDone)
+  const others = pods.filter((pod) => pod.action === 'upgrade' && !byOperator.includes(pod))
+  if (byOperator.length + unserved.length < window || others.length === 0) return undefined
+  const named = (some: readonly PodPlan[], how: string): string[] =>
+    some.length === 0 ? [] : [`${some.map(({ name }) => `pod/${name}`).join(', ')}: ${how}`]
+  const out = [
+    ...named(byOperator, 'out of rotation by an operator'),
+    ...named(unserved, `not in every load balancer (${unserved[0]?.unserved})`),
+  ]
   return {
     code: 'window-full',
-    message: `${out.map(({ name }) => `pod/${name}`).join(', ')}: out of rotation by an operator, so that with maxUnavailable ${window} no other pod may leave`,
-    hint: 'Put them back, or raise maxUnavailable.',
+    message: `${out.join('; ')}, so that with maxUnavailable ${window} no other pod may leave`,
+    hint: unserved.length === 0 ? 'Put them back, or raise maxUnavailable.' : 'Put them back or in, or raise maxUnavailable.',
   }
 }
 

@@ -36,6 +36,8 @@ export interface PodPlan {
   /** Present to wanted, for the containers that change. */
   images: { container: string; from: string; to: string }[]
   targets: PlannedTarget[]
+  /** Of one that is left as it is: why it takes no requests. It counts against the window. */
+  unserved?: string
 }
 
 /** Why the run cannot start. Nothing was touched. */

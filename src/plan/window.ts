@@ -13,6 +13,8 @@ export interface WindowPod {
   ready: boolean
   /** An operator has one of its targets out of rotation. */
   operatorOut: boolean
+  /** It is not known to be in every load balancer. */
+  unserved?: boolean
 }
 
 export interface WindowDecision {
@@ -30,8 +32,8 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 
 /**
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run, not ready for whatever reason, or out by an operator. A pod that an earlier run left out is `active` from the
- * start: it takes no new place. So a broken pod can be mended within a window of 1, and a
+ * run, not ready for whatever reason, out by an operator, or in no load balancer. A pod that an earlier run left out is
+ * `active` from the start: it takes no new place. So a broken pod can be mended within a window of 1, and a
  * late node heartbeat, which makes every pod of the node not ready, starts none.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
@@ -48,8 +50,8 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
 }
 
-function isUnavailable({ standing, ready, operatorOut }: WindowPod): boolean {
-  return standing === 'active' || !ready || operatorOut
+function isUnavailable({ standing, ready, operatorOut, unserved = false }: WindowPod): boolean {
+  return standing === 'active' || !ready || operatorOut || unserved
 }
 
 /** Who has a place keeps it where it can; then what does not serve anyway. */
@@ -59,6 +61,7 @@ function rank({ standing, ready, operatorOut }: WindowPod): number {
 }
 
 const MOST_NAMED = 5
+const UNSERVED = 'not known to be in every load balancer'
 
 /** A few by their names; of many how many, which does not change with each of them. */
 function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
@@ -67,7 +70,8 @@ function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>):
   const counts = [
     [out.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
     [out.filter((pod) => !isByThisRun(pod) && !pod.ready).length, 'not ready'],
-    [out.filter((pod) => !isByThisRun(pod) && pod.ready).length, 'out by an operator'],
+    [out.filter((pod) => !isByThisRun(pod) && pod.ready && pod.operatorOut).length, 'out by an operator'],
+    [out.filter((pod) => !isByThisRun(pod) && pod.ready && !pod.operatorOut).length, UNSERVED],
   ] as const
   return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
 }
@@ -77,8 +81,9 @@ function isByThisRun(pod: WindowPod): boolean {
   return pod.standing === 'active' || !isUnavailable(pod)
 }
 
-function singular({ standing, ready, operatorOut }: WindowPod): string {
+function singular({ standing, ready, operatorOut, unserved = false }: WindowPod): string {
   if (standing === 'active') return 'is being upgraded'
   if (!ready) return 'is not ready'
-  return operatorOut ? 'is out by an operator' : 'starts'
+  if (operatorOut) return 'is out by an operator'
+  return unserved ? `is ${UNSERVED}` : 'starts'
 }

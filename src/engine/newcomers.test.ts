@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import { createNewcomers } from './newcomers.ts'
+import type { Found } from './traffic.ts'
+
+const MISSING: Found = { found: false, reason: 'edge: no server has the address 10.0.0.9' }
+const THERE: Found = { found: true, targets: [] }
+const pod = testPod({ uid: 'uid-0', ip: '10.0.0.9' })
+
+/** `answers`: what each look finds, in order; the last one stands. */
+function createBed(...answers: (Found | Error)[]) {
+  const clock = createVirtualClock()
+  const looks: string[] = []
+  const newcomers = createNewcomers({
+    clock,
+    traffic: {
+      async find(pods) {
+        for (const { ip } of pods) looks.push(ip!)
+        const answer = answers.length > 1 ? answers.shift()! : answers[0]!
+        if (answer instanceof Error) throw answer
+        return [answer]
+      },
+    },
+    onLooked: () => newcomers.isUnserved(pod),
+  })
+  return { clock, looks, newcomers }
+}
+
+test('one that is found serves from then on, and is looked for once', async () => {
+  const { clock, looks, newcomers } = createBed(THERE)
+  expect([newcomers.isUnserved(pod), newcomers.isUnserved(pod)]).toEqual([true, true])
+  await clock.advance(0)
+  expect(newcomers.isUnserved(pod)).toBe(false)
+  expect(looks).toEqual(['10.0.0.9'])
+  expect(clock.pending()).toBe(0)
+})
+
+test.each([
+  ['that no load balancer has', MISSING],
+  ['of which none could be asked', new Error('no answer')],
+])('one %s is looked for again, until it is there', async (_, answer) => {
+  const { clock, looks, newcomers } = createBed(answer, answer, THERE)
+  newcomers.isUnserved(pod)
+  await clock.advance(4_999)
+  expect(looks).toHaveLength(1)
+  await clock.advance(5_001)
+  expect(looks).toHaveLength(3)
+  expect(newcomers.isUnserved(pod)).toBe(false)
+})
+
+test('what the plan has found is not asked for, unless it is elsewhere by now', async () => {
+  const { clock, looks, newcomers } = createBed(MISSING)
+  newcomers.know([pod])
+  expect(newcomers.isUnserved(pod)).toBe(false)
+  expect(newcomers.isUnserved({ ...pod, ip: '10.0.0.10' })).toBe(true)
+  await clock.advance(0)
+  expect(looks).toEqual(['10.0.0.10'])
+  newcomers.stop()
+})
+
+test('nobody looks any more when the run is over', async () => {
+  const { clock, looks, newcomers } = createBed(MISSING)
+  newcomers.isUnserved(pod)
+  await clock.advance(0)
+  newcomers.stop()
+  await clock.advance(60_000)
+  expect([looks.length, clock.pending()]).toEqual([1, 0])
+})
