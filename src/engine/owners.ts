@@ -96,7 +96,7 @@ export async function takeOwners({
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })
         },
         onRegained: () => world.store.refresh(),
-        onLost: (holder) => onLost(`${holder} has taken the Lease ${lease}`),
+        onLost,
         onOrder,
         onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
       })

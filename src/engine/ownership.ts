@@ -62,7 +62,7 @@ export interface OwnershipOptions {
    */
   onRegained(): Promise<void>
   /** Another owner has it: nothing may be changed any more. */
-  onLost(holder: string): void
+  onLost(reason: string): void
   /** `order` is another than before. */
   onOrder(): void
   onTrouble(error: Error): void
@@ -140,7 +140,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     let record = first
     let until = firstUntil
     let lost = false
-    let taker = ''
+    let reason = ''
     let ended = false
     let timer: unknown
     let renewing: Promise<void> = Promise.resolve()
@@ -173,7 +173,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         const gone = conflict && !(await isStillOurs())
         // Somebody has given an order, which moves the version on: that is how it is meant to be.
         if (orderText(record) === before) options.onTrouble(error as Error)
-        if (gone) return options.onLost(taker)
+        if (gone) return options.onLost(reason)
         if (!ended) schedule(LOOK_EVERY_MS)
       }
     }
@@ -204,7 +204,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
           return true
         }
         lost = true
-        taker = now?.holder || 'nobody (it was deleted or cleared)'
+        reason = takenWords(lease, now)
         return false
       } catch (error) {
         options.onTrouble(error as Error)
@@ -279,6 +279,13 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       },
     }
   }
+}
+
+function takenWords(lease: string, now: LeaseRecord | undefined): string {
+  if (now === undefined) return `the Lease ${lease} was deleted`
+  if (now.holder === '')
+    return `the Lease ${lease} is nobody’s any more: another owner has given it back, or somebody has cleared it`
+  return `${now.holder} has taken the Lease ${lease}`
 }
 
 /** When a Lease that is written now runs out, on both clocks. */

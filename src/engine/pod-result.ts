@@ -1,4 +1,5 @@
 import type { Observation, PodContext } from '../../machines/pod-upgrade/context.ts'
+import { isUsurped } from '../../machines/pod-upgrade/facts.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import { restartProof } from '../pods/witness.ts'
 import { restartsOf } from './account.ts'
@@ -17,7 +18,9 @@ export interface Ended {
 export function podResult(context: PodContext, { isDone, now, phases }: Ended): PodResult {
   const { pod, gone, outcome, reason, deadline, restart, record } = context
   const proof = restart && restartProof(restart)
-  const out = !isDone && (gone || isOpen(now.stored))
+  // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
+  const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
+  const out = !isDone && (gone || (isOpen(now.stored) && !isOthers))
   return {
     uid: pod.uid,
     pod: pod.name,
