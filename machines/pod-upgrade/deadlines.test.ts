@@ -456,6 +456,33 @@ test('restoring: an intent that is never known to be stored is for a person in t
   })
 })
 
+test('restoring: without the right to write or to read it is for a person in the end, and not held out for ever', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(5_000)
+  const forbidden = { kind: 'refused', message: 'pods "web-0" is forbidden' }
+  await keepAnswering(drive, { store: UNKNOWN, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
+  expect(drive.state()).toMatch(/^restoring/)
+  await keepAnswering(drive, { store: UNKNOWN, read: forbidden }, 1_000 + LAST_TRIES_MS)
+  expect(end(drive)).toMatchObject({
+    value: 'needsOperator',
+    deadline: 'restore',
+    reason: 'the restore intent could not be written: pods "web-0" is forbidden',
+  })
+})
+
+test('restoring: rights that are given back in time are used', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(5_000)
+  const forbidden = { kind: 'refused', message: 'forbidden' }
+  await keepAnswering(drive, { store: REJECTED, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
+  await keepAnswering(drive, { read: { kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } } }, 1_000)
+  expect([drive.state(), drive.calling()]).toEqual(['restoring.writing', 'store'])
+})
+
 test('verifying: what cannot be compared in time is for a person', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)

@@ -65,7 +65,8 @@ export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; message:
 export type LedgerAnswer = { kind: 'stored' } | Unknown
 /** A guarded write to the pod. */
 export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; message: string } | Unknown
-export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | Unknown
+/** `refused`: the right to read it is gone, which an administrator may give back. */
+export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } | { kind: 'refused'; message: string } | Unknown
 /**
  * A drain or restore over all targets of the pod: the worst of them.
  * `unknown`: bytes may have left; `retryable`: proven not applied; `refused`: trying again cannot help.

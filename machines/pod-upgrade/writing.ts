@@ -41,8 +41,15 @@ export function writing(recording: Recording, stored: string, again = 'writing')
       invoke: { id: 'read', src: 'read', input: uidInput, onDone: { target: 'reread', actions: 'takeAnswer' }, onError: BUG },
     }),
     reread: podSetup.createStateConfig({
-      always: [{ guard: 'isUnknown', target: 'rewaiting' }, { target: 'deciding' }],
+      always: [
+        { guard: 'isUnknown', target: 'rewaiting' },
+        // Found by trial: without its rights, a run held a pod out for ever.
+        { guard: 'isRefused', target: 'rewaiting', actions: 'countLateTry' },
+        { target: 'deciding' },
+      ],
     }),
-    rewaiting: podSetup.createStateConfig({ after: { retry: 'rereading' } }),
+    rewaiting: podSetup.createStateConfig({
+      after: { retry: [{ guard: 'isOverdue', target: 'deciding' }, { target: 'rereading' }] },
+    }),
   }
 }

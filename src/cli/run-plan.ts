@@ -6,7 +6,7 @@ import { processIdentity } from './process-identity.ts'
 import { reportFailure } from './report-failure.ts'
 import { runRequest } from './run-request.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
-import { withinLimit } from './within-limit.ts'
+import { withinLimit } from '../kube/within-limit.ts'
 import type { World } from './world.ts'
 
 const CLOSE_LIMIT_MS = 2000

@@ -23,7 +23,7 @@ import type { SharedFlags } from './shared-flags.ts'
 import type { Terminal } from './terminal.ts'
 import { undoCommands } from './undo-command.ts'
 import type { World } from './world.ts'
-import { withinLimit } from './within-limit.ts'
+import { withinLimit } from '../kube/within-limit.ts'
 
 export interface UpgradeOrder {
   request: ParsedRequest

@@ -1,6 +1,7 @@
 import { AdapterError } from '../../adapters/contract.ts'
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
+import { withinLimit } from '../kube/within-limit.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
@@ -49,6 +50,9 @@ export interface ExecutionOptions {
 
 type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
+/** After an interrupt, for the ledger and then for the Lease. */
+const LAST_WORDS_MS = 2_000
+
 const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
 
 /** Carries a plan out: ownership, dry runs, ledger, templates, pods; and gives everything back in the end. */
@@ -64,6 +68,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   let obedience: Obedience | undefined
   /** How it ends is decided: an order that comes now stands on the Lease, for whoever comes next. */
   let isConcluding = false
+  /** What was to be written in the end may still be on its way. */
+  let isCutShort = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
 
@@ -95,12 +101,18 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       result = { run: '', pods: [], ...endingOf(error) }
     } finally {
       // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
-      // balancer then. Where one may be, it runs out instead, and the call with it.
-      if (await world.traffic.quiet()) await owners?.release({ isDone: (order) => isDone(order) })
-      else await owners?.leave()
+      // balancer then, nor a last word to the ledger. Where one may be, it runs out instead, and the call with it.
+      const isQuiet = (await world.traffic.quiet()) && !isCutShort
+      await orCutShort(async () => (isQuiet ? owners?.release({ isDone: (order) => isDone(order) }) : owners?.leave()))
     }
     tell({ type: 'finished', result })
     return result
+  }
+
+  /** After an interrupt there is no time to wait for an API server that does not answer: whoever sent it may kill next. */
+  async function orCutShort(work: () => Promise<unknown>): Promise<void> {
+    if (ending?.outcome !== 'interrupted') return void (await work())
+    isCutShort ||= !(await withinLimit(clock, LAST_WORDS_MS, work))
   }
 
   function refuse(): void {
@@ -221,7 +233,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
       await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
-    await conclude(ledgers, pods, owners)
+    await orCutShort(() => conclude(ledgers, pods, owners))
     return { run: id, ...endingFor(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }
 

@@ -101,6 +101,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
         return { kind: 'read', seen: store.observe(raw) }
       } catch (error) {
         if (error instanceof KubeError && error.status === 404) return { kind: 'gone' }
+        if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
         return { kind: 'unknown', message: messageOf(error) }
       }
     },

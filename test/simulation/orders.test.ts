@@ -3,6 +3,7 @@ import { prepareAbort } from '../../src/engine/abort.ts'
 import { giveOrder } from '../../src/engine/give-order.ts'
 import { listLedgers } from '../../src/engine/ledger-store.ts'
 import { readOpenRuns } from '../../src/engine/open-runs.ts'
+import { prepareRun } from '../../src/engine/run.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -186,4 +187,31 @@ test.each([
   const second = stage.start(request)
   await stage.until(() => second.end !== undefined)
   expect(await headers(stage)).toHaveLength(1)
+})
+
+test('an interrupt does not wait for an API server that answers nothing any more: what sent it may kill next', async () => {
+  const stage = await openStage(plainScene({ preStopMs: 60_000, graceSeconds: 90 }))
+  let isSilent = false
+  const hanging = <Call extends (...given: never[]) => Promise<unknown>>(call: Call): Call =>
+    ((...given) => (isSilent ? new Promise(() => {}) : call(...given))) as Call
+  const run = stage.start({}, (ports) => {
+    const { get, create, replace, patch, delete: remove, watch } = ports.client
+    const client = { get, create, replace, patch, delete: remove }
+    const silenced = Object.fromEntries(Object.entries(client).map(([name, call]) => [name, hanging(call)])) as typeof client
+    const request = {
+      namespace: NAMESPACE,
+      select,
+      ...V2,
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    return prepareRun(request, { ...ports, client: { ...silenced, watch } })
+  })
+  await stage.until(() => isIn('restarting')(run))
+  isSilent = true
+  run.interrupt()
+  // Five seconds of grace, two for the ledger, two for the Lease.
+  await stage.pass(9_500)
+  expect(run.end).toMatchObject({ outcome: 'interrupted' })
 })

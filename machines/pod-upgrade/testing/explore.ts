@@ -103,6 +103,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         // The earlier owner has brought it home; once it is claimed nobody else can.
         ...(path.startsWith('claiming') ? [{ kind: 'read', seen: { pod: home, stored: closed } }] : []),
         { kind: 'gone' },
+        { kind: 'refused', message: 'forbidden' },
         unknown,
       ]
     case 'drain':
