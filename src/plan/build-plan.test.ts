@@ -202,6 +202,13 @@ test('what a template gets is among the images, once, also where no pod does', (
   expect(images('registry/app:v2')).toEqual(WANTED)
 })
 
+test('a pod whose record cannot be read is refused for that, and not called out by an operator', () => {
+  const unreadable = podOf('web-1', { ...OUT, stored: { kind: 'unreadable', reason: 'no JSON' } })
+  const refusals = (pod: PlanPod) => planOf([podOf('web-0'), pod]).refusals.map(({ code }) => code)
+  expect(refusals(unreadable)).toEqual(['unreadable-journal'])
+  expect(refusals(podOf('web-1', OUT))).toEqual(['window-full'])
+})
+
 test('a pod that no load balancer has takes no requests: it counts against the window', () => {
   const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
   const refused = (pods: PlanPod[], window = 1): string[] =>

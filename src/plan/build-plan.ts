@@ -127,7 +127,9 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
  * half done left so for those that no load balancer has: a run that goes on waits until they are there.
  */
 function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefined {
-  const byOperator = pods.filter(({ action, targets }) => action !== 'adopt' && targets.some(({ inRotation }) => !inRotation))
+  // One that is refused may be out by sluice's own doing, with a record that cannot be read: "put it back" would be wrong.
+  const isStaying = ({ action }: PodPlan): boolean => action === 'upgrade' || action === 'skip'
+  const byOperator = pods.filter((pod) => isStaying(pod) && pod.targets.some(({ inRotation }) => !inRotation))
   const isHalfDone = pods.some(({ action }) => action === 'adopt')
   const unserved = pods.filter((pod) => pod.unserved !== undefined && !byOperator.includes(pod) && !isHalfDone)
   const others = pods.filter((pod) => pod.action === 'upgrade' && !byOperator.includes(pod))

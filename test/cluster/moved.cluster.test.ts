@@ -7,6 +7,7 @@ import { acceptsBeforeItEnds, killed, longRequests, outcomes, reached, standings
 import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
+import { isReady } from './workloads.ts'
 
 const V2 = 'app=localhost/app:v2'
 
@@ -64,6 +65,32 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   }
 
   const addressOf = async (bed: UpgradeBed, server: string): Promise<string> => (await standings(bed))[server]!.address
+
+  it('lets no other pod leave while one that was made anew beside it is in no load balancer', async () => {
+    const bed = await start('moved-beside')
+    const { namespace, haproxy } = bed
+    const { api } = cluster()
+    const held = await holdBehindHaproxy(bed, 'web-2')
+    const run = bed.start(['upgrade', 'sts/web', V2])
+    await reached(run, 'web-2', 'emptying')
+    // It has not had its turn, and nothing is drained for it.
+    const { metadata } = await api.get('Pod', 'web-1', namespace)
+    await api.delete('Pod', 'web-1', namespace)
+    const isNew = (pod: KubeObject): boolean => pod.metadata.uid !== metadata.uid && isReady(pod)
+    const current = () => api.get('Pod', 'web-1', namespace).catch(() => ({ metadata }) as KubeObject)
+    await api.waitFor('another web-1 to be ready', current, isNew)
+    expect(await held.end()).toBe(200)
+    await reached(run, 'web-2', 'done')
+    const waits = 'the window of 1 is full: web-1 is not known to be in every load balancer'
+    await run.seen((event) => event.type === 'podDetail' && event.pod === 'web-0' && event.detail === waits)
+    expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'] })
+
+    await haproxy.recorder.operator(`set server web/web-1 addr ${(await current()).status.podIP} port 8080`)
+    const exit = await run.exit
+    expect(exit.code, story(exit)).toBe(0)
+    expect(bed.effects()).toEqual({ 'web-2': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
+    for (const { spec } of await bed.pods()) expect(spec.containers[0].image).toBe('localhost/app:v2')
+  })
 
   for (const moment of ['emptying', 'restarting', 'warming'] as const) {
     it(`never puts back the old address of a pod that was deleted (${moment}), until an operator has mended the entry`, async () => {
