@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { writeJournal } from '../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
+import { withAccounts } from '../journal/ledger-accounts.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
+import type { JournalStep } from '../pods/glossary.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
@@ -24,9 +26,9 @@ function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}, e
   api.put(`${CORE}/configmaps/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: run } }, data })
 }
 
-/** Drained by r1. */
-function addPod(api: FakeApi, podIP: string): void {
-  const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [TARGET] })
+/** Drained by r1, or further. */
+function addPod(api: FakeApi, podIP: string, step: JournalStep = 'drain'): void {
+  const message = writeJournal({ run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets: [TARGET] })
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w', controller: true }]
   api.put(`${CORE}/pods/web-0`, {
     metadata: { name: 'web-0', namespace: NAMESPACE, uid: 'uid-0', ownerReferences },
@@ -72,11 +74,30 @@ test('a pod that is gone, whose entries a run has left to a person: they are to 
   expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
 })
 
+test('a pod that a process has left to a person is a person’s, until another has written its record', async () => {
+  const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
+  const left = async (epoch: number, outcome: string): Promise<string | undefined> => {
+    const header: LedgerHeader = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
+    const account = { epoch, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: 'look at it' }
+    const [told] = withAccounts({ header, entries: new Map([[entry.uid, entry]]) }, new Map([[entry.uid, account]]))
+    const api = createFakeApi()
+    addRun(api, 'r1', {}, [told!])
+    // By the owner of epoch 1.
+    addPod(api, '10.0.0.1')
+    return (await read(api)).pods[0]!.needsOperator
+  }
+  expect(await left(1, 'needsOperator')).toBe('look at it')
+  expect(await left(1, 'interrupted')).toBeUndefined()
+  expect(await left(0, 'needsOperator')).toBeUndefined()
+})
+
 test('a pod that is half done where no ledger tells of it, and a ledger that cannot be read, are no "nothing"', async () => {
   const unrecorded = (api: FakeApi) =>
     findUnrecorded({ client: api.client, clock: createVirtualClock(), namespace: NAMESPACE, refs: [WEB] })
   const api = createFakeApi()
   api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  expect(await unrecorded(api)).toEqual([])
+  addPod(api, '10.0.0.1', 'closed')
   expect(await unrecorded(api)).toEqual([])
   addPod(api, '10.0.0.1')
   expect(await unrecorded(api)).toEqual(['pod/web-0 is half done'])

@@ -1,9 +1,10 @@
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { Journal, JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -180,12 +181,36 @@ function livePods(
         const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen: sluice resolve pod/${podName} -n ${pod.namespace} --traffic in, or out.`
         return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
-      const { step, run, attempt, targets, rollback } = read.journal
+      const { step, run, epoch, attempt, targets, rollback } = read.journal
       const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
       const detail = DETAIL[step](targets, pod) + (back ?? '')
-      const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? { needsOperator: movedWords(pod, targets) } : {}
-      return [{ uid, name: podName, state: step, run, attempt, out: OUT[step], detail, ...moved }]
+      const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? movedWords(pod, targets) : undefined
+      const person = moved ?? (step === 'closed' ? undefined : leftToPerson(uid, { run, epoch }, ledgers))
+      return [
+        {
+          uid,
+          name: podName,
+          state: step,
+          run,
+          attempt,
+          out: OUT[step],
+          detail,
+          ...(person === undefined ? {} : { needsOperator: person }),
+        },
+      ]
     })
+}
+
+/** What the process said of it that wrote its record last, where it has left it to a person. */
+function leftToPerson(
+  uid: string,
+  { run, epoch }: Pick<Journal, 'run' | 'epoch'>,
+  ledgers: readonly Ledger[],
+): string | undefined {
+  const ledger = ledgers.find(({ header }) => header.run === run)
+  const entry = ledger?.entries.get(uid)
+  const last = ledger && entry && accountsOf(entry, ledger.header).at(-1)
+  return last?.outcome === 'needsOperator' && last.epoch === epoch ? (last.instructions ?? last.reason) : undefined
 }
 
 /** A run may be of several workloads. Whose a pod of a Deployment is, its owner, a ReplicaSet, does not say. */

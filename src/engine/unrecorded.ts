@@ -14,7 +14,9 @@ interface Options {
 export async function findUnrecorded({ client, clock, namespace, refs }: Options): Promise<string[]> {
   const { workloads, unreadable } = await readStatus({ namespace, refs }, { client, clock })
   return [
-    ...workloads.flatMap(({ pods }) => pods.map(({ name }) => `pod/${name} is half done`)),
+    ...workloads.flatMap(({ pods }) =>
+      pods.flatMap(({ name, state }) => (state === 'closed' ? [] : [`pod/${name} is half done`])),
+    ),
     ...unreadable.map(({ run }) => `the record of run ${run} cannot be read`),
   ]
 }
