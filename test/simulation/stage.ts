@@ -98,7 +98,15 @@ export async function openStage(scene: Scene): Promise<Stage> {
         request,
         ...(prepare ? { prepare } : {}),
         loadBalancers: Array.from(world.balancers.values(), (balancer) => {
-          const wire = createWire({ scheduler, random: random.fork(balancer.name), host, faults, balancer: balancer.name })
+          const onSilent = (forMs: number): void => tell({ type: 'silent', balancer: balancer.name, process: host.name, forMs })
+          const wire = createWire({
+            scheduler,
+            random: random.fork(balancer.name),
+            host,
+            faults,
+            balancer: balancer.name,
+            onSilent,
+          })
           const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
           return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT }
         }),

@@ -42,7 +42,7 @@ function describe(entry: HistoryEntry): string {
     case 'fault':
       return `${pad('fault')} ${entry.fault} ${entry.detail}`
     case 'silent':
-      return `${pad('')} ${entry.balancer} answers nobody for ${entry.forMs} ms`
+      return `${pad(entry.process ?? '')} ${entry.balancer} does not answer for ${entry.forMs} ms`
     case 'forgot':
       return `${pad('')} ${entry.balancer} has forgotten what it has done`
     default:

@@ -10,10 +10,12 @@ export interface WireOptions {
   host: Host
   faults: Faults
   balancer: string
+  /** A call has left that nobody answers; until it is given up, the process asks nothing else. */
+  onSilent(forMs: number): void
 }
 
 /** The way between a process and one load balancer. A call whose bytes have left may arrive long after it was given up. */
-export function createWire({ scheduler, random, host, faults, balancer }: WireOptions): Wire {
+export function createWire({ scheduler, random, host, faults, balancer, onSilent }: WireOptions): Wire {
   const tripMs = (): number => random.between(0.2, 4)
 
   return {
@@ -46,6 +48,7 @@ export function createWire({ scheduler, random, host, faults, balancer }: WireOp
           const reset = (delayMs: number): void =>
             settle(delayMs, () => reject(new WireError('connection reset', { bytesLeft: true })))
 
+          if (fault.silent && fault.kind !== 'duplicated') onSilent(deadlineMs)
           if (fault.kind === 'request-lost') return fault.silent ? undefined : reset(tripMs())
           if (fault.kind === 'late' && !fault.silent) reset(tripMs())
           scheduler.after(tripMs() + fault.delayMs, () => {

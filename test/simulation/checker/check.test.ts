@@ -672,6 +672,14 @@ describe('what nobody can know', () => {
     expect(reloaded((story) => story.tell({ type: 'silent', balancer: 'edge', forMs: 1_000 }))).toContain('exposure')
   })
 
+  test('a reload of a load balancer that does not answer the process that would see it (seed 61043339)', () => {
+    const silent = (process: string, forMs: number) =>
+      reloaded((story) => story.tell({ type: 'silent', balancer: 'edge', process, forMs }))
+    expect(silent('sluice-0', 10_000)).not.toContain('exposure')
+    expect(silent('sluice-1', 10_000)).toContain('exposure')
+    expect(silent('sluice-0', 1_000)).toContain('exposure')
+  })
+
   test('a reload while the process is stopped', () => {
     expect(reloaded((story) => story.tell({ type: 'process', process: 'sluice-0', what: 'paused' }))).not.toContain('exposure')
     const continued = reloaded((story) => {

@@ -62,8 +62,8 @@ export type Happening =
       outcome?: string
       pods?: { uid: string; outcome: string; reason: string }[]
     }
-  /** From here on the load balancer answers nobody, nor does as it is told. */
-  | { type: 'silent'; balancer: string; forMs: number }
+  /** From here on the load balancer answers nobody, nor does as it is told; or not this process, which asks it one thing at a time. */
+  | { type: 'silent'; balancer: string; process?: string; forMs: number }
   /** The load balancer has been reloaded, and does not remember any more which operations it has done. */
   | { type: 'forgot'; balancer: string }
   /** A fault of the seed took effect. */

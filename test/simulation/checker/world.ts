@@ -52,8 +52,8 @@ export interface World {
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
   calmAt: number | undefined
-  /** By load balancer: until when it answered nobody. */
-  silentUntil: Map<string, number>
+  /** Until when a load balancer answered nobody, or not this process. */
+  silentUntil(balancer: string, process: string): number
   /** Takes an entry; answers what a write did to a pod, and which pods' targets a ledger has released for their heirs. */
   apply(entry: HistoryEntry, index: number): Applied
 }
@@ -68,6 +68,8 @@ const NOTHING: Applied = {}
 export function createWorld(given: Scenario): World {
   const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, staleMs: 0, ...given }
   const pods = createPods()
+  /** By load balancer, or that and the process. */
+  const silences = new Map<string, number>()
   const targets = createTargets(scenario)
   const processes = new Map<string, Process>()
   const leases = new Map<string, LeaseRecord[]>()
@@ -135,7 +137,7 @@ export function createWorld(given: Scenario): World {
     leases,
     ledgers,
     calmAt: undefined,
-    silentUntil: new Map(),
+    silentUntil: (balancer, process) => Math.max(silences.get(balancer) ?? 0, silences.get(`${balancer} ${process}`) ?? 0),
     apply(entry, index) {
       switch (entry.type) {
         case 'effect':
@@ -146,7 +148,7 @@ export function createWorld(given: Scenario): World {
           pods.node(entry, index)
           return NOTHING
         case 'silent':
-          world.silentUntil.set(entry.balancer, entry.at + entry.forMs)
+          silences.set([entry.balancer, entry.process].filter(Boolean).join(' '), entry.at + entry.forMs)
           return NOTHING
         case 'forgot':
           targets.forget(entry.balancer)

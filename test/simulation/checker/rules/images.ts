@@ -42,13 +42,14 @@ export function isExcused(world: World, target: Target, at: number): boolean {
   const { scenario, processes } = world
   if (target.late !== undefined) return true
   if (!isTouched(target)) return false
-  // Where it answers nobody, it changes as soon as it does again.
-  const changedAt = Math.max(target.changedAt, Math.min(at, world.silentUntil.get(target.balancer) ?? 0))
+  // Where it does not answer, it changes as soon as it does again.
+  const changedAt = ({ name }: Process): number =>
+    Math.max(target.changedAt, Math.min(at, world.silentUntil(target.balancer, name)))
   // Nobody was there to see it, or nobody for long enough: whoever acts now took over, or goes on, a moment ago.
   const owners = holdersAt(world, at - scenario.lagMs)
   const hasSeen = (process: Process): boolean =>
     process.isRunning &&
     owners.some((owner) => isProcess(owner, process.name)) &&
-    awakeMs(process, changedAt, at) > scenario.lagMs
+    awakeMs(process, changedAt(process), at) > scenario.lagMs
   return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
 }
