@@ -46,7 +46,9 @@ describe('a run that somebody has given an order', () => {
     await child.end()
     expect(child.stdout()).toContain('paused by ann@desk: no new pod is started; pods that are under way come home\n')
     expect(child.stdout()).toContain('paused by ann@desk: nothing is under way any more\n')
-    expect(child.stdout()).toContain(RESUME.replace('here:', 'here, once "sluice resume" has lifted the pause:'))
+    expect(child.stdout()).toContain(
+      RESUME.replace('here:', 'here, once "sluice resume" of the same workloads has lifted the pause:'),
+    )
   })
 
   test('to abort: says who, and that there is nothing to go on with', async () => {

@@ -335,7 +335,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       const ended = superseded.map(({ ledger }) => ledger)
       const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned: confirmAll, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
-      else mixed = mixedAfterAbort({ ledger: current.ledger, world })
+      else mixed = mixedAfterAbort({ ledger: current.ledger, ended, world })
       // An interrupt comes too late now to change it.
       ending ??= endingFor(pods)
       return { by: obedience!.given!.by, left }

@@ -16,6 +16,36 @@ function ledger(run: string, from: string, to: string): Ledger {
   return { header: { run, workloads, images: image(to), startedAt: '', chunks: 1 }, entries: new Map([[entry.uid, entry]]) }
 }
 
+test('the template goes back to what it had before all runs that are ended, where no image is that of all pods', async () => {
+  // The first, to v1, came to one pod of three and set the template; the second, to v2, is ended with it.
+  const pods = (images: string[]) =>
+    images.map((tag, index) => ({
+      ...entryOf(`web-${index}`, { owner: OWNER, before: { images: image(tag) } }),
+      uid: `u${index}`,
+    }))
+  const run = (id: string, from: string, to: string, had: string[]): Ledger => ({
+    header: { run: id, workloads: [{ ...WEB, before: image(from) }], images: image(to), startedAt: '', chunks: 1 },
+    entries: new Map(pods(had).map((entry) => [entry.uid, entry])),
+  })
+  const first = run('r1', 'v3', 'v1', ['v3', 'v3', 'v2'])
+  const second = run('r2', 'v1', 'v2', ['v3', 'v3', 'v1'])
+  const given: unknown[] = []
+  const workload: Partial<Workload> = {
+    uid: WEB.uid,
+    async putBack(former) {
+      given.push(former)
+      return { kind: 'done' }
+    },
+  }
+  const world = { workloads: [{ workload }] } as unknown as World
+  const { signal } = new AbortController()
+  const options = { world, signal, isOwned: async () => true, tell() {} }
+  await putBackAfterAbort({ ...options, ledger: second, ended: [first] })
+  // Control: of the newest alone, it is what that has found.
+  await putBackAfterAbort({ ...options, ledger: second, ended: [] })
+  expect(given).toEqual([image('v3'), image('v1')])
+})
+
 test('what a run has set that is ended with this one is nobody else’s edit', async () => {
   const asked: unknown[] = []
   const workload: Partial<Workload> = {

@@ -32,20 +32,39 @@ export async function putBackAfterAbort(
   for (const recorded of changedBy(ledger)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     const message = found
-      ? await putBack(found, recorded, { ...options, set })
+      ? await putBack(found, beforeAll(recorded, ended), { ...options, set })
       : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
     if (message !== undefined) left.push(message)
   }
   return left
 }
 
+/**
+ * What its template had before all of these runs, the newest first: what the newest has found there may be what one before it
+ * has set, and never brought to its pods.
+ */
+function beforeAll(recorded: LedgerWorkload, [older, ...others]: readonly Ledger[]): LedgerWorkload {
+  if (older === undefined) return recorded
+  const own = changedBy(older).find(({ uid }) => uid === recorded.uid)
+  if (own === undefined) return beforeAll(recorded, others)
+  const former = formerTemplate(older, beforeAll(own, others))
+  const wasSet = ({ container, image }: ContainerImage): boolean =>
+    older.header.images.some((one) => one.container === container && one.image === image)
+  const before = recorded.before!.map((one) => {
+    const earlier = wasSet(one) ? former.find(({ container }) => container === one.container) : undefined
+    return earlier ?? one
+  })
+  return { ...recorded, before }
+}
+
 /** Of an abort that put every template back: where some pods are not on what their template has now. */
 export function mixedAfterAbort({
   ledger,
+  ended,
   world: { workloads, store },
-}: Pick<FormerTemplates, 'ledger' | 'world'>): MixedWorkload[] {
+}: Pick<FormerTemplates, 'ledger' | 'world'> & { ended: readonly Ledger[] }): MixedWorkload[] {
   return changedBy(ledger).flatMap((recorded) => {
-    const former = formerTemplate(ledger, recorded)
+    const former = formerTemplate(ledger, beforeAll(recorded, ended))
     const workload = workloads.find((one) => one.workload.uid === recorded.uid)?.workload
     const pods = [...store.all()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
     const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length

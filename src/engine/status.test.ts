@@ -74,7 +74,7 @@ test('a pod that is gone, whose entries a run has left to a person: they are to 
   expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
 })
 
-test('a pod that a process has left to a person is a person’s, until another has written its record', async () => {
+test('of a pod that a process has ended with it says why, and whether it is left to a person, until another has written its record', async () => {
   const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
   const left = async (epoch: number, outcome: string): Promise<string | undefined> => {
     const header: LedgerHeader = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
@@ -84,11 +84,14 @@ test('a pod that a process has left to a person is a person’s, until another h
     addRun(api, 'r1', {}, [told!])
     // By the owner of epoch 1.
     addPod(api, '10.0.0.1')
-    return (await read(api)).pods[0]!.needsOperator
+    const { needsOperator, detail } = (await read(api)).pods[0]!
+    return needsOperator ?? /; (look at it)$/.exec(detail)?.[0]
   }
   expect(await left(1, 'needsOperator')).toBe('look at it')
+  expect(await left(1, 'failed')).toBe('; look at it')
   expect(await left(1, 'interrupted')).toBeUndefined()
   expect(await left(0, 'needsOperator')).toBeUndefined()
+  expect(await left(0, 'failed')).toBeUndefined()
 })
 
 test('a pod that is half done where no ledger tells of it, and a ledger that cannot be read, are no "nothing"', async () => {

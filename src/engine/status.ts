@@ -1,5 +1,6 @@
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import type { PodAccount } from '../journal/account.ts'
 import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -183,9 +184,11 @@ function livePods(
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
       const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
-      const detail = DETAIL[step](targets, pod) + (back ?? '')
+      const last = step === 'closed' ? undefined : lastAccount(uid, { run, epoch }, ledgers)
+      const failed = last?.outcome === 'failed' ? `; ${last.reason}` : ''
+      const detail = DETAIL[step](targets, pod) + (back ?? '') + failed
       const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? movedWords(pod, targets) : undefined
-      const person = moved ?? (step === 'closed' ? undefined : leftToPerson(uid, { run, epoch }, ledgers))
+      const person = moved ?? (last?.outcome === 'needsOperator' ? (last.instructions ?? last.reason) : undefined)
       return [
         {
           uid,
@@ -201,16 +204,16 @@ function livePods(
     })
 }
 
-/** What the process said of it that wrote its record last, where it has left it to a person. */
-function leftToPerson(
+/** What the process that wrote its record last has said of it in the end. */
+function lastAccount(
   uid: string,
   { run, epoch }: Pick<Journal, 'run' | 'epoch'>,
   ledgers: readonly Ledger[],
-): string | undefined {
+): PodAccount | undefined {
   const ledger = ledgers.find(({ header }) => header.run === run)
   const entry = ledger?.entries.get(uid)
   const last = ledger && entry && accountsOf(entry, ledger.header).at(-1)
-  return last?.outcome === 'needsOperator' && last.epoch === epoch ? (last.instructions ?? last.reason) : undefined
+  return last?.epoch === epoch ? last : undefined
 }
 
 /** A run may be of several workloads. Whose a pod of a Deployment is, its owner, a ReplicaSet, does not say. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { writeProcessAccount } from '../journal/account.ts'
 import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { reportOf, runsOf } from './from-ledgers.ts'
 
@@ -40,6 +41,28 @@ describe('runs on record', () => {
     expect(wanted({ run: 'old' })).toBe('old')
     expect(wanted({ ref: { kind: 'StatefulSet', name: 'web' } })).toBe('new')
     expect(wanted({ ref: { kind: 'DaemonSet', name: 'web' } })).toBe('other')
+  })
+
+  test('that are not finished do not claim to know what a process that was killed has done since', () => {
+    const account = writeProcessAccount({
+      by: 'vm_1',
+      epoch: 1,
+      resumed: false,
+      startedAt: '2026-01-04T00:00:00.000Z',
+      endedAt: '2026-01-04T00:01:00.000Z',
+      outcome: 'interrupted',
+      reason: 'stopped',
+      window: 1,
+      guarantees: [],
+      warnings: [],
+    })
+    const missing = (fields: Partial<LedgerHeader>): readonly string[] => {
+      const ledgers = [ledger('r1', '2026-01-04T00:00:00.000Z', { accounts: [account], ...fields })]
+      const answer = reportOf(ledgers, { wanted: { run: 'r1' }, namespace: 'shop', failures: [] })
+      return answer.kind === 'made' ? answer.report.missing : []
+    }
+    expect(missing({})).toEqual([expect.stringContaining('after 2026-01-04T00:01:00.000Z')])
+    expect(missing({ finishedAt: '2026-01-04T00:01:00.000Z' })).toEqual([])
   })
 
   test('that are not there, or cannot be read, are said to be so', () => {

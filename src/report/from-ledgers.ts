@@ -60,9 +60,18 @@ export function reportOf(
     .flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
     .filter(({ header }) => ('run' in wanted ? header.run === wanted.run : isOf(header, wanted.ref)))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
-  if (ledger) return { kind: 'made', report: buildReport(recordOfLedger(ledger, namespace), failures) }
+  if (ledger)
+    return { kind: 'made', report: withSilence(buildReport(recordOfLedger(ledger, namespace), failures), ledger.header) }
   const what = 'run' in wanted ? `run ${wanted.run}` : `a run of ${wanted.ref.kind.toLowerCase()}/${wanted.ref.name}`
   return { kind: 'none', reason: `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is` }
+}
+
+/** Of a process that has gone on since and was killed there is no word: its pods read as they were before it. */
+function withSilence(report: Report, { finishedAt }: LedgerHeader): Report {
+  const last = report.processes.at(-1)
+  if (finishedAt !== undefined || last === undefined) return report
+  const message = `The run is not finished. What a process has done after ${last.endedAt} that is at work, or was killed, is not here: sluice status shows how the pods stand.`
+  return { ...report, missing: [...report.missing, message] }
 }
 
 function isOf({ workloads }: LedgerHeader, { kind, name }: { kind: string; name: string }): boolean {

@@ -113,7 +113,9 @@ test('-o jsonl is an event a line, and the report as the last', () => {
 test('a run that is paused does not go on by its command alone', () => {
   const err = collector()
   createJsonLines({ out: collector(), err }).finish({ ...report, outcome: 'paused' })
-  expect(err.text()).toBe('To go on from here, once "sluice resume" has lifted the pause:\n  sluice upgrade sts/web\n')
+  expect(err.text()).toBe(
+    'To go on from here, once "sluice resume" of the same workloads has lifted the pause:\n  sluice upgrade sts/web\n',
+  )
 })
 
 test('where another run has the workload, its end comes first', () => {
@@ -158,7 +160,7 @@ test('an abort that leaves pods on different images says how many, and how to br
   expect(aborted).toMatchObject({ mixed })
   expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
     '',
-    'statefulset/web: 1 of 3 pods on new images, the template back on those before. To bring all to it:',
+    'statefulset/web: 1 of 3 pods on other images than the template, which is back on those before. To bring all to it:',
     '  sluice upgrade statefulset/web',
   ])
 })

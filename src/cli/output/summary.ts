@@ -52,7 +52,7 @@ export function nextCommands(report: RunReport): { heading: string; commands: st
   const { mixed = [], undoCommands = [], resumeCommand } = report
   return [
     ...mixed.map(({ workload, upgraded, pods, command }) => ({
-      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on new images, the template back on those before. To bring all to it:`,
+      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it:`,
       commands: [command],
     })),
     { heading: 'To take it back:', commands: undoCommands },
@@ -64,7 +64,9 @@ export function nextCommands(report: RunReport): { heading: string; commands: st
 function resumeHeading({ outcome, holder }: RunReport): string {
   if (holder !== undefined) return 'Once that run is over:'
   if (outcome === 'failed' || outcome === 'rolledBack') return 'To try the same again, once the cause is mended:'
-  return outcome === 'paused' ? 'To go on from here, once "sluice resume" has lifted the pause:' : 'To go on from here:'
+  return outcome === 'paused'
+    ? 'To go on from here, once "sluice resume" of the same workloads has lifted the pause:'
+    : 'To go on from here:'
 }
 
 function trouble({ pod, outcome, reason, deadline, out, instructions }: PodReport): string[] {
