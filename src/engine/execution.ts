@@ -112,7 +112,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   /** After an interrupt there is no time to wait for an API server that does not answer: whoever sent it may kill next. */
   async function orCutShort(work: () => Promise<unknown>): Promise<void> {
     if (ending?.outcome !== 'interrupted') return void (await work())
-    isCutShort ||= !(await withinLimit(clock, LAST_WORDS_MS, work))
+    const isInTime = await withinLimit(clock, LAST_WORDS_MS, work)
+    isCutShort ||= !isInTime
   }
 
   function refuse(): void {

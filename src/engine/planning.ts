@@ -178,7 +178,9 @@ async function planPods({
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
   // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
-  const drained = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...(await findLeftOut())] : []
+  const isAnyMissing = [...found.values()].some((one) => !one.found)
+  const left = isAnyOut || isAnyMissing ? await findLeftOut() : []
+  const drained = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...left] : []
   const entryOf = (loadBalancer: string, target: Target): string =>
     loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
   // By the entry: an operator may have pointed it at the pod that is there now.
@@ -204,7 +206,8 @@ async function planPods({
       return { ...base, targets: { found: true, targets } }
     }
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
-    if (!one.found) return { ...base, targets: one }
+    // What an earlier run has left out for one that is gone is gone on with first, as what it has left half done.
+    if (!one.found) return { ...base, targets: one, isAwaited: left.length > 0 }
     const recorded = one.targets.map(({ loadBalancer, target }): JournalTarget => {
       const { id, scope } = target
       const before = own(loadBalancer, target)

@@ -24,6 +24,8 @@ export interface PlanPod {
   images: ContainerImage[]
   /** Why it is left as it is, on whatever images. */
   stays?: string
+  /** Of one that is not in every load balancer: the run has something to do that comes first, and waits for it then. */
+  isAwaited?: boolean
   /** Where it is in the load balancers, or why it is not. */
   targets: { found: true; targets: PlannedTarget[] } | { found: false; reason: string }
 }
@@ -72,7 +74,7 @@ export function buildPlan(input: PlanInput): Plan {
   }
 }
 
-function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
+function planPod({ pod, stored, images, stays, isAwaited = false, targets }: PlanPod): PodPlan {
   const base = {
     uid: pod.uid,
     name: pod.name,
@@ -88,7 +90,7 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
   if (asksFor(pod, images)) {
     // One that is not ready takes none in any case, and comes to have an address.
-    const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
+    const unserved = targets.found || !pod.ready || isAwaited ? {} : { unserved: targets.reason }
     return { ...base, action: 'skip', reason: stays ?? 'it runs these images already', ...unserved }
   }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
