@@ -28,6 +28,16 @@ async function emptying(): Promise<Drive> {
   return drive
 }
 
+/** Proven and ready: the restore intent is being written. */
+async function restoring(): Promise<Drive> {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+  await drive.answer(OUT)
+  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+  await drive.pass(5_000)
+  expect([drive.state(), drive.calling()]).toEqual(['restoring.writing', 'store'])
+  return drive
+}
+
 const end = ({ actor }: Drive) => {
   const { value, context } = actor.getSnapshot()
   return { value, outcome: context.outcome, deadline: context.deadline, reason: context.reason }
@@ -443,10 +453,7 @@ test('draining: an intent that is never known to be stored is given up in time, 
 })
 
 test('restoring: an intent that is never known to be stored is for a person in the end', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
-  await drive.answer(OUT)
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
-  await drive.pass(5_000)
+  const drive = await restoring()
   const read = { kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } }
   await keepAnswering(drive, { store: UNKNOWN, read }, DEADLINES.restoreDeadline + LAST_TRIES_MS)
   expect(end(drive)).toMatchObject({
@@ -457,10 +464,7 @@ test('restoring: an intent that is never known to be stored is for a person in t
 })
 
 test('restoring: without the right to write or to read it is for a person in the end, and not held out for ever', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
-  await drive.answer(OUT)
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
-  await drive.pass(5_000)
+  const drive = await restoring()
   const forbidden = { kind: 'refused', message: 'pods "web-0" is forbidden' }
   await keepAnswering(drive, { store: UNKNOWN, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
   expect(drive.state()).toMatch(/^restoring/)
@@ -473,10 +477,7 @@ test('restoring: without the right to write or to read it is for a person in the
 })
 
 test('restoring: rights that are given back in time are used', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
-  await drive.answer(OUT)
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
-  await drive.pass(5_000)
+  const drive = await restoring()
   const forbidden = { kind: 'refused', message: 'forbidden' }
   await keepAnswering(drive, { store: REJECTED, read: forbidden }, DEADLINES.restoreDeadline - 1_000)
   await keepAnswering(drive, { read: { kind: 'read', seen: { pod: PODS.ready, stored: recorded('patched') } } }, 1_000)

@@ -252,7 +252,6 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       onGone: live.onGone,
       onEndpoints: live.onEndpoints,
       onSight: live.onSight,
-      onLooked: live.onSight,
       onBlind(error) {
         ending ??= { outcome: 'deadline', reason: `the cluster cannot be watched any more: ${messageOf(error)}` }
         live.checkpoint()

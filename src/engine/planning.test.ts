@@ -31,6 +31,10 @@ interface Given {
   images?: [string, string]
   /** The journal of the second pod. */
   stored?: ReadJournal
+  /** Where the second pod is. */
+  second?: string
+  /** The target of the first pod is not drained after all. */
+  isIn?: boolean
   undo?: boolean
 }
 
@@ -44,11 +48,13 @@ async function planned({
   another,
   images = ['app:v1', 'app:v1'],
   stored = { kind: 'none' },
+  second = '10.0.0.2',
+  isIn = false,
   undo = false,
 }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
-  balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
+  if (!isIn) balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
   const api = createFakeApi()
   const left: LedgerEntry = {
     uid: 'gone',
@@ -69,7 +75,7 @@ async function planned({
     pod: testPod({
       name: `web-${at}`,
       uid: `uid-${at}`,
-      ip: `10.0.0.${at}`,
+      ip: at === '2' ? second : '10.0.0.1',
       containers: [{ name: 'app', image: images[Number(at) - 1]! }],
     }),
     stored: at === '2' ? stored : { kind: 'none' },
@@ -122,6 +128,12 @@ test.each<{ name: string } & Given>([
 test('nothing is asked where no pod is to be upgraded', async () => {
   const { refusals, isOut, targets } = await planned({ entry: { state: 'closed' }, images: ['app:v2', 'app:v2'] })
   expect([refusals, isOut, targets]).toEqual([[], false, []])
+})
+
+test('a pod that no load balancer has refuses the run, unless that has left out what it goes on with first', async () => {
+  const given = { images: ['app:v1', 'app:v2'], second: '10.0.0.9', isIn: true } satisfies Partial<Given>
+  expect((await planned({ ...given, entry: {} })).refusals).toEqual([])
+  expect((await planned({ ...given, entry: { state: 'closed' } })).refusals).toEqual(['window-full'])
 })
 
 function drained(target: Partial<JournalTarget> = {}): ReadJournal {

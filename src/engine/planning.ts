@@ -3,7 +3,7 @@ import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { changesFor } from '../pods/baseline.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
-import type { PlanPod } from '../plan/build-plan.ts'
+import type { PlanInput, PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
 import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
@@ -87,20 +87,21 @@ export function createPlanning(options: PlanningOptions): Planning {
       assessed.assessment = assess(assessed.workload, own)
     }
     const found = new Map<string, JournalTarget[]>()
+    const planned = await planPods({
+      pods,
+      imagesFor,
+      undo,
+      traffic,
+      loadBalancers,
+      targets: found,
+      onFound: options.onFound,
+      leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
+    })
     plan = buildPlan({
+      ...planned,
       namespace: request.namespace,
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
-      pods: await planPods({
-        pods,
-        imagesFor,
-        undo,
-        traffic,
-        loadBalancers,
-        targets: found,
-        onFound: options.onFound,
-        leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
-      }),
       templates: workloads.flatMap(({ assessment }) => assessment.template ?? []),
       guarantees: loadBalancers.map(({ name, adapterName, adapter: { capabilities } }) => ({
         loadBalancer: name,
@@ -163,7 +164,7 @@ async function planPods({
   targets: known,
   onFound,
   leftOut: findLeftOut,
-}: PlanPodsOptions): Promise<PlanPod[]> {
+}: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'isAnyLeftOut'>> {
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
   const asked = staying.some(({ pod }) => changesFor(pod, wanted(pod)).length > 0) ? staying : []
   const found = new Map<string, Found>()
@@ -192,7 +193,7 @@ async function planPods({
         before.scope === target.scope &&
         entryOf(loadBalancer, { id: before.target, scope: before.scope }) === entryOf(loadBalancer, target),
     )
-  return pods.map(({ pod, stored }): PlanPod => {
+  const planned = pods.map(({ pod, stored }): PlanPod => {
     const images = wanted(pod)
     const stays = undo && images.length === 0 ? `run ${undo.run} had nothing to do with it: it stays as it is` : undefined
     const base = { pod, stored, images, ...(stays === undefined ? {} : { stays }) }
@@ -206,8 +207,7 @@ async function planPods({
       return { ...base, targets: { found: true, targets } }
     }
     const one = found.get(pod.uid) ?? { found: true, targets: [] }
-    // What an earlier run has left out for one that is gone is gone on with first, as what it has left half done.
-    if (!one.found) return { ...base, targets: one, isAwaited: left.length > 0 }
+    if (!one.found) return { ...base, targets: one }
     const recorded = one.targets.map(({ loadBalancer, target }): JournalTarget => {
       const { id, scope } = target
       const before = own(loadBalancer, target)
@@ -223,6 +223,7 @@ async function planPods({
     }))
     return { ...base, targets: { found: true, targets } }
   })
+  return { pods: planned, isAnyLeftOut: left.length > 0 }
 }
 
 async function snapshots(

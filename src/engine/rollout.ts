@@ -39,7 +39,7 @@ export interface Rollout {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
-  /** Whether the pods can be watched has changed. */
+  /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
   /** A workload has changed: what was to come in the place of a pod may not come any more. */
   onWorkload(): void

@@ -65,7 +65,7 @@ export function windowPods({
   const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && !pod.deleting && !pod.finished && isUnserved(pod)
   const pods = vacancies
     .look(included)
-    .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false }))
+    .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false }))
   for (const pod of included) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
@@ -82,7 +82,7 @@ export function windowPods({
     if (gone && !active) {
       // Found by simulation: the answer to a write said so, and the watch not yet, by which those that are missed are known.
       const isMissed = observed !== undefined && (observed.deleting || !observed.finished) && expectsHeir(observed)
-      if (isMissed) pods.push({ uid, name, standing: 'idle', ready: false, operatorOut: false })
+      if (isMissed) pods.push({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false })
       continue
     }
     pods.push({

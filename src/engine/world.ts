@@ -20,10 +20,8 @@ export interface WorldListener {
   onPod(uid: string): void
   onGone(uid: string): void
   onEndpoints(uids: Iterable<string>): void
-  /** Whether the pods can be watched has changed. */
+  /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
-  /** It was found whether a pod is in the load balancers. */
-  onLooked(): void
   /** A watch ended for good: the world cannot be seen any more. */
   onBlind(error: Error): void
 }
@@ -42,7 +40,7 @@ export interface World extends Planning {
   stop(): Promise<void>
 }
 
-const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onLooked() {}, onBlind() {} }
+const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
@@ -102,7 +100,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       assertOwned: (uid) => assertOwned(uid),
       tell,
     })
-    const newcomers = createNewcomers({ clock, traffic, onLooked: () => listener.onLooked() })
+    const newcomers = createNewcomers({ clock, traffic, onLooked: () => listener.onSight() })
     stops.push(async () => newcomers.stop())
     const onFound = newcomers.know
     const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers, onFound })

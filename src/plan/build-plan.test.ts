@@ -32,6 +32,7 @@ function planOf(pods: PlanPod[], overrides: Partial<PlanInput> = {}): ReturnType
     workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
     maxUnavailable: { count: 1 },
     pods,
+    isAnyLeftOut: false,
     templates: [],
     guarantees: [],
     warnings: [],
@@ -211,18 +212,19 @@ test('a pod whose record cannot be read is refused for that, and not called out 
 
 test('a pod that no load balancer has takes no requests: it counts against the window', () => {
   const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
-  const refused = (pods: PlanPod[], window = 1): string[] =>
-    planOf(pods, { maxUnavailable: { count: window } }).refusals.map(({ code, message }) => `${code} ${message}`)
+  const refused = (pods: PlanPod[], window = 1, isAnyLeftOut = false): string[] =>
+    planOf(pods, { maxUnavailable: { count: window }, isAnyLeftOut }).refusals.map(({ code, message }) => `${code} ${message}`)
   const unserved = podOf('web-1', nowhere, { ...V2, ready: true })
   expect(refused([podOf('web-0'), unserved])).toEqual([
     'window-full pod/web-1: not in every load balancer (edge: no server has the address 10.0.0.9), ' +
       'so that with maxUnavailable 1 no other pod may leave',
   ])
-  // Control: there is room, nobody would leave, it is not ready and counts so, or one that is half done would stay out for it.
+  // Control: there is room, nobody would leave, it is not ready and counts so, or what is half done would stay so for it.
   expect(refused([podOf('web-0'), unserved], 2)).toEqual([])
   expect(refused([podOf('web-0', {}, V2), unserved])).toEqual([])
   expect(refused([podOf('web-0'), podOf('web-1', nowhere, { ...V2, ready: false })])).toEqual([])
   expect(refused([podOf('web-0'), unserved, podOf('web-2', { stored: at('drain') })])).toEqual([])
+  expect(refused([podOf('web-0'), unserved], 1, true)).toEqual([])
 })
 
 test('a pod that needs nothing, and that a load balancer does not know, is warned of', () => {

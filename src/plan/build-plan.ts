@@ -11,6 +11,8 @@ export interface PlanInput {
   workloads: WorkloadRef[]
   maxUnavailable: { count: number } | { percent: number }
   pods: PlanPod[]
+  /** An earlier run has left something out of rotation for pods that are gone. */
+  isAnyLeftOut: boolean
   templates: PlanTemplate[]
   guarantees: PlanGuarantee[]
   warnings: string[]
@@ -24,8 +26,6 @@ export interface PlanPod {
   images: ContainerImage[]
   /** Why it is left as it is, on whatever images. */
   stays?: string
-  /** Of one that is not in every load balancer: the run has something to do that comes first, and waits for it then. */
-  isAwaited?: boolean
   /** Where it is in the load balancers, or why it is not. */
   targets: { found: true; targets: PlannedTarget[] } | { found: false; reason: string }
 }
@@ -54,7 +54,8 @@ export function buildPlan(input: PlanInput): Plan {
   // Of those that stay: one that goes is not there to be had, and what comes in its place counts as soon as it is there.
   const staying = considered.filter(({ pod }) => !pod.deleting && !pod.finished)
   const window = windowSize(input.maxUnavailable, staying.length)
-  const full = fullWindow(plans, window)
+  const isHalfDone = input.isAnyLeftOut || plans.some(({ action }) => action === 'adopt')
+  const full = fullWindow(plans, { window, isHalfDone })
   if (full) refusals.push(full)
   const { namespace, workloads, templates, guarantees, warnings } = input
   // An undo may give a template what none of its pods goes back to; to an abort it is the run's doing all the same.
@@ -74,7 +75,7 @@ export function buildPlan(input: PlanInput): Plan {
   }
 }
 
-function planPod({ pod, stored, images, stays, isAwaited = false, targets }: PlanPod): PodPlan {
+function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   const base = {
     uid: pod.uid,
     name: pod.name,
@@ -90,7 +91,7 @@ function planPod({ pod, stored, images, stays, isAwaited = false, targets }: Pla
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
   if (asksFor(pod, images)) {
     // One that is not ready takes none in any case, and comes to have an address.
-    const unserved = targets.found || !pod.ready || isAwaited ? {} : { unserved: targets.reason }
+    const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
     return { ...base, action: 'skip', reason: stays ?? 'it runs these images already', ...unserved }
   }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
@@ -125,15 +126,17 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
 /**
  * Pods that an operator has out, or that a load balancer does not have, count against the window: with too many of them, no
  * other pod would ever start. Not one that is half done: its record says what an operator had out before the drain, whatever
- * he has done since, and a run that was refused for it would leave it out of rotation everywhere else. Nor is one that is
- * half done left so for those that no load balancer has: a run that goes on waits until they are there.
+ * he has done since, and a run that was refused for it would leave it out of rotation everywhere else. Nor is what is half
+ * done left so for those that no load balancer has: a run that goes on waits until they are there.
  */
-function fullWindow(pods: readonly PodPlan[], window: number): Refusal | undefined {
+function fullWindow(
+  pods: readonly PodPlan[],
+  { window, isHalfDone }: { window: number; isHalfDone: boolean },
+): Refusal | undefined {
   // One that is refused may be out by sluice's own doing, with a record that cannot be read: "put it back" would be wrong.
   const isStaying = ({ action }: PodPlan): boolean => action === 'upgrade' || action === 'skip'
   const byOperator = pods.filter((pod) => isStaying(pod) && pod.targets.some(({ inRotation }) => !inRotation))
-  const isHalfDone = pods.some(({ action }) => action === 'adopt')
-  const unserved = pods.filter((pod) => pod.unserved !== undefined && !byOperator.includes(pod) && !isHalfDone)
+  const unserved = isHalfDone ? [] : pods.filter((pod) => pod.unserved !== undefined && !byOperator.includes(pod))
   const others = pods.filter((pod) => pod.action === 'upgrade' && !byOperator.includes(pod))
   if (byOperator.length + unserved.length < window || others.length === 0) return undefined
   const named = (some: readonly PodPlan[], how: string): string[] =>

@@ -4,14 +4,15 @@ import type { WindowPod } from './window.ts'
 import { admit, windowSize } from './window.ts'
 
 const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
-  waiting: { standing: 'waiting', ready: true, operatorOut: false },
-  broken: { standing: 'waiting', ready: false, operatorOut: false },
-  maintained: { standing: 'waiting', ready: true, operatorOut: true },
-  active: { standing: 'active', ready: true, operatorOut: false },
-  failed: { standing: 'active', ready: false, operatorOut: false },
-  idle: { standing: 'idle', ready: true, operatorOut: false },
-  checking: { standing: 'checking', ready: true, operatorOut: false },
-  sick: { standing: 'idle', ready: false, operatorOut: false },
+  waiting: { standing: 'waiting', ready: true, operatorOut: false, unserved: false },
+  broken: { standing: 'waiting', ready: false, operatorOut: false, unserved: false },
+  maintained: { standing: 'waiting', ready: true, operatorOut: true, unserved: false },
+  active: { standing: 'active', ready: true, operatorOut: false, unserved: false },
+  failed: { standing: 'active', ready: false, operatorOut: false, unserved: false },
+  idle: { standing: 'idle', ready: true, operatorOut: false, unserved: false },
+  checking: { standing: 'checking', ready: true, operatorOut: false, unserved: false },
+  sick: { standing: 'idle', ready: false, operatorOut: false, unserved: false },
+  unserved: { standing: 'idle', ready: true, operatorOut: false, unserved: true },
 }
 
 /** Pods by their words; a pod's uid is its letter. */
@@ -26,6 +27,8 @@ test.each([
   { name: 'none while one is out', pods: 'active waiting', size: 1, start: '' },
   { name: 'a failed pod keeps its place', pods: 'failed waiting', size: 1, start: '' },
   { name: 'what is not ready counts, whoever made it so', pods: 'sick waiting', size: 1, start: '' },
+  { name: 'a ready pod that no load balancer has counts', pods: 'unserved waiting', size: 1, start: '' },
+  { name: 'and no more than once', pods: 'unserved waiting', size: 2, start: 'b' },
   { name: 'a pod that is done is no hindrance', pods: 'idle waiting', size: 1, start: 'b' },
   { name: 'a broken pod is mended within a window of 1', pods: 'waiting broken waiting', size: 1, start: 'b' },
   { name: 'what an operator has out goes before what serves', pods: 'waiting maintained', size: 1, start: 'b' },
@@ -50,16 +53,29 @@ test('says what it waits for', () => {
   expect(admit(podsOf('active active active active sick maintained maintained waiting waiting'), 8).waitingFor).toBe(
     'the window of 8 is full: 5 being upgraded, 1 not ready, 2 out by an operator',
   )
+  expect(admit(podsOf('unserved waiting'), 1).waitingFor).toBe(
+    'the window of 1 is full: web-0 is not known to be in every load balancer',
+  )
+  expect(admit(podsOf('unserved unserved active active active maintained waiting'), 6).waitingFor).toBe(
+    'the window of 6 is full: 3 being upgraded, 1 out by an operator, 2 not known to be in every load balancer',
+  )
   expect(admit(podsOf('waiting idle'), 1)).toEqual({ start: ['a'] })
 })
 
 const pods = fc
-  .array(fc.record({ standing: fc.constantFrom('waiting', 'active', 'idle'), ready: fc.boolean(), operatorOut: fc.boolean() }), {
-    maxLength: 20,
-  })
+  .array(
+    fc.record({
+      standing: fc.constantFrom('waiting', 'active', 'idle'),
+      ready: fc.boolean(),
+      operatorOut: fc.boolean(),
+      unserved: fc.boolean(),
+    }),
+    { maxLength: 20 },
+  )
   .map((list) => list.map((one, index): WindowPod => ({ uid: `u${index}`, name: `p${index}`, ...one })))
 const size = fc.integer({ min: 1, max: 8 })
-const isUnavailable = ({ standing, ready, operatorOut }: WindowPod): boolean => standing === 'active' || !ready || operatorOut
+const isUnavailable = ({ standing, ready, operatorOut, unserved }: WindowPod): boolean =>
+  standing === 'active' || !ready || operatorOut || unserved
 
 test('starts only what waits, each once, and never leaves more out than the window has places', () => {
   fc.assert(

@@ -14,7 +14,7 @@ export interface WindowPod {
   /** An operator has one of its targets out of rotation. */
   operatorOut: boolean
   /** It is not known to be in every load balancer. */
-  unserved?: boolean
+  unserved: boolean
 }
 
 export interface WindowDecision {
@@ -50,7 +50,7 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
 }
 
-function isUnavailable({ standing, ready, operatorOut, unserved = false }: WindowPod): boolean {
+function isUnavailable({ standing, ready, operatorOut, unserved }: WindowPod): boolean {
   return standing === 'active' || !ready || operatorOut || unserved
 }
 
@@ -81,7 +81,7 @@ function isByThisRun(pod: WindowPod): boolean {
   return pod.standing === 'active' || !isUnavailable(pod)
 }
 
-function singular({ standing, ready, operatorOut, unserved = false }: WindowPod): string {
+function singular({ standing, ready, operatorOut, unserved }: WindowPod): string {
   if (standing === 'active') return 'is being upgraded'
   if (!ready) return 'is not ready'
   if (operatorOut) return 'is out by an operator'

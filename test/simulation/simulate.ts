@@ -105,14 +105,13 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
         wanted: Object.fromEntries(request.images.map(({ container, image }) => [container, image])),
       })
       const loadBalancers = Array.from(world.balancers.values(), (balancer): ConfiguredBalancer => {
-        const onSilent = (forMs: number): void => tell({ type: 'silent', balancer: balancer.name, process: host.name, forMs })
         const wire = createWire({
           scheduler,
           random: stream.fork(balancer.name),
           host,
           faults,
           balancer: balancer.name,
-          onSilent,
+          tell,
         })
         return {
           name: balancer.name,

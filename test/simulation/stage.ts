@@ -98,14 +98,13 @@ export async function openStage(scene: Scene): Promise<Stage> {
         request,
         ...(prepare ? { prepare } : {}),
         loadBalancers: Array.from(world.balancers.values(), (balancer) => {
-          const onSilent = (forMs: number): void => tell({ type: 'silent', balancer: balancer.name, process: host.name, forMs })
           const wire = createWire({
             scheduler,
             random: random.fork(balancer.name),
             host,
             faults,
             balancer: balancer.name,
-            onSilent,
+            tell,
           })
           const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
           return { name: balancer.name, adapterName: 'simulated', adapter, port: PORT }

@@ -1,4 +1,5 @@
 import { type Wire, WireError } from '../../sim/load-balancer/wire.ts'
+import type { Happening } from './checker/history.ts'
 import type { Faults } from './faults.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
@@ -10,12 +11,11 @@ export interface WireOptions {
   host: Host
   faults: Faults
   balancer: string
-  /** A call has left that nobody answers; until it is given up, the process asks nothing else. */
-  onSilent(forMs: number): void
+  tell(happening: Happening): void
 }
 
 /** The way between a process and one load balancer. A call whose bytes have left may arrive long after it was given up. */
-export function createWire({ scheduler, random, host, faults, balancer, onSilent }: WireOptions): Wire {
+export function createWire({ scheduler, random, host, faults, balancer, tell }: WireOptions): Wire {
   const tripMs = (): number => random.between(0.2, 4)
 
   return {
@@ -48,7 +48,9 @@ export function createWire({ scheduler, random, host, faults, balancer, onSilent
           const reset = (delayMs: number): void =>
             settle(delayMs, () => reject(new WireError('connection reset', { bytesLeft: true })))
 
-          if (fault.silent && fault.kind !== 'duplicated') onSilent(deadlineMs)
+          // Until it is given up, the process asks nothing else there.
+          if (fault.silent && fault.kind !== 'duplicated')
+            tell({ type: 'silent', balancer, process: host.name, forMs: deadlineMs })
           if (fault.kind === 'request-lost') return fault.silent ? undefined : reset(tripMs())
           if (fault.kind === 'late' && !fault.silent) reset(tripMs())
           scheduler.after(tripMs() + fault.delayMs, () => {
