@@ -342,11 +342,26 @@ describe('time that this process did not see', () => {
     return { ...bed, missed, ownership: ownership! }
   }
 
-  test('the machine slept, and its monotonic clock stood still: not held before the next renewal and look', async () => {
+  test('the machine slept, and its monotonic clock stood still: not held before a renewal and look, made at once', async () => {
     const { clock, missed, ownership } = await stopped()
     missed.wall = 600_000
     expect(ownership.isHeld()).toBe(false)
-    await clock.advance(4_000)
+    await clock.advance(1)
+    expect(ownership.isHeld()).toBe(true)
+  })
+
+  test('a renewal at once that fails is tried again at the usual pace, however often it is asked for', async () => {
+    const { clock, missed, ownership, server } = await stopped()
+    server.fault = () => 'lost'
+    missed.wall = 600_000
+    const before = server.calls.length
+    for (let asked = 0; asked < 18; asked++) {
+      expect(ownership.isHeld()).toBe(false)
+      await clock.advance(50)
+    }
+    expect(server.calls.length - before).toBe(1)
+    server.fault = () => undefined
+    await clock.advance(1_000)
     expect(ownership.isHeld()).toBe(true)
   })
 

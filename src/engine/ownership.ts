@@ -24,7 +24,7 @@ export interface Ownership {
   readonly order: Order | undefined
   /**
    * This process may act now: its last renewal, counted from before it was sent, will not have run out in so many
-   * milliseconds, 0 unless given.
+   * milliseconds, 0 unless given. Where the wall clock alone says no, it is renewed at once, and not when that is due.
    */
   isHeld(forMs?: number): boolean
   /** The same, asked of the API server where it has run out: after a stall another may have the Lease. Does not throw. */
@@ -147,6 +147,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     let looking: Promise<void> | undefined
     /** The end of a Lease that would have been written when a renewal was tried last. */
     let tried = firstUntil
+    /** The end that a wall clock set forward has brought about, and for which the renewal was not waited for. */
+    let hurried: LeaseEnd | undefined
     schedule(RENEW_EVERY_MS)
 
     function schedule(delayMs: number): void {
@@ -238,7 +240,16 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    const isHeld = (forMs = 0): boolean => !lost && !ended && !isOver(until, clock, forMs)
+    function isHeld(forMs = 0): boolean {
+      if (lost || ended) return false
+      if (!isOver(until, clock, forMs)) return true
+      // Found by simulation: a load balancer was reloaded in the seconds until the next renewal, and not drained again.
+      if (clock.now() + forMs < until.at && hurried !== until) {
+        hurried = until
+        schedule(0)
+      }
+      return false
+    }
 
     return {
       lease,
