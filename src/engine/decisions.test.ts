@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { isHeir } from '../pods/heir.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createRollout } from './rollout.ts'
 import type { Traffic } from './traffic.ts'
@@ -52,6 +53,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       rehearsed: true,
       gone: false,
     }),
+    isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
     isUnserved: () => false,

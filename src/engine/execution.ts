@@ -11,6 +11,7 @@ import type { MixedWorkload, PodResult, RunEventBody, RunResult } from './events
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
 import { ghostsOf } from './ghosts.ts'
+import { heirsIn } from './heirs.ts'
 import type { RunLedgers } from './history.ts'
 import { openRunLedger } from './history.ts'
 import { warnOfLostJournals } from './lost-journals.ts'
@@ -206,6 +207,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       includes,
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
+      isHeir: heirsIn(world),
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
       isUnserved: world.isUnserved,

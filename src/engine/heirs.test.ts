@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
-import type { Journal, JournalTarget } from '../pods/glossary.ts'
+import type { Journal, JournalTarget, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
-import { heirOf } from './heirs.ts'
+import { isHeir } from '../pods/heir.ts'
+import type { World } from './world.ts'
+import { heirOf, heirsIn } from './heirs.ts'
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-1', controller: true }
 const EDGE: JournalTarget = { loadBalancer: 'edge', target: 'web-0', scope: 'web', prior: 'ready', untouched: false }
@@ -22,14 +24,47 @@ const gone = podAt('old', '10.0.0.1')
 
 function isDrained(before: JournalTarget[], journal: Journal): boolean | undefined {
   const heir: Observation = { pod: podAt('new', '10.0.0.1'), stored: { kind: 'read', journal } }
-  return heirOf(gone, recordOf(before), [heir])?.isDrained
+  return heirOf(gone, { record: recordOf(before), pods: [heir], isHeir })?.isDrained
 }
 
 test('none, at the same address, at another', () => {
   const stored = { kind: 'none' } as const
-  expect(heirOf(gone, undefined, [{ pod: gone, stored }])).toBeNull()
-  expect(heirOf(gone, undefined, [{ pod: podAt('new', '10.0.0.1'), stored }])?.sameAddress).toBe(true)
-  expect(heirOf(gone, undefined, [{ pod: podAt('new', '10.0.0.2'), stored }])?.sameAddress).toBe(false)
+  const heirAmong = (pod: PodView) => heirOf(gone, { record: undefined, pods: [{ pod, stored }], isHeir })
+  expect(heirAmong(gone)).toBeNull()
+  expect(heirAmong(podAt('new', '10.0.0.1'))?.sameAddress).toBe(true)
+  expect(heirAmong(podAt('new', '10.0.0.2'))?.sameAddress).toBe(false)
+})
+
+test('of a Deployment also one of another ReplicaSet, where it is at the same address', () => {
+  const podOf = (uid: string, replicaSet: string, ip = '10.0.0.1', deleting = false): PodView => ({
+    ...testPod({
+      name: `${replicaSet}-${uid}`,
+      uid,
+      ip,
+      owner: { ...OWNER, kind: 'ReplicaSet', name: replicaSet, uid: replicaSet },
+      containers: [{ name: 'app', image: 'app:v1' }],
+    }),
+    deleting,
+  })
+  const old = podOf('old', 'web-a')
+  const workloads = ['web', 'api'].map((name) => ({ workload: { ref: { kind: 'Deployment', name } } }))
+  const deployment = ({ owner }: PodView) => workloads.find(({ workload: { ref } }) => owner?.uid.startsWith(`${ref.name}-`))
+  const isIn = heirsIn({ workloadOf: deployment as unknown as World['workloadOf'] })
+  expect(isHeir(old, podOf('new', 'web-b'))).toBe(false)
+  expect(isIn(old, podOf('new', 'web-b'))).toBe(true)
+  expect(isIn(old, podOf('new', 'web-a'))).toBe(true)
+  // Control: itself, one that goes, one elsewhere, another Deployment's, and one of none that is known.
+  expect(isIn(old, old)).toBe(false)
+  expect(isIn(old, podOf('new', 'web-b', '10.0.0.1', true))).toBe(false)
+  expect(isIn(old, podOf('new', 'web-b', '10.0.0.2'))).toBe(false)
+  expect(isIn(old, podOf('new', 'api-b'))).toBe(false)
+  expect(isIn(podOf('old', 'lone-a'), podOf('new', 'lone-b'))).toBe(false)
+})
+
+test('the pods of a StatefulSet stand for themselves alone, at whatever address', () => {
+  const workload = { workload: { ref: { kind: 'StatefulSet', name: 'web' } } }
+  const isIn = heirsIn({ workloadOf: (() => workload) as unknown as World['workloadOf'] })
+  expect(isIn(gone, { ...podAt('new', '10.0.0.1'), name: 'web-1' })).toBe(false)
 })
 
 test('it is drained itself where its own open record has all that is left of the one before', () => {

@@ -2,12 +2,34 @@ import type { Heir, Observation } from '../../machines/pod-upgrade/context.ts'
 import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 import { isHeir } from '../pods/heir.ts'
 import { openJournal } from '../pods/open-journal.ts'
+import type { World } from './world.ts'
+
+/**
+ * Made by the same controller; or by another ReplicaSet of the same Deployment, at the same address. Found by simulation: what
+ * a run had drained stayed out for ever, since somebody had edited the template in its middle.
+ */
+export function heirsIn({ workloadOf }: Pick<World, 'workloadOf'>): (gone: PodView, candidate: PodView) => boolean {
+  return (gone, candidate) => isHeir(gone, candidate) || isOfOneDeployment(gone, candidate)
+
+  function isOfOneDeployment(gone: PodView, candidate: PodView): boolean {
+    if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined || candidate.ip !== gone.ip) return false
+    const workload = workloadOf(gone)?.workload
+    return workload?.ref.kind === 'Deployment' && workload === workloadOf(candidate)?.workload
+  }
+}
+
+interface HeirOptions {
+  /** What was drained for the one that is gone. */
+  record: Journal | undefined
+  pods: Iterable<Observation>
+  isHeir(gone: PodView, candidate: PodView): boolean
+}
 
 /** What has come in the place of a pod that was at the address its targets mean; of several, the last that is known. */
-export function heirOf(gone: PodView, record: Journal | undefined, pods: Iterable<Observation>): Heir | null {
+export function heirOf(gone: PodView, { record, pods, isHeir: isOne }: HeirOptions): Heir | null {
   let heir: Heir | null = null
   for (const { pod, stored } of pods) {
-    if (pod.ip === undefined || !isHeir(gone, pod)) continue
+    if (pod.ip === undefined || !isOne(gone, pod)) continue
     heir = { pod, sameAddress: pod.ip === gone.ip, isDrained: isDrainedFor(stored, record) }
   }
   return heir

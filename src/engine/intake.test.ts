@@ -3,6 +3,7 @@ import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/co
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
 import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { isHeir } from '../pods/heir.ts'
 import type { Journal, PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
@@ -133,6 +134,7 @@ function createBed({
     ports: { ...missingPorts, snapshot: never, inspect: never, store: never, settle: never, ...ports },
     includes: () => true,
     inputFor,
+    isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
     isUnserved: () => false,

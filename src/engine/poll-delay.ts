@@ -1,4 +1,4 @@
-const SHORTEST_MS = 20
+const SHORTEST_MS = 10
 const LONGEST_MS = 500
 /** What a wait may be longer than it had to be. */
 const SHARE = 0.05

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { isHeir } from '../pods/heir.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { PodState, RunEventBody } from './events.ts'
@@ -82,6 +83,7 @@ async function createBed(pod = podAt(BEFORE)) {
     ports: { ...missingPorts, inspect: async () => OUT, store: () => new Promise(() => {}) },
     includes: () => true,
     inputFor: input,
+    isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
     isUnserved: () => false,

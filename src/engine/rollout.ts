@@ -7,7 +7,7 @@ import { portActors } from '../../machines/pod-upgrade/ports.ts'
 import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import type { PodView } from '../pods/glossary.ts'
-import { byUpgradeOrder, isHeir } from '../pods/heir.ts'
+import { byUpgradeOrder } from '../pods/heir.ts'
 import { admit, windowSize } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from './events.ts'
@@ -79,6 +79,8 @@ export interface RolloutOptions {
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
   expectsHeir(pod: PodView): boolean
+  /** Has it come in the place of one that is gone? */
+  isHeir(gone: PodView, candidate: PodView): boolean
   /** An operator had this pod out of rotation when the run was planned. */
   isOperatorOut(uid: string): boolean
   /** It is not known to be in every load balancer. */
@@ -358,7 +360,7 @@ export function createRollout(options: RolloutOptions): Rollout {
    * pod was deleted put the next one in its place back, in the middle of its upgrade.
    */
   function settlingFor(pod: PodView): Member | undefined {
-    return [...leaving].find((member) => isHeir(placeOf(member), pod))
+    return [...leaving].find((member) => options.isHeir(placeOf(member), pod))
   }
 
   /**
@@ -392,7 +394,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Tells a pod that is being settled what has come in its place. */
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
-    const heir = heirOf(gone, contextOf(member).record, store.all())
+    const heir = heirOf(gone, { record: contextOf(member).record, pods: store.all(), isHeir: options.isHeir })
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
 
