@@ -5,6 +5,7 @@ import { EXIT, exitCodeOfRun, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import type { OutputFlags } from './flags.ts'
 import { abortInterrupted } from './abort-interrupted.ts'
+import { completeCommands } from './complete-commands.ts'
 import { codeOf, watchInterrupts, type InterruptCause, type Interrupts } from './interrupts.ts'
 import type { Invocation } from './invocation.ts'
 import { createLogger, logEvent } from './log.ts'
@@ -95,7 +96,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     }
     events.open()
     const startedAt = new Date(clock.wallNow()).toISOString()
-    const result = await execute(prepared, order.request.graceMs, interrupts, renderer)
+    const result = withCommands(await execute(prepared, order.request.graceMs, interrupts, renderer), order)
     const exitCode = finalCode(result, interrupts.cause, order.aborts ?? false)
     const finishedAt = new Date(clock.wallNow()).toISOString()
     const { plan } = prepared
@@ -128,6 +129,15 @@ async function execute(prepared: PreparedRun, graceMs: number, interrupts: Inter
     prepared.interrupt(graceMs)
   })
   return prepared.execute()
+}
+
+/** Its instructions, to be pasted. */
+function withCommands(result: RunResult, { flags, invocation }: UpgradeOrder): RunResult {
+  const complete = (text: string): string => completeCommands(text, flags, invocation.program)
+  const pods = result.pods.map((pod) =>
+    pod.instructions === undefined ? pod : { ...pod, instructions: complete(pod.instructions) },
+  )
+  return { ...result, pods }
 }
 
 function stopping(cause: InterruptCause): string[] {

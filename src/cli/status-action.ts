@@ -1,4 +1,6 @@
+import type { Status } from '../engine/status.ts'
 import type { CommandContext } from './commands/context.ts'
+import { completeCommands } from './complete-commands.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { StatusFlags } from './flags.ts'
 import { createColors, useColor } from './output/color.ts'
@@ -6,14 +8,19 @@ import { inertJson } from './output/inert.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from './output/status-view.ts'
 import { parseWorkloads } from './workload-arguments.ts'
 
-export async function statusAction(args: readonly string[], flags: StatusFlags, { terminal }: CommandContext): Promise<ExitCode> {
+export async function statusAction(
+  args: readonly string[],
+  flags: StatusFlags,
+  { terminal, invocation }: CommandContext,
+): Promise<ExitCode> {
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
   const { readStatus } = await import('../engine/status.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster
-    const status = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
+    const found = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
+    const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program))
     if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
     else {
       const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
@@ -24,4 +31,14 @@ export async function statusAction(args: readonly string[], flags: StatusFlags, 
   } finally {
     await cluster.close()
   }
+}
+
+function withCommands(status: Status, complete: (text: string) => string): Status {
+  const workloads = status.workloads.map((report) => ({
+    ...report,
+    pods: report.pods.map((pod) =>
+      pod.needsOperator === undefined ? pod : { ...pod, needsOperator: complete(pod.needsOperator) },
+    ),
+  }))
+  return { ...status, workloads }
 }
