@@ -66,6 +66,17 @@ test('what somebody has ordered stands above the table, until it is lifted', () 
   expect(screen.text()).toContain('the pause is lifted\n0 of 3 pods finished, 0 at work, 2.0s\n')
 })
 
+test('pods that an interrupt has left as they were are not finished', () => {
+  const { screen, clock, emit } = setup()
+  const finished = (uid: string, outcome: 'upgraded' | 'unchanged'): RunEventBody => ({
+    type: 'podFinished',
+    result: podResult({ uid, pod: `web-${uid.at(-1)}`, outcome }),
+  })
+  emit(started, finished('u2', 'upgraded'), finished('u0', 'unchanged'), state('web-1', 'warming', 'not ready yet'))
+  clock.advance(1000)
+  expect(screen.text()).toContain('\n1 of 3 pods finished, 1 at work, 1.0s\n')
+})
+
 test('pods at work are rows, finished ones and warnings scroll away above', () => {
   const { screen, clock, renderer, emit } = setup()
   emit({ type: 'planned', plan: samplePlan }, started, state('web-2', 'draining', 'waits for edge'))

@@ -87,8 +87,9 @@ export function queuedCount(view: RunView): number {
   ).length
 }
 
+/** Not those that an interrupt has left as they were: nothing was finished with them. */
 export function finishedCount(view: RunView): number {
-  return [...view.pods.values()].filter(({ result }) => result !== undefined).length
+  return [...view.pods.values()].filter(({ result }) => result !== undefined && result.outcome !== 'unchanged').length
 }
 
 function rowOf(view: RunView, uid: string, pod: string, atMs: number): PodRow {
