@@ -37,6 +37,12 @@ describe('template difference', () => {
       { metadata: { labels: { 'a.io/b': '2' } } },
       'spec.template.metadata.labels[a.io/b]: "1" → "2"',
     ],
+    [
+      'a label that every object inherits a field of',
+      { metadata: { labels: { constructor: 'a' } } },
+      { metadata: { labels: {} } },
+      'spec.template.metadata.labels.constructor: "a" → (none)',
+    ],
     ['lists without keys, by place', { args: ['a', 'b'] }, { args: ['a'] }, 'spec.template.args[1]: "b" → (none)'],
     [
       'mounts by path',

@@ -29,9 +29,13 @@ export function describeDifferences(found: readonly Difference[]): string {
 }
 
 function objectDifferences(before: Record<string, unknown>, after: Record<string, unknown>, path: string): Difference[] {
-  const keys = Object.keys({ ...before, ...after }).filter((key) => before[key] !== after[key])
+  const keys = Object.keys({ ...before, ...after })
   keys.sort()
-  return keys.flatMap((key) => differences(before[key], after[key], /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`))
+  // Its own: a label may be called `constructor`.
+  const own = (object: Record<string, unknown>, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
+  return keys.flatMap((key) =>
+    differences(own(before, key), own(after, key), /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${key}]`),
+  )
 }
 
 function listDifferences(before: unknown[], after: unknown[], path: string): Difference[] {
