@@ -5,7 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Clock } from '../ports/clock.ts'
 import { displayName, resourceOf } from '../workloads/resources.ts'
 import { findAlive } from './find-alive.ts'
@@ -63,8 +63,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     if (header.finishedAt === undefined) {
       const isGone = await areGone(header, client, namespace)
       // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
-      const mayBeOpen = openEntries(found.ledger, ledgers)
-      const open = (isGone ? await withoutHome(mayBeOpen, client, namespace) : mayBeOpen).length
+      const unsettled = openEntries(found.ledger, ledgers)
+      const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
       if (open === 0 && isGone && !(await someoneRuns(client, namespace))) {
         if (!dryRun) await deleteLedger(header, { client, namespace })
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
@@ -134,8 +134,7 @@ async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespac
 async function withoutHome(entries: readonly LedgerEntry[], client: KubeClient, namespace: string): Promise<LedgerEntry[]> {
   const isHome = async (entry: LedgerEntry): Promise<boolean> => {
     const alive = await findAlive(client, namespace, entry)
-    const journal = alive && journalOf(alive)
-    return journal !== undefined && journal.kind !== 'unreadable' && !isOpen(journal)
+    return alive !== undefined && !mayBeOpen(journalOf(alive))
   }
   const home = await Promise.all(entries.map(isHome))
   return entries.filter((_, index) => !home[index])

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
@@ -34,6 +35,11 @@ describe('an entry of a pod that nobody has looked after', () => {
     expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
   })
 
+  test('or with a record that cannot be read, which says neither', async () => {
+    const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: '{' } })
+    expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
   test('control: a later run has settled it', async () => {
     const later = [{ startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }]
     expect(await close('out', undefined, later)).toEqual({ overlooked: [], ended: ['1', '2'] })
@@ -43,6 +49,16 @@ describe('an entry of a pod that nobody has looked after', () => {
     expect(await close('in')).toEqual({ overlooked: [], ended: ['1'] })
     expect(await close('out', rawPod({ name: 'web-2', uid: 'uid of web-2' }))).toEqual({ overlooked: [], ended: ['1'] })
   })
+})
+
+test('an entry of a pod that this run is not about, with a record that cannot be read: its run stays open for a word on it', async () => {
+  const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry: entryOf('web-2') }])
+  const left = async (stored: Observation['stored']) => {
+    const world = { store: { get: () => ({ stored }) } } as unknown as World
+    return (await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default' })).ledgers.size
+  }
+  expect(await left({ kind: 'unreadable', reason: 'it is not JSON' })).toBe(1)
+  expect(await left({ kind: 'none' })).toBe(0)
 })
 
 test('a run that is over is so from the moment that its last process tells of: its report has nobody close it later', async () => {

@@ -1,7 +1,7 @@
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import type { PodResult } from './events.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
@@ -56,11 +56,11 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
     if (result)
       return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
     const observed = world.store.get(uid)
-    if (observed) return isOpen(observed.stored)
+    if (observed) return mayBeOpen(observed.stored)
     // Nobody has looked after it.
     if (targets.every(({ untouched }) => untouched)) return false
     const alive = await findAlive(client, namespace, entry)
-    if (alive) return isOpen(journalOf(alive))
+    if (alive) return mayBeOpen(journalOf(alive))
     const { state, removed } = await world.traffic.inspect(uid, targets)
     return state !== 'in' && removed !== true
   }

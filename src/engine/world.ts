@@ -1,5 +1,5 @@
-import type { PodView, ReadJournal } from '../pods/glossary.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed, openOwners } from '../workloads/open.ts'
 import type { EndpointStore } from './endpoint-store.ts'
@@ -91,8 +91,9 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       ))
     if (!named) for (const workload of opened) stops.push(() => workload.stop())
     const isMeant = (pod: PodView): boolean => (named ? named.includes(pod) : opened.some((workload) => workload.owns(pod)))
+    // An abort is about what a run has left open.
     const includes = (pod: PodView): boolean =>
-      isMeant(pod) && (request.abort === undefined || isLeft(store.get(pod.uid)?.stored))
+      isMeant(pod) && (request.abort === undefined || mayBeOpen(store.get(pod.uid)?.stored))
     const traffic = createTraffic({
       clock,
       loadBalancers,
@@ -120,11 +121,6 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     await stop()
     throw error
   }
-}
-
-/** What an abort is about: pods that a run has left open, or of which that cannot be told. */
-function isLeft(stored: ReadJournal | undefined): boolean {
-  return isOpen(stored) || stored?.kind === 'unreadable'
 }
 
 interface Stoppable {

@@ -11,3 +11,8 @@ export function openJournal(stored: ReadJournal | undefined): Journal | undefine
 export function isOpen(stored: ReadJournal | undefined): boolean {
   return openJournal(stored) !== undefined
 }
+
+/** Also where that cannot be told. */
+export function mayBeOpen(stored: ReadJournal | undefined): boolean {
+  return isOpen(stored) || stored?.kind === 'unreadable'
+}
