@@ -18,6 +18,7 @@ function server() {
   const configMaps = new Map<string, ConfigMap>()
   const patches: string[] = []
   let most = Number.POSITIVE_INFINITY
+  let largest = Number.POSITIVE_INFINITY
   let answers = true
   const refuse = (method: string, path: string, status: number, reason: string): never => {
     throw new KubeError(`${status} ${reason}`, { kind: status === 409 ? 'conflict' : 'definite', method, path, status, reason })
@@ -39,7 +40,9 @@ function server() {
       patches.push(name)
       const found = configMaps.get(name) ?? refuse('PATCH', path, 404, 'NotFound')
       try {
-        configMaps.set(name, applyPatch(found, operations))
+        const next = applyPatch(found, operations)
+        if (Object.values(next.data).join('').length > largest) refuse('PATCH', path, 422, 'Invalid')
+        configMaps.set(name, next)
       } catch (error) {
         if (error instanceof PatchRefused) refuse('PATCH', path, 422, 'Invalid')
         throw error
@@ -55,6 +58,8 @@ function server() {
     patches,
     /** Refuses patches of more keys than so many, each of which has a guard. */
     refuseLonger: (keys: number) => void (most = 2 * keys),
+    /** As the API server does with more than 1 MiB. */
+    refuseLarger: (bytes: number) => void (largest = bytes),
     /** Patches are carried out, and the answer is lost. */
     silence: (isSilent: boolean) => void (answers = !isSilent),
   }
@@ -190,6 +195,52 @@ describe('what a process tells at its end', () => {
     const { header, entries } = await stored(client)
     expect(header.finishedAt).toBeUndefined()
     expect(entries.get('u1')).toMatchObject({ state: 'abandoned', accounts: [expect.anything()] })
+  })
+
+  describe('makes room in a full ConfigMap', () => {
+    async function full() {
+      const { client, configMaps, refuseLarger } = server()
+      const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+      await store.conclude({ told: told(3) })
+      refuseLarger(Object.values(configMaps.get('sluice-run-abc')!.data).join('').length + 10)
+      return { client, store }
+    }
+
+    it('for a pod that is new to it', async () => {
+      const { client, store } = await full()
+      await store.put(entry('u7'))
+      const { entries } = await stored(client)
+      expect([...entries.values()]).toEqual([entry('u0'), entry('u1'), entry('u2'), entry('u7')])
+      expect(store.ledger.entries).toEqual(entries)
+      await store.put(entry('u1', 'closed'))
+      expect((await stored(client)).entries.get('u1')).toEqual(entry('u1', 'closed'))
+    })
+
+    it('and not over what another pod’s entry has come to say meanwhile', async () => {
+      const { client, store } = await full()
+      const patch = client.patch
+      const answered = Promise.withResolvers<void>()
+      let closing: Promise<void> | undefined
+      client.patch = async (path, operations) => {
+        if (operations.length > 2) closing ??= store.put(entry('u1', 'closed'))
+        const answer = await patch(path, operations)
+        await answered.promise
+        return answer
+      }
+      await expect(store.put(entry('u7'))).rejects.toMatchObject({ status: 422 })
+      answered.resolve()
+      await closing
+      await store.put(entry('u7'))
+      const { entries } = await stored(client)
+      expect([entries.get('u1')?.state, entries.get('u7')?.state]).toEqual(['closed', 'open'])
+    })
+
+    it('control: where there is nothing to give up, the refusal is told', async () => {
+      const { client, refuseLarger } = server()
+      const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+      refuseLarger(10)
+      await expect(store.put(entry('u7'))).rejects.toMatchObject({ status: 422 })
+    })
   })
 
   it('is given up where the API server refuses it, and the run is finished all the same', async () => {

@@ -4,7 +4,7 @@ import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
 import { writeProcessAccount } from '../journal/account.ts'
-import { fitting, withAccounts } from '../journal/ledger-accounts.ts'
+import { fitting, withAccounts, withoutAccounts } from '../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
 
@@ -171,6 +171,20 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     }
   }
 
+  /** The other way round: where a ConfigMap is full of what the report wants, that makes room for what runs need. */
+  async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: () => void): Promise<void> {
+    try {
+      await set(chunk, values, assertOwned)
+    } catch (error) {
+      const told = [...ledger.entries.values()].filter(({ uid, accounts }) => accounts && chunkOf.get(uid) === chunk)
+      if (!(error instanceof KubeError) || error.status !== 422 || told.length === 0) throw error
+      const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
+      // Once: of these others one may have been written anew meanwhile, which is not to be written over.
+      await set(chunk, { ...bare, ...values }, assertOwned, MOST_REREADS)
+      for (const { uid } of told) ledger.entries.set(uid, withoutAccounts(ledger.entries.get(uid)!))
+    }
+  }
+
   function dataOf(chunk: number): Record<string, string> {
     const data: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
     for (const entry of ledger.entries.values()) if (chunkOf.get(entry.uid) === chunk) data[entry.uid] = writeEntry(entry)
@@ -185,7 +199,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
       if (before && writeEntry(before) === writeEntry(entry)) return
       const chunk = chunkOf.get(entry.uid) ?? chunks - 1
-      await set(chunk, { [entry.uid]: writeEntry(entry) }, assertOwned)
+      await setInAnyCase(chunk, { [entry.uid]: writeEntry(entry) }, assertOwned)
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
     },

@@ -19,6 +19,11 @@ export function withAccounts({ header, entries }: Ledger, told: ReadonlyMap<stri
   }).filter((entry) => entry !== undefined)
 }
 
+export function withoutAccounts(entry: LedgerEntry): LedgerEntry {
+  const { accounts: _, ...rest } = entry
+  return rest
+}
+
 /** The accounts that an entry has, the newest last; those that cannot be read are left out. */
 export function accountsOf(entry: LedgerEntry, header: Ledger['header']): PodAccount[] {
   return (entry.accounts ?? []).flatMap((value) => readPodAccount(value, contextOf(entry, header)) ?? [])
