@@ -35,6 +35,33 @@ test('none, at the same address, at another', () => {
   expect(heirAmong(podAt('new', '10.0.0.2'))?.sameAddress).toBe(false)
 })
 
+/** Pods at one address, of ReplicaSets of the Deployments `web` and `web-api`; of each those that are there. */
+function deployments(...present: string[]) {
+  const podOf = (uid: string, replicaSet: string, kind = 'ReplicaSet'): PodView =>
+    testPod({
+      name: `${replicaSet}-${uid}`,
+      uid,
+      ip: '10.0.0.1',
+      owner: { ...OWNER, kind, name: replicaSet, uid: replicaSet },
+      containers: [{ name: 'app', image: 'app:v1' }],
+    })
+  const workloads = ['web', 'web-api'].map((name) => ({ workload: { ref: { kind: 'Deployment', name } } }))
+  const workloadOf = ({ owner }: PodView) =>
+    present.includes(owner!.uid)
+      ? workloads.find(({ workload: { ref } }) => owner!.name.replace(/-[^-]*$/, '') === ref.name)
+      : undefined
+  return { podOf, isIn: heirsIn({ workloadOf: workloadOf as unknown as World['workloadOf'] }) }
+}
+
+test('of a Deployment also where the ReplicaSet of the pod before was removed, as one that has no pods any more is', () => {
+  const { podOf, isIn } = deployments('web-b', 'web-api-b')
+  expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-b'))).toBe(true)
+  // Control: of another Deployment, by a name that begins the same, and of no ReplicaSet.
+  expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-api-b'))).toBe(false)
+  expect(isIn(podOf('old', 'web-api-a'), podOf('new', 'web-b'))).toBe(false)
+  expect(isIn(podOf('old', 'web-a', 'StatefulSet'), podOf('new', 'web-b'))).toBe(false)
+})
+
 test('of a Deployment also one of another ReplicaSet, where it is at the same address', () => {
   const podOf = (uid: string, replicaSet: string, ip = '10.0.0.1', deleting = false): PodView => ({
     ...testPod({

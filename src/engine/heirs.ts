@@ -13,9 +13,16 @@ export function heirsIn({ workloadOf }: Pick<World, 'workloadOf'>): (gone: PodVi
 
   function isOfOneDeployment(gone: PodView, candidate: PodView): boolean {
     if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined || candidate.ip !== gone.ip) return false
-    const workload = workloadOf(gone)?.workload
-    return workload?.ref.kind === 'Deployment' && workload === workloadOf(candidate)?.workload
+    const workload = workloadOf(candidate)?.workload
+    if (workload?.ref.kind !== 'Deployment') return false
+    const before = workloadOf(gone)?.workload
+    return before === undefined ? isNamedAfter(workload.ref.name, gone) : before === workload
   }
+}
+
+/** Its ReplicaSet may be gone with it, where the Deployment keeps few: then by the name, which is the Deployment's and a hash. */
+function isNamedAfter(deployment: string, { owner }: PodView): boolean {
+  return owner?.kind === 'ReplicaSet' && owner.name.replace(/-[^-]+$/, '') === deployment
 }
 
 interface HeirOptions {
