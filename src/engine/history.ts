@@ -79,6 +79,7 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     return address === undefined ? entry : { ...entry, address }
   })
   if (same) {
+    if (!request.abort) await same.amend(same.ledger.header.workloads.map((one) => withTemplate(one, world)))
     for (const entry of planned) {
       // The prior state of a pod that is open already is the one that was recorded then.
       if (!same.ledger.entries.has(entry.uid)) await same.put(entry)
@@ -112,6 +113,12 @@ function afterAll(newestFirst: readonly LedgerStore[], nowMs: number): string {
 function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: AssessedWorkload): LedgerWorkload {
   const before = template?.change.map(({ container, from }) => ({ container, image: from }))
   return { kind: ref.kind, name: ref.name, uid, ...(before ? { before } : {}) }
+}
+
+/** The process that began the run may have found its template on the images, and somebody has taken them back since. */
+function withTemplate(recorded: LedgerWorkload, { workloads }: World): LedgerWorkload {
+  const now = recorded.before ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
+  return now ? ledgerWorkload(now) : recorded
 }
 
 /** What is to be undone says more than the images that are still to be put back. */

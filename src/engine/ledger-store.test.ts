@@ -135,6 +135,21 @@ it('is finished only where that is written', async () => {
   expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
 })
 
+it('says what the templates had also where that is known later, and is not opened anew by it', async () => {
+  const { client, patches } = server()
+  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const [found] = await listLedgers(client, NAMESPACE)
+  const stalled = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+  await store.amend(workloads)
+  await store.amend(workloads)
+  expect([patches.length, store.ledger.header.workloads]).toEqual([1, workloads])
+  await store.conclude({ finished: { at: 'now' } })
+  await expect(stalled.amend([])).resolves.toBeUndefined()
+  await expect(stalled.amend([{ kind: 'StatefulSet', name: 'web', uid: 'u' }])).rejects.toThrow('was changed meanwhile')
+  expect((await stored(client)).header).toMatchObject({ finishedAt: 'now', workloads })
+})
+
 it('is not written over by an owner that has lost the Lease', async () => {
   const { client } = server()
   const early = await createLedger(ledger(1), { client, namespace: NAMESPACE })

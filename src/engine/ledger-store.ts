@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
+import { RunError } from './errors.ts'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
 import { writeProcessAccount } from '../journal/account.ts'
 import { fitting, withAccounts, withoutAccounts } from '../journal/ledger-accounts.ts'
-import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, ReadLedger } from '../journal/ledger.ts'
 import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../journal/ledger.ts'
 
 /** Processes of one run whose account is kept. */
@@ -47,6 +48,11 @@ export interface LedgerStore {
    * `assertOwned` throws: it is asked before what somebody else has written meanwhile is written over.
    */
   put(entry: LedgerEntry, assertOwned?: () => void): Promise<void>
+  /**
+   * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, and with a
+   * RunError where somebody else has written the header since it was read.
+   */
+  amend(workloads: LedgerWorkload[]): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
    * with `aborted` where an order has ended the run. Rejects with a KubeError.
@@ -202,6 +208,16 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       await setInAnyCase(chunk, { [entry.uid]: writeEntry(entry) }, assertOwned)
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
+    },
+    async amend(workloads) {
+      const header = { ...ledger.header, workloads }
+      const text = writeHeader(header)
+      if (text === writeHeader(ledger.header)) return
+      await set(0, { [HEADER_KEY]: text }, () => {
+        // It may have come to its end since it was read, and would be open anew.
+        throw new RunError('conflict', `the record of run ${run} was changed meanwhile`)
+      })
+      ledger.header = header
     },
     async conclude({ finished, told }) {
       // Before the ledger in memory is ahead of it.

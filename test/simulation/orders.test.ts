@@ -227,3 +227,25 @@ test('an interrupt does not wait for an API server that answers nothing any more
   expect(next.end).toMatchObject({ outcome: 'done' })
   expect(restores(stage)).toHaveLength(1)
 })
+
+test('an abort gives back a template that was changed by the process that went on with the run, and not by the one that began it', async () => {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const edit = (version: string) => {
+    const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`
+    return stage.ask(
+      stage.client.patch(path, [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value: imageOf(version) }]),
+    )
+  }
+  await edit('v2')
+  const first = stage.start(V2)
+  await stage.until(() => isIn('done')(first))
+  first.host.kill()
+  await edit('v1')
+  const second = stage.start(V2)
+  await stage.until(() => second.events.some(({ type }) => type === 'started'))
+  second.host.kill()
+  expect(templateImage(stage)).toBe(imageOf('v2'))
+  const aborting = await abort(stage)
+  await stage.until(() => aborting.end !== undefined)
+  expect([aborting.end?.outcome, templateImage(stage)]).toEqual(['aborted', imageOf('v1')])
+})
