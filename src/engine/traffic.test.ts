@@ -3,7 +3,8 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/confor
 import type { MemoryAdapterOptions, MemoryBalancer, MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
-import { testPod } from '../pods/testing/raw-pod.ts'
+import { rawPod, testPod } from '../pods/testing/raw-pod.ts'
+import { podView } from '../pods/view.ts'
 import type { RunEventBody } from './events.ts'
 import type { Traffic } from './traffic.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
@@ -103,6 +104,16 @@ describe('find', () => {
         ],
       },
     ])
+  })
+
+  test('a port may be that of a native sidecar, as a Service has it too', async () => {
+    const raw = rawPod({ ip: '10.0.0.1' })
+    raw.spec.initContainers = [{ name: 'proxy', restartPolicy: 'Always', ports: [{ name: 'admin', containerPort: 81 }] }]
+    const [found] = await createBed().traffic.find([podView(raw)])
+    expect(found).toMatchObject({ found: true, targets: [{ target: { id: 'edge/web-0' } }, { target: { id: 'inner/web-0' } }] })
+    // Control: one that runs to its end and is no more.
+    delete raw.spec.initContainers[0].restartPolicy
+    expect(await createBed().traffic.find([podView(raw)])).toMatchObject([{ found: false }])
   })
 
   test('a dual-stack pod is in the entries of both its addresses: it is out when both are', async () => {

@@ -20,7 +20,7 @@ export const CALL_LIFE_MS = 10_000
 const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** A pod where its targets are looked for. */
-export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers'>
+export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers' | 'sidecarPorts'>
 
 export type Found = { found: true; targets: { loadBalancer: string; target: Target }[] } | { found: false; reason: string }
 
@@ -401,11 +401,12 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 }
 
 function endpointOf(
-  { uid, name, ip, otherIps, containers }: Listener,
+  { uid, name, ip, otherIps, containers, sidecarPorts = [] }: Listener,
   port: number | string,
 ): { ok: true; endpoint: Endpoint } | { ok: false; reason: string } {
   if (ip === undefined) return { ok: false, reason: `${name} has no address yet` }
-  const number = typeof port === 'number' ? port : containers.flatMap(({ ports }) => ports).find((one) => one.name === port)?.port
+  const ports = [...containers.flatMap((container) => container.ports), ...sidecarPorts]
+  const number = typeof port === 'number' ? port : ports.find((one) => one.name === port)?.port
   if (number === undefined) return { ok: false, reason: `no container of ${name} has a port named "${port}"` }
   return { ok: true, endpoint: { uid, pod: name, address: ip, ...(otherIps ? { otherAddresses: otherIps } : {}), port: number } }
 }

@@ -63,6 +63,8 @@ export interface PodView {
   containers: ContainerView[]
   /** Names of init containers, native sidecars among them. */
   initContainers: string[]
+  /** Of native sidecars. */
+  sidecarPorts?: ContainerView['ports']
   gracePeriodSeconds: number
   /** The controlling owner. */
   owner?: { kind: string; name: string; uid: string; apiVersion: string }

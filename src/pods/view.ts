@@ -6,10 +6,12 @@ export const JOURNAL_KEY = 'sluice.dev/journal'
 export const REVISION_LABEL = 'controller-revision-hash'
 const DEFAULT_GRACE_SECONDS = 30
 
+const Ports = z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).nullish()
+
 const Container = z.object({
   name: z.string(),
   image: z.string().default(''),
-  ports: z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).nullish(),
+  ports: Ports,
   readinessProbe: z
     .object({
       // The API server's defaults.
@@ -70,7 +72,7 @@ const RawPod = z.object({
     hostNetwork: z.boolean().nullish(),
     terminationGracePeriodSeconds: z.number().nullish(),
     containers: z.array(Container),
-    initContainers: z.array(z.object({ name: z.string() })).nullish(),
+    initContainers: z.array(z.object({ name: z.string(), restartPolicy: z.string().nullish(), ports: Ports })).nullish(),
   }),
   status: z
     .object({
@@ -95,6 +97,8 @@ export function podView(raw: unknown): PodView {
     status.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)
   const revision = metadata.labels?.[REVISION_LABEL]
+  const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always')
+  const sidecarPorts = sidecars.flatMap(({ ports }) => portsOf(ports))
   const firstCondition = status.conditions?.[0]?.type
   const otherIps = (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip !== '' && ip !== status.podIP)
   const readyAt = status.conditions?.find(({ type }) => type === 'ContainersReady')?.lastTransitionTime ?? undefined
@@ -115,6 +119,7 @@ export function podView(raw: unknown): PodView {
     containersReady: condition('ContainersReady'),
     containers: spec.containers.map((container) => containerView(container, statuses, readyAt)),
     initContainers: spec.initContainers?.map(({ name }) => name) ?? [],
+    ...(sidecarPorts.length > 0 ? { sidecarPorts } : {}),
     gracePeriodSeconds: spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
     ...(owner ? { owner: { kind: owner.kind, name: owner.name, uid: owner.uid, apiVersion: owner.apiVersion } } : {}),
     ...(revision === undefined ? {} : { revision }),
@@ -146,7 +151,7 @@ function containerView(
   return {
     name: container.name,
     image: container.image,
-    ports: (container.ports ?? []).map(({ name, containerPort }) => ({ ...(name ? { name } : {}), port: containerPort })),
+    ports: portsOf(container.ports),
     ready: status?.ready ?? false,
     ...unprobed(container, status, readyAt),
     running: status?.state?.running != null,
@@ -160,6 +165,10 @@ function containerView(
     ...(waiting?.message ? { waitingMessage: waiting.message } : {}),
     ...(lastTerminatedId ? { lastTerminatedId } : {}),
   }
+}
+
+function portsOf(ports: z.infer<typeof Ports>): ContainerView['ports'] {
+  return (ports ?? []).map(({ name, containerPort }) => ({ ...(name ? { name } : {}), port: containerPort }))
 }
 
 /**
