@@ -81,13 +81,23 @@ describe('a pod that is there', () => {
 describe('a pod that is gone', () => {
   const gone = entry({ uid: 'u-gone', state: 'abandoned' })
 
-  test.each([
-    [IN, 'as it should be'],
-    [OUT, 'out of rotation for good'],
-  ])('nothing goes on for it: its entry is closed (%o)', (word, how) => {
-    const { journal: none, entries } = decide(found(undefined, gone), word, 9)
+  test('nothing goes on for it: its entry is closed', () => {
+    const { journal: none, entries } = decide(found(undefined, gone), IN, 9)
     expect(none).toBeUndefined()
-    expect(entries).toMatchObject([{ next: { uid: 'u-gone', state: 'closed' }, message: expect.stringContaining(how) }])
+    const message = expect.stringContaining('as it should be')
+    expect(entries).toMatchObject([{ next: { uid: 'u-gone', state: 'closed' }, message }])
+  })
+
+  test.each([
+    ['none of its name', undefined],
+    ['its successor', pod()],
+  ])('out: that is on record, and a run puts it back for the pod in its place (%s)', (_, view) => {
+    expect(() => decide(found(view, gone), OUT, 9)).toThrow(/pod\/web-0 is gone, and a run puts its entries back/)
+  })
+
+  test('out, of its successor that is half done: the entry of the one that is gone stays open', () => {
+    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), gone), OUT, 9)
+    expect([decided?.next.step, entries]).toEqual(['patched', []])
   })
 
   test('its successor of the same name is left alone', () => {

@@ -39,13 +39,23 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
     ...(stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])),
     ...gone.flatMap(({ entry }) => entry.targets),
   ])
-  if (abandoned && isOpen && word.traffic === 'out')
-    throw refusal(
-      `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
-    )
+  if (word.traffic === 'out') {
+    if (abandoned)
+      throw refusal(
+        `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
+      )
+    // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
+    if (!isOpen)
+      throw refusal(
+        `pod/${name} is gone, and a run puts its entries back for a ready pod at their address: point them at the pod in its ` +
+          'place, leave them drained, and run the same command again; or, once each is as it should be, put back, removed or ' +
+          'left out for good, say --traffic in',
+      )
+  }
   return {
     ...(pod && isOpen ? { journal: { pod, ...nextJournal(pod, own, word, epoch) } } : {}),
-    entries: [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word)),
+    // That they are out is what is on record of those that are gone.
+    entries: word.traffic === 'out' ? [] : [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word)),
   }
 }
 
@@ -84,18 +94,17 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
   )
 }
 
-/** The pod is gone, or elsewhere: nothing goes on for it, in rotation or not. */
+/** The pod is gone, or elsewhere: nothing goes on for it. */
 function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] {
   const targets = entry.targets.filter((target) => !isMeant(target, word))
   const settled = entry.targets
     .filter((target) => isMeant(target, word))
     .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
   const next: LedgerEntry = targets.every(({ untouched }) => untouched) ? { ...entry, state: 'closed' } : { ...entry, targets }
-  const how = word.traffic === 'in' ? 'as it should be' : 'out of rotation for good'
   return {
     store,
     next,
-    message: `${settled.join(', ')} of a pod/${entry.pod} that was before is ${how}, as you say: no run asks for it any more`,
+    message: `${settled.join(', ')} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`,
   }
 }
 

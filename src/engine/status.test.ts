@@ -52,7 +52,7 @@ describe('a pod that has another address than its entries, which a run has left 
     addPod(api, '10.0.0.9')
     const { pods } = await read(api)
     expect(pods.map(({ needsOperator }) => needsOperator)).toEqual([
-      expect.stringMatching(/edge: web-0@10\.0\.0\.1 .*10\.0\.0\.9.*sluice resolve pod\/web-0 -n \S+ --traffic in/),
+      expect.stringMatching(/edge: web-0@10\.0\.0\.1 .*10\.0\.0\.9.*say so:\n  sluice resolve pod\/web-0 -n \S+ --traffic in$/),
     ])
   })
 

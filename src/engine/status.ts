@@ -179,7 +179,7 @@ function livePods(
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read
-        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen: sluice resolve pod/${podName} -n ${pod.namespace} --traffic in, or out.`
+        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen, in or out:\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic in\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic out`
         return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
@@ -234,13 +234,13 @@ function isAbandoned(uid: string, ledgers: readonly Ledger[]): boolean {
 }
 
 function movedWords({ name, namespace, ip }: PodView, targets: readonly JournalTarget[]): string {
-  return `${names(targets)} was drained for pod/${name}, which has come to another address since (now ${ip ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so: sluice resolve pod/${name} -n ${namespace} --traffic in.`
+  return `${names(targets)} was drained for pod/${name}, which has come to another address since (now ${ip ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so:\n  sluice resolve pod/${name} -n ${namespace} --traffic in`
 }
 
 /** Put back as it is, an entry sends requests to an address that nobody has, or somebody else. */
 function goneWords(pod: string, targets: readonly JournalTarget[], nowAt: string | undefined, namespace: string): string {
   const heir = nowAt === undefined ? 'the pod in its place' : `the pod in its place (${nowAt})`
-  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so: sluice resolve pod/${pod} -n ${namespace} --traffic in.`
+  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:\n  sluice resolve pod/${pod} -n ${namespace} --traffic in`
 }
 
 const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: false }

@@ -7,7 +7,10 @@ export function registerCleanup(program: Command, context: CommandContext): void
   const command = program
     .command('cleanup')
     .summary('remove records that no run needs any more')
-    .description('Removes the records of finished runs. Whatever a run could still need stays, and is named with the reason.')
+    .description(
+      'Removes the records of finished runs. Whatever a run could still need stays, and is named with the reason; ' +
+        'what is removed can be neither undone nor reported any more.',
+    )
     .argument('[workloads...]', 'TYPE/NAME (default: every workload of the namespace that sluice has worked on)')
     .option('--dry-run', 'say what would be removed, and remove nothing')
   addOutputFlags(command, ['text', 'json'])

@@ -16,7 +16,7 @@ export function registerResolve(program: Command, context: CommandContext): void
     .addOption(
       new Option(
         '--traffic <where>',
-        'in: it is in rotation as it should be, nothing is left to do. out: it gets no requests, and the run may go on',
+        'in: it is in rotation as it should be, nothing is left to do. out: it gets no requests, and the next run goes on and puts it back',
       )
         .choices(['in', 'out'])
         .makeOptionMandatory(),
