@@ -4,7 +4,7 @@ import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { DEADLINES, LAST_TRIES_MS, createDrive } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
+import { IN, OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
 import { TARGET, V1 } from './testing/world.ts'
 
 /* An earlier owner has left a record open: it is taken over before anything else is done. This owner has epoch 2. */
@@ -259,6 +259,17 @@ describe('it comes to light only when this owner has begun: prior state and atte
     drive.send({ type: 'observed', pod: PODS.before, stored: open })
     await drive.answer({ kind: 'stored' })
     expect(claimed(drive)).toMatchObject(expected)
+  })
+
+  test('while it waits again, since it has lost its place: it asks for one anew before it is drained', async () => {
+    const drive = await checked()
+    drive.send({ type: 'wait' })
+    expect(drive.state()).toBe('queued')
+    drive.send({ type: 'observed', pod: PODS.before, stored: open })
+    expect(claimed(drive)).toMatchObject(expected)
+    await drive.stored()
+    await drive.answer(IN)
+    expect([drive.state(), drive.calling()]).toEqual(['draining.admitting', undefined])
   })
 
   test('when its own intent is refused', async () => {

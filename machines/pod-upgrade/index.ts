@@ -93,8 +93,9 @@ export const podUpgradeMachine = podSetup.createMachine({
         { target: 'restarting.confirming', actions: 'beginRestart' },
       ],
     },
-    /** Waits for a place in the window. */
+    /** Waits for a place in the window: one that it had before is another's by now. */
     queued: {
+      entry: 'losePlace',
       always: [
         // An earlier owner's record comes to light.
         { guard: not('hasNothingOpen'), target: 'deriving', actions: 'reopen' },

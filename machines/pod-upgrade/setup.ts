@@ -180,6 +180,7 @@ export const podSetup = setup({
 
     begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
     takePlace: assign({ admitted: true }),
+    losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),
     forgetTries: assign({ tries: 0 }),
     forgetLateCall: assign({ lateCall: false }),
