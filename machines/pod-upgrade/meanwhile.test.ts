@@ -55,6 +55,37 @@ describe('the restore', () => {
     expect(drive.calling()).toBe('inspect')
   })
 
+  test('the answer to its intent shows that the pod is not ready any more: it is called when that is', async () => {
+    const drive = await writingRestore()
+    await drive.stored({ ...PODS.ready, ready: false })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('restore') })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
+  })
+
+  test('its intent is stored, and its pod was deleted right after that: it is settled, not restored', async () => {
+    const drive = await writingRestore()
+    drive.send({ type: 'gone' })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect(drive.state()).toMatch(/^settling/)
+  })
+
+  test('that of a re-admission is stored, and the pod is not ready any more: nothing is called', async () => {
+    const drive = createDrive({ stored: recorded('drain') })
+    drive.send({ type: 'interrupt' })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('readmitting.writing')
+    await drive.stored({ ...PODS.before, ready: false })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['readmitting.waiting', undefined])
+  })
+
   test('its intent was stored by an earlier owner, and the pod is not ready: it is called when that is', async () => {
     const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.started })
     await drive.stored()

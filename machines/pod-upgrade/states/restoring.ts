@@ -56,7 +56,9 @@ export const restoring = podSetup.createStateConfig({
         { target: 'writing' },
       ],
     },
-    ...writing('recordRestore', 'calling', 'ready'),
+    ...writing('recordRestore', 'recorded', 'ready'),
+    // PATCH 3 does not guard Ready: its answer may show another pod than it was decided for, and the watch may have told more.
+    recorded: { always: [{ guard: and(['isReady', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
     deciding: {
       always: [
         {
@@ -64,8 +66,7 @@ export const restoring = podSetup.createStateConfig({
           target: '#pod.stopped',
           actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: and(['isRecorded', 'isFit', not('isVanished')]), target: 'calling' },
-        { guard: 'isRecorded', target: 'reading' },
+        { guard: 'isRecorded', target: 'recorded' },
         { guard: 'isVanished', target: '#pod.settling' },
         ...GIVEN_UP,
         // The container that was ready is another one by now.
@@ -125,7 +126,8 @@ export const readmitting = podSetup.createStateConfig({
     },
     // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
     // arrive, and what asks for nothing new changes nothing.
-    ...writing('recordReadmission', 'calling', 'waitingReady'),
+    ...writing('recordReadmission', 'recorded', 'waitingReady'),
+    recorded: { always: [{ guard: and(['isFit', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
     deciding: {
       always: [
         {
@@ -133,8 +135,7 @@ export const readmitting = podSetup.createStateConfig({
           target: '#pod.stopped',
           actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
-        { guard: and(['isRecorded', 'isFit', not('isVanished')]), target: 'calling' },
-        { guard: 'isRecorded', target: 'reading' },
+        { guard: 'isRecorded', target: 'recorded' },
         { guard: 'isVanished', target: '#pod.settling' },
         { guard: 'isKnownPatched', target: 'waitingReady' },
         ...GIVEN_UP,

@@ -34,9 +34,9 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: RESTORING,
-        find: "...writing('recordRestore', 'calling', 'ready')",
+        find: "...writing('recordRestore', 'recorded', 'ready')",
         replace:
-          "...{ ...writing('recordRestore', 'calling', 'ready'), writing: podSetup.createStateConfig({ entry: 'recordRestore', always: 'calling' }) }",
+          "...{ ...writing('recordRestore', 'recorded', 'ready'), writing: podSetup.createStateConfig({ entry: 'recordRestore', always: 'calling' }) }",
       },
     ],
   },
