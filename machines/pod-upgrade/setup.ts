@@ -200,6 +200,8 @@ export const podSetup = setup({
     recordRestore: assign({ record: ({ context }) => nextRecord(context, 'restore') }),
     recordReadmission: assign({ record: ({ context }) => readmission(context) }),
     recordClosed: assign({ record: ({ context }) => nextRecord(context, 'closed') }),
+    /** What was to be stored and was not: the pod is no nearer to its end, and must get no request. */
+    dropDraft: assign({ record: ({ context }) => reopened(context) }),
     /** Goes on from what is stored, with the targets under their present ids: how it was to end is open again. */
     reopen: assign(({ context }) => ({
       record: reopened(context),

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
+import type { JournalStep } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { PodState } from './events.ts'
 import type { ExposableMember } from './exposed-pods.ts'
 import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from './pod-store.ts'
 
-/** A pod that is out, in this state and at this step of its record; gives what its machine was told. */
-function told(state: PodState, step: 'drain' | 'patched'): { exposed: number; events: string[] } {
+/** A pod that is out, in this state and at this step of its record, and of the one that is stored; gives what its machine was told. */
+function told(state: PodState, step: 'drain' | 'patched', at: JournalStep = step): { exposed: number; events: string[] } {
   const pod = testPod({})
   const events: string[] = []
   const context = { pod, gone: false, address: pod.ip, record: { step, targets: [] } }
@@ -17,7 +18,8 @@ function told(state: PodState, step: 'drain' | 'patched'): { exposed: number; ev
     result: undefined,
     actor: { getSnapshot: () => ({ context }), send: ({ type }: { type: string }) => void events.push(type) },
   } as unknown as ExposableMember
-  const store: Pick<PodStore, 'get'> = { get: () => ({ pod, stored: { kind: 'none' } }) }
+  const journal = { run: 'run-1', epoch: 1, attempt: 1, step: at, baseline: [], targets: [] }
+  const store: Pick<PodStore, 'get'> = { get: () => ({ pod, stored: { kind: 'read', journal } }) }
   const effect = async () => ({ kind: 'applied' }) as const
   const exposed = exposedPods({ members: [member], store, traffic: { effect } })
   for (const { reloaded } of exposed) void reloaded()
@@ -27,4 +29,9 @@ function told(state: PodState, step: 'drain' | 'patched'): { exposed: number; ev
 test('one that an earlier run has patched, and that is to get other images, may be restarting while it is emptied', () => {
   expect(told('emptying', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
   expect(told('emptying', 'drain')).toEqual({ exposed: 0, events: [] })
+})
+
+test('one whose restore may be called, by an intent that was given up and has arrived after all, is not drained again', () => {
+  expect(told('warming', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
+  expect(told('warming', 'patched', 'restore')).toEqual({ exposed: 0, events: [] })
 })

@@ -2,6 +2,7 @@ import type { Actor } from 'xstate'
 import { isVanished } from '../../machines/pod-upgrade/facts.ts'
 import type { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { Journal } from '../pods/glossary.ts'
+import { openJournal } from '../pods/open-journal.ts'
 import type { PodResult, PodState } from './events.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Exposed } from './reload-guard.ts'
@@ -54,7 +55,10 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
 /** The record of a pod that is out, and in no state to serve. */
 function exposedRecord({ uid, actor, state }: ExposableMember, store: ExposedPodsOptions['store']): Journal | undefined {
   const { context } = actor.getSnapshot()
+  const now = store.get(uid)
   // What is left of one that is gone is settled by the ledger, whatever its record says.
-  const isThere = !isVanished(context) && store.get(uid) !== undefined
-  return isThere && EXPOSED.has(state!) && context.record?.step === 'patched' ? context.record : undefined
+  const isThere = !isVanished(context) && now !== undefined
+  // An intent of its restore that was given up may have arrived after all: under that nothing is drained.
+  const isToStayOut = context.record?.step === 'patched' && openJournal(now?.stored)?.step !== 'restore'
+  return isThere && EXPOSED.has(state!) && isToStayOut ? context.record : undefined
 }

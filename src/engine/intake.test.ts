@@ -376,6 +376,26 @@ test('a pod whose images patch is under way is guarded against a reload too', as
   expect(new Set(drained)).toEqual(new Set(['drain web-1']))
 })
 
+test('a pod whose container has ended as it was about to be put back is guarded against a reload too', async () => {
+  const pod = podAt('web-1', { generation: 2, observedGeneration: 2, containers: UPGRADED })
+  const { see, rollout, states, clock } = createBed({
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      store: async () => ({ kind: 'rejected', message: 'test failed' }),
+      read: async () => ({ kind: 'read', seen: { pod: { ...pod, ready: false }, stored: journalOf('web-1', 'patched') } }),
+      effect: never,
+    },
+    traffic: forgetful([]),
+  })
+  await see(pod, journalOf('web-1', 'patched'))
+  rollout.start([])
+  // The intent of its restore was refused.
+  await clock.advance(0)
+  expect(states.get('web-1')).toBe('warming')
+  await clock.advance(1_000)
+  expect(states.get('web-1')).toBe('restarting')
+})
+
 test('a pod that goes back to its former images is guarded against a reload too', async () => {
   const drained: string[] = []
   const bed = createBed({

@@ -52,7 +52,7 @@ export const restoring = podSetup.createStateConfig({
     ready: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        { guard: 'isNotReady', target: '#pod.warming' },
+        { guard: 'isNotReady', target: '#pod.warming', actions: 'dropDraft' },
         { target: 'writing' },
       ],
     },
@@ -70,7 +70,7 @@ export const restoring = podSetup.createStateConfig({
         { guard: 'isVanished', target: '#pod.settling' },
         ...GIVEN_UP,
         // The container that was ready is another one by now.
-        { guard: 'isNotReady', target: '#pod.warming' },
+        { guard: 'isNotReady', target: '#pod.warming', actions: 'dropDraft' },
         { target: 'pausing' },
       ],
     },

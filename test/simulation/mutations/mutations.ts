@@ -119,7 +119,7 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: RESTORING,
-        find: "        { guard: 'isNotReady', target: '#pod.warming' },\n        { target: 'writing' },",
+        find: "        { guard: 'isNotReady', target: '#pod.warming', actions: 'dropDraft' },\n        { target: 'writing' },",
         replace: "        { target: 'writing' },",
       },
       { file: SETUP, find: 'isFit: ({ context }) => isFit(context)', replace: 'isFit: () => true' },
