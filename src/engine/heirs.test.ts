@@ -60,6 +60,18 @@ test('of a Deployment also where the ReplicaSet of the pod before was removed, a
   expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-api-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-api-a'), podOf('new', 'web-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-a', 'StatefulSet'), podOf('new', 'web-b'))).toBe(false)
+
+test('one that was evicted keeps its address, and does not hide the one that serves there now', () => {
+  const stored = { kind: 'none' } as const
+  const evicted = { ...podAt('evicted', '10.0.0.1'), finished: true, ready: false }
+  const heirAmong = (...pods: PodView[]) =>
+    heirOf(gone, { record: undefined, pods: pods.map((pod) => ({ pod, stored })), isHeir })
+  expect(heirAmong(podAt('new', '10.0.0.1'), evicted)?.pod.uid).toBe('new')
+  expect(heirAmong(evicted, podAt('new', '10.0.0.1'))?.pod.uid).toBe('new')
+  expect(heirAmong(evicted)).toBeNull()
+  // What is drained for it by its own record is settled with it.
+  const own: Observation = { pod: evicted, stored: { kind: 'read', journal: recordOf([EDGE]) } }
+  expect(heirOf(gone, { record: recordOf([EDGE]), pods: [own], isHeir })?.isDrained).toBe(true)
 })
 
 test('of a Deployment also one of another ReplicaSet, where it is at the same address', () => {

@@ -37,7 +37,10 @@ export function heirOf(gone: PodView, { record, pods, isHeir: isOne }: HeirOptio
   let heir: Heir | null = null
   for (const { pod, stored } of pods) {
     if (pod.ip === undefined || !isOne(gone, pod)) continue
-    heir = { pod, sameAddress: pod.ip === gone.ip, isDrained: isDrainedFor(stored, record) }
+    const isDrained = isDrainedFor(stored, record)
+    // One that was evicted keeps its address, and will not serve; what is open for it is settled with it.
+    if (pod.finished && !isDrained) continue
+    heir = { pod, sameAddress: pod.ip === gone.ip, isDrained }
   }
   return heir
 }
