@@ -365,6 +365,23 @@ describe('time that this process did not see', () => {
     expect(ownership.isHeld()).toBe(true)
   })
 
+  test.each(['confirmed', 'due'])('one renewal is made at a time, where it is %s as well as asked for', async (how) => {
+    const { clock, missed, ownership, server, told } = await stopped()
+    const replace = server.client.replace.bind(server.client)
+    server.client.replace = async (...call) => {
+      const answer = await replace(...call)
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 100))
+      return answer
+    }
+    const before = server.calls.length
+    missed.wall = 600_000
+    if (how === 'confirmed') void ownership.confirm()
+    else await clock.advance(4_000)
+    expect(ownership.isHeld()).toBe(false)
+    await clock.advance(200)
+    expect([ownership.isHeld(), server.calls.slice(before), told]).toEqual([true, ['PUT'], []])
+  })
+
   test('its wall clock is set back: held as before', async () => {
     const { missed, ownership } = await stopped()
     missed.wall = -600_000

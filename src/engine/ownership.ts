@@ -147,7 +147,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     let looking: Promise<void> | undefined
     /** The end of a Lease that would have been written when a renewal was tried last. */
     let tried = firstUntil
-    /** The end that a wall clock set forward has brought about, and for which the renewal was not waited for. */
+    /** The end that a renewal was begun to put off, or, where a wall clock set forward has brought it about, hurried for. */
     let hurried: LeaseEnd | undefined
     schedule(RENEW_EVERY_MS)
 
@@ -159,6 +159,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
 
     async function renew(): Promise<void> {
+      // One at a time: the second would meet the first's write, and say that there was trouble.
+      clock.clearTimeout(timer)
+      hurried = until
       const wasHeld = !isOver(until, clock)
       // Stopped once more since that look began, for long enough: it says nothing of what happened then.
       if (isOver(tried, clock)) looking = undefined
