@@ -26,10 +26,13 @@ function told(state: PodState, step: 'drain' | 'patched', at: JournalStep = step
   return { exposed: exposed.length, events }
 }
 
-test('one that an earlier run has patched, and that is to get other images, may be restarting while it is emptied', () => {
-  expect(told('emptying', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
-  expect(told('emptying', 'drain')).toEqual({ exposed: 0, events: [] })
-})
+test.each(['draining', 'emptying'] as const)(
+  'one that an earlier run has patched, and that is to get other images, may be restarting: %s',
+  (state) => {
+    expect(told(state, 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
+    expect(told(state, 'drain')).toEqual({ exposed: 0, events: [] })
+  },
+)
 
 test('one whose restore may be called, by an intent that was given up and has arrived after all, is not drained again', () => {
   expect(told('warming', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })

@@ -12,7 +12,7 @@ import type { Traffic } from './traffic.ts'
  * Out, and in no state to serve; also where an images patch is still on its way, which may take long, and where an earlier run
  * has made one that another is to follow.
  */
-const EXPOSED = new Set<PodState>(['emptying', 'patching', 'restarting', 'warming', 'rollingBack', 'failed'])
+const EXPOSED = new Set<PodState>(['draining', 'emptying', 'patching', 'restarting', 'warming', 'rollingBack', 'failed'])
 /** A write is under way there, and is waited out. */
 const WRITING = new Set<PodState>(['patching', 'rollingBack'])
 

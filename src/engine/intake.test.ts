@@ -396,6 +396,28 @@ test('a pod whose container has ended as it was about to be put back is guarded 
   expect(states.get('web-1')).toBe('restarting')
 })
 
+test('a pod that an earlier run has patched to other images is guarded before all load balancers say that it is out', async () => {
+  const drained: string[] = []
+  const { see, rollout, states, clock } = createBed({
+    ports: {
+      // One of them does not answer.
+      inspect: async () => ({ state: 'unknown', inFlight: null, detail: 'no answer' }),
+      async effect({ uid, effect }) {
+        drained.push(`${effect} ${uid}`)
+        return { kind: 'unknown', message: 'no answer' }
+      },
+    },
+    traffic: forgetful([]),
+  })
+  const containers = UPGRADED!.map((one) => ({ ...one, image: 'app:v3' }))
+  await see(podAt('web-1', { generation: 2, observedGeneration: 1, ready: false, containers }), journalOf('web-1', 'patched'))
+  rollout.start([])
+  await clock.advance(0)
+  expect([states.get('web-1'), drained]).toEqual(['draining', []])
+  await clock.advance(5_000)
+  expect(drained).toContain('drain web-1')
+})
+
 test('a pod that goes back to its former images is guarded against a reload too', async () => {
   const drained: string[] = []
   const bed = createBed({

@@ -19,6 +19,8 @@ const MEANWHILE = [
 
 const draft = writing('recordDrain', 'calling', 'ready')
 
+const drain = resolving('drain', { applied: '#pod.emptying', refused: 'refused' })
+
 /** The intent is durable; the drain calls run or are being resolved. */
 export const draining = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
@@ -62,7 +64,9 @@ export const draining = podSetup.createStateConfig({
         { target: 'pausing' },
       ],
     },
-    ...resolving('drain', { applied: '#pod.emptying', refused: 'refused' }),
+    ...drain,
+    // It may be restarting already, as in `emptying`: not only when another load balancer says again where it is.
+    waiting: { ...drain.waiting, on: { reloaded: 'calling' } },
     // An earlier owner has written down that it would be drained, and it is not, in any load balancer. Found by simulation:
     // others had gone down since. However long it waits, its deadline begins with its place.
     admitting: {
