@@ -596,6 +596,20 @@ describe('where a failed pod is rolled back', () => {
     })
   })
 
+  test('what has been proven is not rolled back where a load balancer cannot say in time that it is out', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+    drive.send({ type: 'reloaded' })
+    await keepAnswering(drive, { effect: UNKNOWN, inspect: UNREAD }, DEADLINES.restartDeadline)
+    expect(end(drive)).toEqual({
+      value: 'failed',
+      outcome: 'failed',
+      deadline: 'restart',
+      reason: 'it was restarted, and could not be read as out in time: no answer',
+    })
+  })
+
   test('the ready deadline is the reason', async () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
     await drive.answer(OUT)

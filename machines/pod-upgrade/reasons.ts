@@ -48,6 +48,8 @@ export const reasons = {
     `${relapse(c)}the stored images are not the ones asked for (${storedImages(c)}): an admission webhook or somebody else has rewritten them`,
   notRestarted: (c) =>
     `${relapse(c)}no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
+  notOut: (c) =>
+    `${relapse(c)}it was restarted, and could not be read as out in time: ${c.traffic?.detail ?? 'the load balancer could not be read'}`,
   hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,
   notReady: (c) => `${relapse(c)}not ready in time: ${notReadyReason(c) ?? 'it was ready for less than readyFor'}`,
   notRolledBack: (c) => `${relapse(c)}the images could not be patched${because(c)}`,

@@ -15,7 +15,15 @@ export const restarting = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'watching',
   after: {
-    restartDeadline: failing('notRestarted', 'restart'),
+    restartDeadline: [
+      // Its images are not to blame, and a rollback would be patched in where it may get requests.
+      {
+        guard: 'isProven',
+        target: '#pod.failed',
+        actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notOut', deadline: 'restart' } },
+      },
+      ...failing('notRestarted', 'restart'),
+    ],
   },
   on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
   states: {
