@@ -60,6 +60,7 @@ test('of a Deployment also where the ReplicaSet of the pod before was removed, a
   expect(isIn(podOf('old', 'web-a'), podOf('new', 'web-api-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-api-a'), podOf('new', 'web-b'))).toBe(false)
   expect(isIn(podOf('old', 'web-a', 'StatefulSet'), podOf('new', 'web-b'))).toBe(false)
+})
 
 test('one that was evicted keeps its address, and does not hide the one that serves there now', () => {
   const stored = { kind: 'none' } as const

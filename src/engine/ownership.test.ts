@@ -104,6 +104,19 @@ describe('taking', () => {
     expect(clock.now() - from).toBe(61_000)
   })
 
+  test.each([
+    { order: 'pause', words: '; it is paused by ann, until sluice resume or sluice abort of the same workloads' },
+    { order: 'abort', words: '' },
+  ] as const)('a living owner’s, with the order to $order: whether it will be over by itself', async ({ order, words }) => {
+    const { clock, take, server, settled } = createBed()
+    server.write(other())
+    server.annotate(ORDER_ANNOTATION, writeOrder({ order, runs: ['r1'], by: 'ann' }))
+    clock.setTimeout(() => server.write(other()), 4_500)
+    expect(await settled(take())).toMatchObject({
+      reason: { message: expect.stringMatching(new RegExp(`has just renewed it${words}$`)) },
+    })
+  })
+
   test('a living owner’s: a conflict that names it, at its first renewal', async () => {
     const { clock, take, server, settled } = createBed()
     server.write(other())

@@ -88,7 +88,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if (renewed && watched?.once !== true) {
         throw new RunError(
           'conflict',
-          `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it`,
+          `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it${pausedWords(found)}`,
           { holder: found.holder },
         )
       }
@@ -293,6 +293,14 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       },
     }
   }
+}
+
+/** It will not be over by itself. */
+function pausedWords({ annotations }: LeaseRecord): string {
+  const given = readOrder(annotations)
+  return given?.order === 'pause'
+    ? `; it is paused by ${given.by}, until sluice resume or sluice abort of the same workloads`
+    : ''
 }
 
 function takenWords(lease: string, now: LeaseRecord | undefined): string {
