@@ -15,6 +15,13 @@ test('after a failure: the workload and the run, where the command was sent', ()
   ])
 })
 
+test('after an interrupt that left a pod out: what it waits for may never come', () => {
+  const left = (out: boolean) =>
+    runResult({ outcome: 'interrupted', pods: [podResult({ pod: 'web-1', outcome: 'interrupted', out })] })
+  expect(undoCommands(left(true), samplePlan, {}, sluice)).toEqual(['sluice undo statefulset/web --run r7'])
+  expect(undoCommands(left(false), samplePlan, {}, sluice)).toEqual([])
+})
+
 test('a config that the environment named is written out', () => {
   const env = { SLUICE_CONFIG: 'my conf.yaml' }
   expect(undoCommands(failed, samplePlan, {}, sluice, env)).toEqual([

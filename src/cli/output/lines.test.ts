@@ -25,6 +25,38 @@ const pods = [
   { uid: 'u0', pod: 'web-0' },
 ]
 
+test('of details that come soon after each other the last is told when it is due, unless the pod is further by then', () => {
+  const { clock, renderer, emit, text } = setup()
+  const state = (to: 'restarting' | 'warming'): void =>
+    emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: 'draining', to, reason: '' })
+  const detail = (words: string): void => emit({ type: 'podDetail', uid: 'u1', pod: 'web-1', state: 'restarting', detail: words })
+  emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods })
+  state('restarting')
+  detail('the new container is not up yet')
+  clock.advance(1000)
+  detail('ContainerCreating')
+  clock.advance(1000)
+  detail('CrashLoopBackOff')
+  clock.advance(8000)
+  detail('ErrImagePull')
+  clock.advance(9000)
+  state('warming')
+  clock.advance(1000)
+  expect(text().split('\n').slice(1, -1)).toEqual([
+    '2026-03-01T12:00:00Z  web-1 restarting',
+    '2026-03-01T12:00:00Z  web-1 restarting: the new container is not up yet',
+    '2026-03-01T12:00:10Z  web-1 restarting: CrashLoopBackOff',
+    '2026-03-01T12:00:19Z  web-1 warming',
+  ])
+  state('restarting')
+  detail('one more')
+  detail('and another')
+  renderer.close()
+  const closed = text()
+  clock.advance(20_000)
+  expect(text()).toBe(closed)
+})
+
 test('a run, line by line', () => {
   const { clock, renderer, emit, text, notices } = setup()
   const effect = {
@@ -80,7 +112,7 @@ test('a run, line by line', () => {
 2026-03-01T12:00:01Z  web-1 drain of web/web1 in edge confirmed by read-back
 2026-03-01T12:00:01Z  web-1 emptying: 20 in flight
 2026-03-01T12:00:02Z  web-1 emptying: 19 in flight
-2026-03-01T12:00:12Z  web-1 emptying: 9 in flight
+2026-03-01T12:00:12Z  web-1 emptying: 10 in flight
 2026-03-01T12:00:20Z  web-1 restore of web/web1 in edge done
 2026-03-01T12:00:20Z  ✗ web-1 failed in 20s: 1 still in flight [drain deadline] (out of rotation)
 2026-03-01T12:00:20Z  warning: the API server is slow

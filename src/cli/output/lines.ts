@@ -15,6 +15,16 @@ const HEARTBEAT_MS = 30_000
 const DETAIL_EVERY_MS = 10_000
 const LEASE_EVERY_MS = 10_000
 
+type Detail = Extract<RunEvent, { type: 'podDetail' }>
+
+interface ToldDetail {
+  state: string
+  atMs: number
+  /** What came too soon after it, and when that is told. */
+  next?: Detail
+  timer?: unknown
+}
+
 export interface LinesDeps {
   out: { write(text: string): void }
   err: { write(text: string): void }
@@ -25,7 +35,7 @@ export interface LinesDeps {
 /** One line an event, for logs: nothing is ever redrawn. */
 export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
   const view = emptyView()
-  const details = new Map<string, { state: string; atMs: number }>()
+  const details = new Map<string, ToldDetail>()
   let leaseLineAtMs = Number.NEGATIVE_INFINITY
   let clockOffsetMs = clock.now()
   let heartbeat: unknown
@@ -45,20 +55,42 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
     line(new Date(clock.wallNow()).toISOString(), colors.dim(stillWaiting(view, clock.now() - clockOffsetMs)))
   }
 
-  function isDue(event: Extract<RunEvent, { type: 'podDetail' }>): boolean {
+  /** At once, or where one came shortly before, the last of them then: why a pod does not start may be said once. */
+  function isDue(event: Detail): boolean {
     const last = details.get(event.uid)
-    if (last?.state === event.state && event.atMs - last.atMs < DETAIL_EVERY_MS) return false
-    details.set(event.uid, { state: event.state, atMs: event.atMs })
-    return true
+    const waitMs = last?.state === event.state ? last.atMs + DETAIL_EVERY_MS - event.atMs : 0
+    if (last === undefined || waitMs <= 0) {
+      clock.clearTimeout(last?.timer)
+      details.set(event.uid, { state: event.state, atMs: event.atMs })
+      return true
+    }
+    last.next = event
+    last.timer ??= clock.setTimeout(() => {
+      const { next } = last
+      details.set(event.uid, { state: event.state, atMs: last.atMs + DETAIL_EVERY_MS })
+      if (next && !closed) line(new Date(clock.wallNow()).toISOString(), words(next, colors)!)
+    }, waitMs)
+    return false
   }
 
   function wordsFor(event: RunEvent): string | undefined {
+    if (event.type === 'podState' || event.type === 'podFinished')
+      forgetDetail(event.type === 'podState' ? event.uid : event.result.uid)
     if (event.type === 'podDetail' && !isDue(event)) return undefined
     if (event.type === 'leaseWaiting') {
       if (event.atMs - leaseLineAtMs < LEASE_EVERY_MS) return undefined
       leaseLineAtMs = event.atMs
     }
     return words(event, colors)
+  }
+
+  /** It is in another state by now, which is told. */
+  function forgetDetail(uid: string): void {
+    const last = details.get(uid)
+    if (last === undefined) return
+    clock.clearTimeout(last.timer)
+    delete last.next
+    delete last.timer
   }
 
   rearm()
@@ -84,6 +116,7 @@ export function createLines({ out, err, clock, colors }: LinesDeps): Renderer {
   function close(): void {
     closed = true
     clock.clearTimeout(heartbeat)
+    for (const { timer } of details.values()) clock.clearTimeout(timer)
   }
 }
 
