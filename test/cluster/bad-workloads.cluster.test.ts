@@ -67,7 +67,7 @@ describeOnCluster('workloads that cannot be upgraded in place', (cluster) => {
   it('refuses a StatefulSet that would replace its pods, with the command that changes it', async () => {
     const said = await refusal('statefulset/rolling', 'app=localhost/app:v2')
     expect(said).toContain('statefulset/rolling has the update strategy RollingUpdate')
-    const command = /^ +kubectl -n bad-workloads patch statefulset\/rolling --type merge -p '(.+)'$/m.exec(said)
+    const command = /^ +kubectl --kubeconfig \S+ -n bad-workloads patch statefulset\/rolling --type merge -p '(.+)'$/m.exec(said)
     // The command, on a line of its own, is one that the API server takes.
     const patched = await cluster().api.request(
       'PATCH',

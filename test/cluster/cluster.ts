@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readAudit } from './audit.ts'
 import type { AuditEvent, AuditFilter } from './audit.ts'
@@ -177,7 +177,10 @@ function connect(info: ClusterInfo): Cluster {
       const name = 'user' in who ? who.user : `${who.serviceAccount.namespace}.${who.serviceAccount.name}`
       const token = 'user' in who ? undefined : await tokenOf(api, who.serviceAccount)
       const path = join(folder, `${name}.${from}.kubeconfig`)
-      await writeFile(path, await kubeconfigText(info, name, from, token))
+      // Another test's process may be reading the one that is there.
+      const unfinished = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
+      await writeFile(unfinished, await kubeconfigText(info, name, from, token))
+      await rename(unfinished, path)
       return path
     },
     audit: (filter) => readAudit(info, filter),
