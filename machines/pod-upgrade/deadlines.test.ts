@@ -546,6 +546,73 @@ describe('settling', () => {
     await keepAnswering(drive, { effect: UNKNOWN, compare: UNKNOWN }, DEADLINES.restoreDeadline + 1_000)
     expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
   })
+
+  const heir = { pod: { ...PODS.ready, uid: 'heir', name: 'web-0' }, sameAddress: true, isDrained: false }
+
+  // Found by reading: the run never ended.
+  describe('where the ledger cannot be written any more', () => {
+    const LAST_MS = DEADLINES.settleDeadline + LAST_TRIES_MS
+    const refused = { kind: 'unknown', message: 'configmaps "sluice-run" is forbidden' }
+    const next = 'the ledger could not be told so, which the next run does: configmaps "sluice-run" is forbidden'
+
+    test('what is in rotation is settled all the same', async () => {
+      const drive = createDrive({ gone: true, targets: [TARGET] })
+      await keepAnswering(drive, { inspect: IN, settle: refused }, DEADLINES.settleDeadline)
+      expect(drive.state()).toMatch(/^settling.closing/)
+      await keepAnswering(drive, { settle: refused }, LAST_TRIES_MS)
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+    })
+
+    test('what nothing replaces stays out, and is no failure', async () => {
+      const drive = createDrive({ gone: true, targets: [TARGET] })
+      await drive.answer(OUT)
+      drive.send({ type: 'heir', heir: null, expected: false })
+      await keepAnswering(drive, { settle: refused }, LAST_MS)
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+    })
+
+    test('what has come back elsewhere is for a person', async () => {
+      const drive = createDrive({ gone: true, targets: [TARGET] })
+      await drive.answer(OUT)
+      drive.send({ type: 'heir', heir: { ...heir, sameAddress: false }, expected: true })
+      await keepAnswering(drive, { relocate: { kind: 'elsewhere', message: 'not there' }, settle: refused }, LAST_MS)
+      expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: expect.stringContaining('never put back by guess') })
+    })
+
+    test('what has come in its place is not put back without an intent', async () => {
+      const drive = createDrive({ gone: true, targets: [TARGET] })
+      await drive.answer(OUT)
+      drive.send({ type: 'heir', heir, expected: true })
+      await keepAnswering(drive, { inspect: OUT, settle: refused }, LAST_MS)
+      expect(end(drive)).toMatchObject({
+        value: 'needsOperator',
+        deadline: 'restore',
+        reason: 'the restore intent could not be written: configmaps "sluice-run" is forbidden',
+      })
+    })
+
+    test('an evicted pod keeps its journal, for the next run', async () => {
+      const drive = createDrive({ stored: recorded('drain'), pod: { ...PODS.before, finished: true } })
+      await keepAnswering(drive, { inspect: IN, settle: refused }, LAST_MS)
+      expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled', reason: expect.stringContaining(next) })
+    })
+  })
+
+  // Found by reading: the restore had begun to count anew, and once it was left nothing counted any more.
+  test('a restore that is left because the pod is not ready any more ends with the whole', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    await drive.answer(OUT)
+    await drive.pass(DEADLINES.readyDeadline - 1_000)
+    drive.send({ type: 'heir', heir, expected: true })
+    // The time of the whole is over while the intent is being written.
+    await drive.pass(DEADLINES.restoreDeadline + 2_000)
+    await drive.answer({ kind: 'stored' })
+    expect(drive.state()).toBe('settling.restoring.calling')
+    drive.send({ type: 'heir', heir: { ...heir, pod: { ...heir.pod, ready: false } }, expected: true })
+    await drive.answer({ kind: 'applied' })
+    await keepAnswering(drive, { compare: { kind: 'different', message: 'maint' }, inspect: UNREAD }, DEADLINES.restoreDeadline)
+    expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
+  })
 })
 
 test('what a person has said of the drain is kept until the restore, and says nothing of that', async () => {

@@ -139,8 +139,8 @@ describe('once interrupted', () => {
     const stranded = interrupted.filter(({ snapshot }) => !leading.has(placeOf(snapshot)))
     // Entries that are nobody's any more are for a person, interrupted or not.
     expect([...new Set(stranded.map(({ snapshot }) => pathOf(snapshot)))].toSorted()).toEqual([
-      'settling.abandoning',
-      'settling.abandoningAgain',
+      'settling.abandoning.pausing',
+      'settling.abandoning.writing',
     ])
   })
 })

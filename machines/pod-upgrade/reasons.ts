@@ -21,6 +21,18 @@ const relapse = ({ reason, record }: PodContext): string =>
 const unclosed = (c: PodContext): string =>
   isOpen(c.stored) ? `; its journal could not be closed, which the next run does${because(c)}` : ''
 
+function settledHow(c: PodContext): string {
+  if (c.traffic?.removed) return 'gone, and its entry was removed from the load balancer'
+  if (!c.heir || hasNoTouchedTargets(c)) return 'gone, and its targets are as they were before'
+  return isHeirDrained(c)
+    ? `replaced by ${c.heir.pod.name}, which is drained by a record of its own`
+    : `replaced by ${c.heir.pod.name}, which is back in rotation in its place`
+}
+
+/** The next run finds its entry open, and settles it anew. */
+const unentered = (c: PodContext): string =>
+  c.answer === 'stored' ? '' : `; the ledger could not be told so, which the next run does${because(c)}`
+
 export const reasons = {
   bug: (c) => `a bug in sluice${because(c)}`,
   checkpoint: () => 'left where it is: the same command goes on from there',
@@ -74,14 +86,8 @@ export const reasons = {
   },
   readmitted: (c) => `back in rotation on its old images${unclosed(c)}`,
   keptPatch: (c) => `back in rotation on the images that an earlier run has given it${unclosed(c)}`,
-  settled: (c) => {
-    if (c.traffic?.removed) return 'gone, and its entry was removed from the load balancer'
-    if (!c.heir || hasNoTouchedTargets(c)) return 'gone, and its targets are as they were before'
-    return isHeirDrained(c)
-      ? `replaced by ${c.heir.pod.name}, which is drained by a record of its own`
-      : `replaced by ${c.heir.pod.name}, which is back in rotation in its place`
-  },
-  left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation`,
+  settled: (c) => `${settledHow(c)}${unentered(c)}`,
+  left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation${unentered(c)}`,
   heirLate: (c) =>
     `${targetsOf(c)} was drained for ${c.pod.name}, and no ready pod of the same controller has come to its address in time`,
   abandoned: (c) => `${targetsOf(c)} was drained for ${c.pod.name} and is never put back by guess${because(c)}`,

@@ -1,6 +1,7 @@
 import { and } from 'xstate'
 import { followInput, inspectInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
+import type { Ending } from '../setup.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
@@ -10,9 +11,45 @@ const UNKNOWN_IN_TIME = {
   actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt', deadline: 'restore' } },
 } as const
 
+/**
+ * What the ledger is told at the end. Found by reading: where the right to write it was taken away in the middle of a run, that
+ * run never ended. Past the deadline some tries more, as for a write to a pod; the next run finds the entry open, and settles it
+ * anew.
+ */
+function entering(settlement: 'closed' | 'abandoned', ending: Ending) {
+  const end = { type: 'overrule', params: ending } as const
+  const isSettled = ending.outcome === 'settled'
+  const target = isSettled ? '#pod.done' : '#pod.needsOperator'
+  // An evicted pod is still there, and its journal with it: the next owner would settle it anew.
+  const evicted = { guard: and(['isStored', 'keepsJournal']), target: '#pod.closing', actions: [end, 'forgetLateCall'] } as const
+  return podSetup.createStateConfig({
+    entry: 'forgetTries',
+    initial: 'writing',
+    states: {
+      writing: {
+        invoke: {
+          id: 'settle',
+          src: 'settle',
+          input: settleInput(settlement),
+          onDone: { target: 'written', actions: 'takeAnswer' },
+          onError: BUG,
+        },
+      },
+      written: {
+        always: [
+          ...(isSettled ? [evicted] : []),
+          { guard: 'isStored', target, actions: end },
+          { target: 'pausing', actions: 'countLateTry' },
+        ],
+      },
+      pausing: { always: { guard: 'isOverdue', target, actions: end }, after: { retry: 'writing' } },
+    },
+  })
+}
+
 /** The calls run or are being resolved, until the targets read as they were before. */
 const restoring = podSetup.createStateConfig({
-  entry: 'begin',
+  entry: 'forgetTries',
   initial: 'calling',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
@@ -197,81 +234,27 @@ export const settling = podSetup.createStateConfig({
         onError: BUG,
       },
     },
-    intended: { always: [{ guard: 'isStored', target: 'restoring' }, { target: 'intendingAgain' }] },
-    intendingAgain: { after: { retry: 'awaiting' } },
+    intended: {
+      always: [
+        { guard: 'isStored', target: 'restoring' },
+        { target: 'intendingAgain', actions: 'countLateTry' },
+      ],
+    },
+    intendingAgain: {
+      always: {
+        guard: 'isOverdue',
+        target: '#pod.needsOperator',
+        actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotRecorded', deadline: 'restore' } },
+      },
+      after: { retry: 'awaiting' },
+    },
     restoring,
 
-    closing: {
-      invoke: {
-        id: 'settle',
-        src: 'settle',
-        input: settleInput('closed'),
-        onDone: { target: 'closed', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    closed: {
-      always: [
-        // An evicted pod is still there, and its journal with it: the next owner would settle it anew.
-        {
-          guard: and(['isStored', 'keepsJournal']),
-          target: '#pod.closing',
-          actions: [{ type: 'overrule', params: { outcome: 'settled', reason: 'settled' } }, 'forgetLateCall'],
-        },
-        {
-          guard: 'isStored',
-          target: '#pod.done',
-          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'settled' } },
-        },
-        { target: 'closingAgain' },
-      ],
-    },
-    closingAgain: { after: { retry: 'closing' } },
-
+    closing: entering('closed', { outcome: 'settled', reason: 'settled' }),
     // Scaled down, or nothing that would replace it: the entry stays out, and there is nothing to put back.
-    leaving: {
-      invoke: {
-        id: 'settle',
-        src: 'settle',
-        input: settleInput('closed'),
-        onDone: { target: 'left', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    left: {
-      always: [
-        {
-          guard: and(['isStored', 'keepsJournal']),
-          target: '#pod.closing',
-          actions: [{ type: 'overrule', params: { outcome: 'settled', reason: 'left' } }, 'forgetLateCall'],
-        },
-        { guard: 'isStored', target: '#pod.done', actions: { type: 'overrule', params: { outcome: 'settled', reason: 'left' } } },
-        { target: 'leavingAgain' },
-      ],
-    },
-    leavingAgain: { after: { retry: 'leaving' } },
-
+    leaving: entering('closed', { outcome: 'settled', reason: 'left' }),
     // The target is nobody's: left out, and named for a person.
-    abandoning: {
-      invoke: {
-        id: 'settle',
-        src: 'settle',
-        input: settleInput('abandoned'),
-        onDone: { target: 'abandoned', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    abandoned: {
-      always: [
-        {
-          guard: 'isStored',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'abandoned' } },
-        },
-        { target: 'abandoningAgain' },
-      ],
-    },
-    abandoningAgain: { after: { retry: 'abandoning' } },
+    abandoning: entering('abandoned', { outcome: 'needsOperator', reason: 'abandoned' }),
     overdue: {
       always: {
         target: '#pod.needsOperator',
