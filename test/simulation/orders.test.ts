@@ -85,6 +85,31 @@ test('an abort that is interrupted before the template is back is not over: its 
   expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
 })
 
+// Found by reading: such a run never ended.
+test('the right to write the record is taken away while a pod is gone: the run ends, and the next one settles what it left', async () => {
+  const stage = await openStage(plainScene({ pods: 2, workload: 'DaemonSet', hostNetwork: true }))
+  const request = { ...V2, select: { refs: [{ kind: 'DaemonSet', name: NAME } as const] } }
+  const { server, cluster } = stage.world
+  const first = stage.start(request)
+  await stage.until(() => isIn('emptying')(first))
+  server.authorize((_by, { verb, resource }) => verb !== 'patch' || resource !== 'configmaps')
+  const drained = first.events.flatMap((event) => (event.type === 'podState' && event.to === 'emptying' ? [event.pod] : []))
+  cluster.deletePod(NAMESPACE, drained[0]!, { force: true })
+  await stage.until(() => first.end !== undefined)
+  expect(first.end).toMatchObject({
+    outcome: 'needsOperator',
+    pods: expect.arrayContaining([
+      expect.objectContaining({ reason: expect.stringContaining('the restore intent could not be written') }),
+    ]),
+  })
+  expect(restores(stage)).toEqual([])
+  server.authorize(() => true)
+  const second = stage.start(request)
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  expect(restores(stage)).toHaveLength(2)
+})
+
 /** For so many seconds the API server takes no write of the record of a run, as under load. */
 function throttleLedgers({ world }: Stage, seconds: number, throttled: () => void): void {
   const { arrive } = world
