@@ -51,17 +51,31 @@ test('a closed one keeps what fences a stale owner, and nothing else', () => {
   })
 })
 
+const UID = 'c4a1'
+
 test('neither annotation nor condition is no journal', () => {
-  expect(journalOf({ journal: {} })).toEqual({ kind: 'none' })
+  expect(journalOf({ uid: UID, journal: {} })).toEqual({ kind: 'none' })
 })
 
 test('the annotation is the record in force, and without it the condition', () => {
   const [annotation, message] = [writeJournal(realisticJournal), writeJournal({ ...realisticJournal, step: 'drain' })]
   const condition = { index: 0, message }
-  expect(journalOf({ journal: { annotation, condition } })).toEqual(readJournal(annotation))
-  expect(journalOf({ journal: { annotation } })).toEqual(readJournal(annotation))
+  expect(journalOf({ uid: UID, journal: { annotation, condition } })).toEqual(readJournal(annotation))
+  expect(journalOf({ uid: UID, journal: { annotation } })).toEqual(readJournal(annotation))
   // Somebody has removed the annotation of a patched pod: it is open as before.
-  expect(journalOf({ journal: { condition } })).toEqual(readJournal(message))
+  expect(journalOf({ uid: UID, journal: { condition } })).toEqual(readJournal(message))
+})
+
+test('an annotation that came with the manifest of another pod is none, and one of an older sluice names no pod', () => {
+  const copied = writeJournal(realisticJournal, 'another')
+  expect(journalOf({ uid: UID, journal: { annotation: copied } })).toEqual({ kind: 'none' })
+  const condition = { index: 0, message: writeJournal(realisticJournal) }
+  expect(journalOf({ uid: UID, journal: { annotation: copied, condition } })).toEqual(readJournal(condition.message))
+  for (const own of [writeJournal(realisticJournal, UID), writeJournal(realisticJournal)])
+    expect(journalOf({ uid: UID, journal: { annotation: own } })).toEqual({ kind: 'read', journal: realisticJournal })
+  // What cannot be read says nothing of whose it is.
+  const newer = copied.replace('"v":1', '"v":2')
+  expect(journalOf({ uid: UID, journal: { annotation: newer } })).toMatchObject({ kind: 'unreadable' })
 })
 
 test('where either cannot be read, the pod has no journal that can', () => {
@@ -72,7 +86,7 @@ test('where either cannot be read, the pod has no journal that can', () => {
     [readable, undefined, 'in the condition, it is not JSON'],
   ] as const) {
     const condition = { index: 0, ...(message === undefined ? {} : { message }) }
-    expect(journalOf({ journal: { annotation, condition } })).toEqual({ kind: 'unreadable', reason })
+    expect(journalOf({ uid: UID, journal: { annotation, condition } })).toEqual({ kind: 'unreadable', reason })
   }
 })
 

@@ -17,6 +17,8 @@ const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.liter
 // Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
 const Stored = z.object({
   v: z.literal(VERSION),
+  /** Of the pod, in the annotation alone: whoever copies a manifest copies that with it. */
+  uid: z.string().optional(),
   run: z.string(),
   origin: z.string().optional(),
   epoch: z.number().int().min(0),
@@ -29,18 +31,21 @@ const Stored = z.object({
 })
 
 /** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
-export function journalOf({ journal: { annotation, condition } }: Pick<PodView, 'journal'>): ReadJournal {
+export function journalOf({ uid, journal: { annotation, condition } }: Pick<PodView, 'uid' | 'journal'>): ReadJournal {
   // A condition without a message is one that somebody has emptied.
   const message = condition && (condition.message ?? '')
-  const first = readJournal(annotation)
-  const second = message === annotation ? first : readJournal(message)
+  const first = readJournal(annotation, uid)
+  const second = message === annotation ? first : readJournal(message, uid)
   if (first.kind === 'unreadable') return { kind: 'unreadable', reason: `in the annotation, ${first.reason}` }
   if (second.kind === 'unreadable') return { kind: 'unreadable', reason: `in the condition, ${second.reason}` }
   return first.kind === 'none' ? second : first
 }
 
-/** Reads one text. What cannot be read is never taken for "nothing open". */
-export function readJournal(stored: string | undefined): ReadJournal {
+/**
+ * Reads one text. What cannot be read is never taken for "nothing open"; what names another pod than that of `uid` is: a pod that
+ * was made from a manifest of one half done, by hand or from a backup, has been drained by nobody.
+ */
+export function readJournal(stored: string | undefined, uid?: string): ReadJournal {
   if (stored === undefined) return { kind: 'none' }
   let raw: unknown
   try {
@@ -52,6 +57,7 @@ export function readJournal(stored: string | undefined): ReadJournal {
   if (!parsed.success)
     return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
   const { run, origin, epoch, attempt, step, gen, back, base, lbs } = parsed.data
+  if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   return {
     kind: 'read',
     journal: {
@@ -88,14 +94,16 @@ function newerVersion(raw: unknown): string | undefined {
 }
 
 /**
- * Writes a journal for either of its places. A closed one keeps only what fences a stale owner.
+ * Writes a journal for either of its places: with the pod's uid for the annotation. A closed one keeps only what fences a stale
+ * owner.
  * @throws RangeError above 4 KB
  */
-export function writeJournal(journal: Journal): string {
+export function writeJournal(journal: Journal, uid?: string): string {
   const { run, origin, epoch, attempt, step, generation, rollback, baseline, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
+    ...(uid === undefined ? {} : { uid }),
     run,
     ...(open && origin !== undefined && origin !== run ? { origin } : {}),
     epoch,

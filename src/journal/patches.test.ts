@@ -286,7 +286,7 @@ describe('claim', () => {
       const patched = applyPatch(raw, operations) as Raw
       expect(journalOf(podView(patched))).toEqual(readJournal(writeJournal(next)))
       const expected = structuredClone(raw) as Raw
-      if (place === 'annotation') expected.metadata.annotations[JOURNAL_KEY] = writeJournal(next)
+      if (place === 'annotation') expected.metadata.annotations[JOURNAL_KEY] = writeJournal(next, raw.metadata.uid)
       else expected.status.conditions[0] = patched.status.conditions[0]
       expect(patched).toEqual(expected)
       expect(patched.status.conditions[0]).toMatchObject({ type: JOURNAL_KEY, status: 'True' })

@@ -25,7 +25,7 @@ const LONG_ID = `containerd://${'x'.repeat(64)}`
  * @throws RangeError where what may have to be written later would be too long: the pod would stay out then
  */
 export function drainIntentPatch(pod: PodView, next: Journal, wanted: readonly ContainerImage[]): PatchOperation[] {
-  writeJournal(longestAfter(next, wanted))
+  writeJournal(longestAfter(next, wanted), pod.uid)
   return [...samePod(pod), ...sameAddress(pod), ...sameBaseline(pod, next.baseline), ...intoCondition(pod, next)]
 }
 
@@ -162,7 +162,7 @@ function sameContainer(pod: PodView, name: string, containerId: string | undefin
 }
 
 function intoAnnotation(pod: PodView, next: Journal): PatchOperation[] {
-  const value = writeJournal(next)
+  const value = writeJournal(next, pod.uid)
   return [
     ...sameJournal(pod),
     pod.hasAnnotations

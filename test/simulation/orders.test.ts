@@ -110,6 +110,27 @@ test('the right to write the record is taken away while a pod is gone: the run e
   expect(restores(stage)).toHaveLength(2)
 })
 
+// Also by a backup that is restored.
+test('a pod that is made anew from the manifest of one half done is drained by nobody: it serves, and is what comes in its place', async () => {
+  const stage = await openStage(plainScene({ workload: 'Pod', hostNetwork: true, preStopMs: 12_000, graceSeconds: 30 }))
+  const request = { ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } }
+  const { server, cluster } = stage.world
+  const first = stage.start(request)
+  await stage.until(() => isIn('restarting')(first))
+  first.host.kill()
+  const { metadata, spec } = stage.world.pods()[0]!
+  const { name, labels = {}, annotations = {} } = metadata
+  expect(annotations).toHaveProperty(['sluice.dev/journal'])
+  cluster.deletePod(NAMESPACE, name, { force: true })
+  await stage.pass(1_000)
+  const copy = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: NAMESPACE, labels, annotations }, spec }
+  server.store.create('pods', copy, 'operator')
+  const second = stage.start(request)
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  expect(restores(stage)).toHaveLength(1)
+})
+
 /** For so many seconds the API server takes no write of the record of a run, as under load. */
 function throttleLedgers({ world }: Stage, seconds: number, throttled: () => void): void {
   const { arrive } = world
