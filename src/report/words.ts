@@ -1,6 +1,7 @@
 /** How a report is put into words, on a page and on a terminal. */
 import type { Report, ReportEffect, ReportPod } from './report.ts'
 import { WAITING } from './build-report.ts'
+import { formatElapsed } from './elapsed.ts'
 
 const RUN_OUTCOMES: Record<string, string> = {
   done: 'Done',
@@ -47,12 +48,13 @@ export function busyMs({ phases }: ReportPod): number {
     .reduce((sum, { fromAt, toAt }) => sum + Date.parse(toAt) - Date.parse(fromAt), 0)
 }
 
-/** Milliseconds from its first drain to its last restore; undefined where one of the two was not seen. */
-export function outMs({ effects }: ReportPod): number | undefined {
+/** How long it was out of rotation: from its first drain to its last restore. Empty where one of the two was not seen. */
+export function outWords({ out, effects }: ReportPod): string {
+  if (out) return 'still out'
   const happened = effects.filter(isDone)
   const drained = happened.find(({ effect }) => effect === 'drain')
   const restored = happened.findLast(({ effect }) => effect === 'restore')
-  return drained && restored ? Math.max(0, Date.parse(restored.at) - Date.parse(drained.at)) : undefined
+  return drained && restored ? formatElapsed(Math.max(0, Date.parse(restored.at) - Date.parse(drained.at))) : ''
 }
 
 export function isDone({ outcome }: Pick<ReportEffect, 'outcome'>): boolean {

@@ -14,7 +14,7 @@ test('a run as text: how it ended, and a line for each pod', () => {
     expect.stringMatching(/^began 2026-11-21T10:17:53.120Z, took \d+s$/),
   ])
   expect(lines[5]).toMatch(/^web-2 {2}upgraded +\d+\.\ds +\d+\.\ds +witness +1 drain, 1 restore, 2 unusual$/)
-  expect(lines[6]).toMatch(/^web-1 {2}failed .* 1 drain, 0 restores +no proof of the restart in time/)
+  expect(lines[6]).toMatch(/^web-1 {2}failed +still out .* 1 drain, 0 restores +no proof of the restart in time/)
   expect(lines[7]).toMatch(/^web-0 {2}unchanged .* none +not started$/)
   expect(lines.slice(-2)).toEqual(['Warnings:', '  web-1 failed: no further pod is started'])
 })

@@ -1,7 +1,7 @@
 import { requestWords } from '../../journal/request-words.ts'
 import type { KnownRun } from '../../report/from-ledgers.ts'
 import type { Report } from '../../report/report.ts'
-import { busyMs, callWords, outMs, podOutcome, runOutcome, toneOf, type Tone } from '../../report/words.ts'
+import { busyMs, callWords, outWords, podOutcome, runOutcome, toneOf, type Tone } from '../../report/words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
@@ -26,12 +26,11 @@ export function reportLines(report: Report, colors: Colors): string[] {
   const took = endedAt === undefined ? '' : `, took ${formatElapsed(Date.parse(endedAt) - Date.parse(startedAt))}`
   const request = requestWords({ images, ...(undoes === undefined ? {} : { undoes }) })
   const rows = pods.map((pod) => {
-    const out = outMs(pod)
     const note = pod.outcome === 'upgraded' ? '' : [pod.reason, pod.missing ?? ''].filter((part) => part !== '').join('; ')
     return [
       inert(pod.pod),
       podOutcome(pod),
-      out === undefined ? '' : formatElapsed(out),
+      outWords(pod),
       pod.phases.length === 0 ? '' : formatElapsed(busyMs(pod)),
       inert(pod.proof ?? ''),
       callWords(pod),

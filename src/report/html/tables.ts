@@ -1,7 +1,7 @@
 import { WAITING } from '../build-report.ts'
 import { formatElapsed } from '../elapsed.ts'
 import type { EffectCounts, Report, ReportEffect, ReportPod } from '../report.ts'
-import { busyMs, callWords, isUnusual, outMs, podOutcome, PROOFS, toneOf } from '../words.ts'
+import { busyMs, callWords, isUnusual, outWords, podOutcome, PROOFS, toneOf } from '../words.ts'
 import type { Markup } from './markup.ts'
 import { html, lines } from './markup.ts'
 import { anchorOf, findable } from './pod-anchor.ts'
@@ -33,19 +33,17 @@ export function podsTable(pods: readonly ReportPod[]): Markup {
 }
 
 function podRow(pod: ReportPod): Markup {
-  const out = outMs(pod)
   const busy = busyMs(pod)
   const note = [
     ...(pod.outcome === 'upgraded' ? [] : [pod.reason]),
     ...(pod.deadline === undefined ? [] : [`${pod.deadline} deadline`]),
-    ...(pod.out ? ['out of rotation'] : []),
     ...(pod.missing === undefined ? [] : [pod.missing]),
   ].filter((part) => part !== '')
   return html`<tr ${findable(pod)}>
     <td class="name"><a href="#${anchorOf(pod)}">${pod.pod}</a></td>
     <td>${outcomeBadge(pod)}</td>
     <td>${pod.images.map(({ container, from, to }) => html`<div class="id">${container}: ${shortChange(from, to)}</div>`)}</td>
-    <td class="n">${out === undefined ? '' : formatElapsed(out)}</td>
+    <td class="n">${outWords(pod)}</td>
     <td class="n">${busy === 0 ? '' : formatElapsed(busy)}</td>
     <td>${pod.proof}</td>
     <td class="w">${callWords(pod)}</td>
