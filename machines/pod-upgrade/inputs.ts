@@ -55,7 +55,12 @@ export function drainInput({ context: { uid, record } }: From): EffectInput {
 }
 
 export function restoreInput({ context: { uid, record } }: From): EffectInput {
-  return { uid, effect: 'restore', record: record! }
+  return { uid, toServe: uid, effect: 'restore', record: record! }
+}
+
+/** … of a pod that is gone. */
+export function heirRestoreInput(from: From): EffectInput {
+  return { ...restoreInput(from), toServe: from.context.heir!.pod.uid }
 }
 
 export function relocateInput({ context }: From): RelocateInput {

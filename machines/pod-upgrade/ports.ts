@@ -21,6 +21,8 @@ export interface StoreInput extends PodInput {
 
 export interface EffectInput {
   uid: string
+  /** Of a restore, the uid of who is to get requests by it: the pod itself, or the one that has come in its place. */
+  toServe?: string
   effect: 'drain' | 'restore'
   record: Journal
 }

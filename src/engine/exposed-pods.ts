@@ -43,10 +43,11 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
       // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
       const now = exposedRecord(member, store)
       if (now === undefined) return
-      const isMeant = (): boolean => exposedRecord(member, store) !== undefined
+      const objection = (): string | undefined =>
+        exposedRecord(member, store) === undefined ? 'it is not to stay out any more' : undefined
       const hears = member.result === undefined && !WRITING.has(member.state!)
       if (hears) actor.send({ type: 'reloaded' })
-      else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, isMeant })
+      else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, objection })
     }
     return [{ uid, record, reloaded }]
   })

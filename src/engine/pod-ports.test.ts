@@ -4,10 +4,11 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
-import type { Journal } from '../pods/glossary.ts'
+import type { Journal, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
+import type { Traffic } from './traffic.ts'
 
 const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
 
@@ -64,6 +65,27 @@ test('what is settled is kept with the address that its entries mean, whatever i
   } as unknown as PodPortOptions)
   await ports.settle({ uid: pod.uid, targets: [], settlement: 'abandoned', address: '10.0.0.9' })
   expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
+})
+
+// Found by simulation: it had waited for ten seconds behind a call that nobody answered.
+test.each([
+  { toServe: 'it is ready', change: {}, objection: undefined },
+  { toServe: 'not any more', change: { ready: false }, objection: 'web-0 is not ready any more' },
+  { toServe: 'it is being deleted', change: { deleting: true }, objection: 'web-0 is not ready any more' },
+  { toServe: 'it is gone', change: undefined, objection: 'the pod is gone' },
+])('a restore leaves only for a pod that is ready as it leaves: $toServe', async ({ change, objection }) => {
+  const pod = { ...testPod({ containers: [{ name: 'app', image: 'app:v1' }] }), name: 'web-0', ready: true }
+  let now: PodView | undefined = pod
+  const asked: Parameters<Traffic['effect']>[0][] = []
+  const ports = createPodPorts({
+    store: { get: () => now && { pod: now, stored: { kind: 'none' } } },
+    traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
+    podOf: () => pod,
+  } as unknown as PodPortOptions)
+  await ports.effect({ uid: pod.uid, toServe: pod.uid, effect: 'restore', record: journal })
+  await ports.effect({ uid: pod.uid, effect: 'drain', record: { ...journal, step: 'drain' } })
+  now = change && { ...pod, ...change }
+  expect(asked.map((request) => request.objection?.())).toEqual([objection, undefined])
 })
 
 test('nothing is sent without the Lease', async () => {

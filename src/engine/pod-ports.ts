@@ -1,4 +1,4 @@
-import { isUsurped } from '../../machines/pod-upgrade/facts.ts'
+import { isEnding, isUsurped } from '../../machines/pod-upgrade/facts.ts'
 import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
 import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, restoreIntentPatch } from '../journal/patches.ts'
 import { formerPod } from '../journal/former-pod.ts'
@@ -86,6 +86,16 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
+  /**
+   * Found by simulation: a restore waited behind a call that had no answer, and when it left, the pod had long crashed. By what is
+   * observed now, and not by what its machine has heard: one that waits for the answer may not have heard of it.
+   */
+  function unfit(uid: string): string | undefined {
+    const pod = store.get(uid)?.pod
+    if (pod === undefined) return 'the pod is gone'
+    return pod.ready && !isEnding({ gone: false, pod }) ? undefined : `${pod.name} is not ready any more`
+  }
+
   return {
     snapshot: ({ pod }) => traffic.snapshot(pod),
     async rehearse({ pod, wanted }) {
@@ -105,7 +115,14 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
         return { kind: 'unknown', message: messageOf(error) }
       }
     },
-    effect: ({ uid, effect, record: journal }) => traffic.effect({ uid, pod: options.podOf(uid).name, effect, record: journal }),
+    effect: ({ uid, toServe, effect, record: journal }) =>
+      traffic.effect({
+        uid,
+        pod: options.podOf(uid).name,
+        effect,
+        record: journal,
+        ...(toServe === undefined ? {} : { objection: () => unfit(toServe) }),
+      }),
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),

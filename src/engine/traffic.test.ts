@@ -293,7 +293,7 @@ describe('effect', () => {
       edge: { delay: (moment, { method }) => (moment === 'after' && method === 'inspect' ? held : undefined) },
     })
     const reading = traffic.inspect('uid-0', [EDGE])
-    const drained = traffic.effect({ ...request('drain', [EDGE]), isMeant: () => isMeant })
+    const drained = traffic.effect({ ...request('drain', [EDGE]), objection: () => (isMeant ? undefined : 'it is to stay in') })
     await new Promise((resolve) => setImmediate(resolve))
     isMeant = false
     release()

@@ -35,13 +35,13 @@ export interface Traffic {
    */
   inspect(uid: string, targets: readonly JournalTarget[], how?: { wasOut: boolean; all?: true }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
-  /** `isMeant`: asked right before the call leaves; where it is meant no more, nothing is sent. */
+  /** `objection`: asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
   effect(request: {
     pod: string
     uid: string
     effect: 'drain' | 'restore'
     record: Journal
-    isMeant?: () => boolean
+    objection?: () => string | undefined
   }): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
@@ -280,7 +280,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   }
 
   async function effect(request: Parameters<Traffic['effect']>[0]): Promise<EffectAnswer> {
-    const { pod, uid, effect: kind, record, isMeant = () => true } = request
+    const { pod, uid, effect: kind, record } = request
     const targets = record.targets.filter(({ untouched }) => !untouched)
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
@@ -309,7 +309,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
               fence: record.epoch,
               assertLive() {
                 if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
-                if (!isMeant()) throw new AdapterError('engine', 'retryable', 'it is not meant any more')
+                const objection = request.objection?.()
+                if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
                 assertOwned(uid)
               },
             }),

@@ -1,5 +1,5 @@
 import { and } from 'xstate'
-import { followInput, inspectInput, relocateInput, restoreInput, settleInput, targetsInput } from '../inputs.ts'
+import { followInput, heirRestoreInput, inspectInput, relocateInput, settleInput, targetsInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import type { Ending } from '../setup.ts'
 import { podSetup } from '../setup.ts'
@@ -57,7 +57,7 @@ const restoring = podSetup.createStateConfig({
       invoke: {
         id: 'restore',
         src: 'effect',
-        input: restoreInput,
+        input: heirRestoreInput,
         onDone: { target: 'called', actions: 'takeAnswer' },
         onError: BUG,
       },
@@ -236,7 +236,8 @@ export const settling = podSetup.createStateConfig({
     },
     intended: {
       always: [
-        { guard: 'isStored', target: 'restoring' },
+        { guard: and(['isStored', 'heirIsReady']), target: 'restoring' },
+        { guard: 'isStored', target: 'awaiting' },
         { target: 'intendingAgain', actions: 'countLateTry' },
       ],
     },
