@@ -416,6 +416,7 @@ test.each([
     ['echo \'{"apiVersion":"v9","kind":"ExecCredential","status":{"token":"SECRET"}}\''],
     'answered with apiVersion v9',
   ],
+  ['is killed', { args: ['--secret=SECRET'] }, ['echo "out of memory" >&2', 'kill -KILL $$'], 'failed (SIGKILL): out of memory'],
   ['wants a terminal', { interactiveMode: 'Always' }, [], 'wants a terminal'],
 ])('a plugin that %s is told of', async (_name, exec, lines, message) => {
   const command = folder.script('plugin', lines)

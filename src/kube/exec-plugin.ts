@@ -90,7 +90,7 @@ function run(
 function explainFailure(
   exec: ExecConfig,
   plugin: string,
-  error: Error & { code?: unknown; killed?: boolean },
+  error: Error & { code?: unknown; killed?: boolean; signal?: unknown },
   stderr: string,
   timeoutMs: number,
 ): string {
@@ -99,7 +99,8 @@ function explainFailure(
   if (error.killed === true)
     return `${plugin} gave nothing within ${timeoutMs / 1000} s and was killed; run it by hand to see what it waits for`
   const said = stderr.trim().slice(-STDERR_LIMIT)
-  return `${plugin} failed (${String(error.code ?? error.message)})${said === '' ? '' : `: ${said}`}`
+  // Not by its message: that has the whole command line too.
+  return `${plugin} failed (${String(error.code ?? error.signal ?? error.name)})${said === '' ? '' : `: ${said}`}`
 }
 
 /** What is wrong with an answer is said without quoting it: it is a credential. */
