@@ -541,6 +541,20 @@ test('a refusal long after another, with a watch that said nothing in between, i
   await reflector.stop()
 })
 
+test('refusals of a server that starts twice, and was away in between, do not last', async () => {
+  const { startWith, next, errors, clock, reflector } = setUp()
+  const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
+  const watch = await startWith(9, [])
+  watch.answer(403, refused)
+  const startedAt = clock.now()
+  while (clock.now() - startedAt < 20_000) (await next('list')).fail(false)
+  ;(await next('list')).answer(403, refused)
+  ;(await next('list')).answer(200, listOf(12, []))
+  await next('watch')
+  expect(errors.filter(({ fatal }) => fatal)).toEqual([])
+  await reflector.stop()
+})
+
 test('other failures of the first list are tried again', async () => {
   const { reflector, next, errors, clock } = setUp()
   const started = reflector.start()

@@ -315,6 +315,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
           report(error, true)
           return error
         }
+      } else {
+        // One that is away in between is started once more.
+        refusedSince = undefined
       }
       report(error, false)
       failures += 1
