@@ -118,6 +118,18 @@ test('connects by a client certificate, in data or in files', async () => {
   ])
 })
 
+test.each<[string, (pair: Certificates['client']) => { cert: string; key?: string }, string]>([
+  ['is none', ({ key }) => ({ cert: 'x', key }), 'no start line'],
+  ['has the key of another', ({ cert }) => ({ cert, key: certificates.renewed.key }), 'key values mismatch'],
+  ['has no key', ({ cert }) => ({ cert }), 'there is no key'],
+])('a client certificate that %s is named before anything is sent', async (_name, pairOf, why) => {
+  const { cert, key } = pairOf(certificates.client)
+  const error = await failure(connectAs({ 'client-certificate-data': base64(cert), 'client-key-data': key && base64(key) }))
+  expect(error).toBeInstanceOf(KubeConfigError)
+  expect(error.message).toContain(`the client certificate of user u in ${folder.path}/config cannot be used: `)
+  expect(error.message).toContain(why)
+})
+
 test('connects by name and password', async () => {
   await (await connectAs({ username: 'alice', password: 'p:w' })).client.get('/')
   expect(server.seen[0]?.headers.authorization).toBe(`Basic ${base64('alice:p:w')}`)

@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { checkAuthority, trustOf } from './certificate-authority.ts'
+import { checkClientCertificate } from './client-certificate.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, resolveClusterAccess, type Surroundings } from './cluster-access.ts'
 import { createCredentials, EXEC_TIMEOUT_MS } from './credentials.ts'
@@ -47,7 +48,8 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const timer = clock.setTimeout(() => {
     if (exec !== undefined) options.onWaiting?.(`${pluginName(user.name, exec)} is waited for, ${limit}`)
   }, SILENT_MS)
-  await credentials.current().finally(() => clock.clearTimeout(timer))
+  const { tls } = await credentials.current().finally(() => clock.clearTimeout(timer))
+  checkClientCertificate(access, tls)
   const transport = createPooledTransport({
     server: access.server,
     credentials,
