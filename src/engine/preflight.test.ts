@@ -26,6 +26,16 @@ async function asked(kind: WorkloadKind, denied = ''): Promise<string[]> {
 const [role] = parseAllDocuments(readFileSync(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')).map((one) =>
   one.toJS(),
 )
+
+/** Has these rules and no other, and the server tells them. */
+function ruledBy(resourceRules: object[]): KubeClient {
+  return {
+    create: async (path: string) => ({
+      status: path.endsWith('selfsubjectrulesreviews') ? { incomplete: false, resourceRules } : { allowed: false },
+    }),
+  } as unknown as KubeClient
+}
+
 const granted: string[] = role.rules.flatMap(({ resources, verbs }: { resources: string[]; verbs: string[] }) =>
   resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
 )
@@ -47,3 +57,31 @@ test.each(['StatefulSet', 'DaemonSet'] as const)(
     })
   },
 )
+
+test('Leases and workloads may be given by their names, as the role says, where the run is given names too', async () => {
+  const rules: { resources: string[] }[] = role.rules.filter(
+    ({ resources }: { resources: string[] }) => !['leases', 'statefulsets'].includes(resources[0]!),
+  )
+  const restricted = ruledBy([
+    ...rules,
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['list', 'create'] },
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      verbs: ['get', 'update', 'patch'],
+      resourceNames: ['sluice-statefulset-web'],
+    },
+    { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch', 'patch'], resourceNames: ['web'] },
+  ])
+  const checked = (...names: string[]): Promise<void> =>
+    checkRights(restricted, { namespace: 'shop', select: { refs: names.map((name) => ({ kind: 'StatefulSet', name })) } })
+  await checked('web')
+  await expect(checked('db', 'store')).rejects.toMatchObject({
+    message: expect.stringContaining(
+      'not allowed in namespace shop: get leases.coordination.k8s.io, update leases.coordination.k8s.io, get statefulsets.apps, list',
+    ),
+  })
+  await expect(checkRights(restricted, { namespace: 'shop', select: { labelSelector: 'app=web' } })).rejects.toMatchObject({
+    message: expect.stringContaining('get leases.coordination.k8s.io'),
+  })
+})

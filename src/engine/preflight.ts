@@ -1,20 +1,15 @@
 import { type AccessCheck, checkAccess } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { RunError } from './errors.ts'
+import { leaseName } from './lease.ts'
 import type { RunRequest } from './request.ts'
 
 const APPS = 'apps'
-const OWNERS: Record<string, { resources: string[]; verbs: string[] }[]> = {
-  StatefulSet: [
-    { resources: ['statefulsets'], verbs: ['get', 'list', 'watch', 'patch'] },
-    { resources: ['controllerrevisions'], verbs: ['list', 'watch'] },
-  ],
-  DaemonSet: [
-    { resources: ['daemonsets'], verbs: ['get', 'list', 'watch', 'patch'] },
-    { resources: ['controllerrevisions'], verbs: ['list', 'watch'] },
-  ],
-  Deployment: [{ resources: ['deployments', 'replicasets'], verbs: ['list', 'watch'] }],
-  Pod: [],
+/** Verbs on the workload itself, which is asked for by its name, and what its controller makes for it. */
+const OWNERS: Record<string, { verbs: string[]; made: string } | undefined> = {
+  StatefulSet: { verbs: ['get', 'list', 'watch', 'patch'], made: 'controllerrevisions' },
+  DaemonSet: { verbs: ['get', 'list', 'watch', 'patch'], made: 'controllerrevisions' },
+  Deployment: { verbs: ['list', 'watch'], made: 'replicasets' },
 }
 
 /**
@@ -26,18 +21,28 @@ export async function checkRights(
   client: KubeClient,
   { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
 ): Promise<void> {
-  const check = (group: string, resource: string, verbs: string[]): AccessCheck[] =>
-    verbs.map((verb) => ({ verb, ...(group === '' ? {} : { group }), resource, namespace }))
-  const kinds = 'refs' in select ? new Set(select.refs.map(({ kind }) => kind)) : new Set<string>()
+  const check = (group: string, resource: string, verbs: string[], name?: string): AccessCheck[] =>
+    verbs.map((verb) => ({
+      verb,
+      ...(group === '' ? {} : { group }),
+      resource,
+      namespace,
+      ...(name === undefined ? {} : { name }),
+    }))
+  const refs = 'refs' in select ? select.refs : []
+  const made = new Set(refs.flatMap(({ kind }) => OWNERS[kind]?.made ?? []))
+  // A right may be for some names alone. What stands above a pod is not known yet: then it must be for all.
+  const areKnown = refs.length > 0 && refs.every(({ kind }) => OWNERS[kind])
+  const leases = areKnown ? refs.map(leaseName) : [undefined]
   const checks = [
     ...check('', 'pods', ['get', 'list', 'watch', 'patch']),
     { verb: 'patch', resource: 'pods', subresource: 'status', namespace },
     ...check('', 'configmaps', ['get', 'list', 'create', 'patch', 'delete']),
-    ...check('coordination.k8s.io', 'leases', ['get', 'create', 'update']),
+    ...check('coordination.k8s.io', 'leases', ['create']),
+    ...leases.flatMap((name) => check('coordination.k8s.io', 'leases', ['get', 'update'], name)),
     ...check('discovery.k8s.io', 'endpointslices', ['list', 'watch']),
-    ...[...kinds].flatMap((kind) =>
-      OWNERS[kind]!.flatMap(({ resources, verbs }) => resources.flatMap((one) => check(APPS, one, verbs))),
-    ),
+    ...refs.flatMap(({ kind, name }) => check(APPS, `${kind.toLowerCase()}s`, OWNERS[kind]?.verbs ?? [], name)),
+    ...[...made].flatMap((resource) => check(APPS, resource, ['list', 'watch'])),
   ]
   const denied = await checkAccess(client, checks)
   if (denied.length === 0) return
@@ -46,6 +51,6 @@ export async function checkRights(
   })
   throw new RunError(
     'preflight',
-    `not allowed in namespace ${namespace}: ${rights.join(', ')}; deploy/rbac.yaml lists the rights that a run needs`,
+    `not allowed in namespace ${namespace}: ${[...new Set(rights)].join(', ')}; deploy/rbac.yaml lists the rights that a run needs`,
   )
 }
