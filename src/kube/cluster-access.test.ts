@@ -200,7 +200,7 @@ test.each<[string, object, string]>([
   expect(failure(() => resolve()).message).toBe(`user alice in ${file} cannot be used: ${problem}`)
 })
 
-test('the provider for oidc is left to the client', () => {
+test('the provider for oidc is one that can be used', () => {
   const alice = { 'auth-provider': { name: 'oidc', config: { 'id-token': 'x' } } }
   folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
   expect(resolve().user.authProvider).toMatchObject({ name: 'oidc' })

@@ -280,6 +280,32 @@ test('a token file that cannot be read for a moment leaves the token that was re
   expect(credentials.refused(first)).toBe(true)
 })
 
+/** That ends so many seconds from now. */
+function idToken(livesS: number): string {
+  const parts = [{ alg: 'RS256' }, { sub: 'alice', exp: Math.floor(Date.now() / 1000) + livesS }, {}]
+  return parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+}
+
+test.each([
+  ['that lives', idToken(60)],
+  ['that does not say when it ends', 'opaque'],
+])('an id token %s is used', async (_name, token) => {
+  const { client } = await connectAs({ 'auth-provider': { name: 'oidc', config: { 'id-token': token } } })
+  await client.get('/')
+  expect(server.seen[0]?.headers.authorization).toBe(`Bearer ${token}`)
+})
+
+test.each([
+  ['has ended', { 'id-token': idToken(-60) }],
+  ['has ended', { 'id-token': idToken(-60), 'refresh-token': 'r', 'client-id': 'c', 'idp-issuer-url': 'https://localhost:1' }],
+  ['is missing', {}],
+])('an id token that %s is told of, and nobody goes on as anonymous', async (why, config) => {
+  const error = await failure(connectAs({ 'auth-provider': { name: 'oidc', config } }))
+  expect(error).toBeInstanceOf(KubeConfigError)
+  expect(error.message).toContain(`the id-token of user u in ${folder.path}/config ${why}, and sluice does not renew it`)
+  expect(server.seen).toEqual([])
+})
+
 test('20 first calls at once run the plugin once, and so do those after', async () => {
   const { exec, runs } = countingPlugin()
   const credentials = credentialsFor({ exec })

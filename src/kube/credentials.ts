@@ -7,6 +7,7 @@ import type { ClusterAccess } from './cluster-access.ts'
 import type { Credential, Credentials, TlsIdentity } from './credential.ts'
 import { describeCause } from './describe-cause.ts'
 import { type ExecConfig, type PluginCredential, runExecPlugin } from './exec-plugin.ts'
+import { readIdToken } from './id-token.ts'
 import { impersonationHeaders } from './impersonation.ts'
 import { stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
@@ -49,7 +50,7 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   }
 
   return {
-    // Shared while it is under way, so that neither a plugin nor a token refresh of client-node runs twice at once.
+    // Shared while it is under way, so that no plugin runs twice at once.
     current() {
       loading ??= load().finally(() => {
         loading = undefined
@@ -68,10 +69,10 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   }
 }
 
-/** What client-node does well: files, data, basic auth, auth providers. What it does in part is left out of it. */
+/** What client-node does well: files, data, basic auth. What it does in part is left out of it. */
 function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess): KubeConfig {
   const name = 'current'
-  const { impersonateUser: _as, exec: _exec, token, ...rest } = user
+  const { impersonateUser: _as, exec: _exec, authProvider: _provider, token, ...rest } = user
   const config = new KubeConfig()
   config.loadFromOptions({
     clusters: [
@@ -105,7 +106,7 @@ function renewableSecret(
   execTimeoutMs: number,
   signal: AbortSignal,
 ): Renewable<PluginCredential> | undefined {
-  const { tokenFile, exec } = access
+  const { tokenFile, exec, user } = access
   if (tokenFile !== undefined) {
     return createRenewable({
       clock,
@@ -115,13 +116,11 @@ function renewableSecret(
       outlivesFailure: true,
     })
   }
-  if (exec === undefined) return undefined
-  return createRenewable({
-    clock,
-    fetch: () => runPlugin(exec, access, execTimeoutMs, signal),
-    // The expiry is an instant of the cluster's clock, so ours decides only when to renew early: a 401 also renews.
-    isFresh: ({ expiresAt }) => expiresAt === undefined || clock.wallNow() < expiresAt,
-  })
+  // The expiry is an instant of the cluster's clock, so ours decides only when to renew early: a 401 also renews.
+  const isFresh = ({ expiresAt }: PluginCredential): boolean => expiresAt === undefined || clock.wallNow() < expiresAt
+  if (exec !== undefined) return createRenewable({ clock, fetch: () => runPlugin(exec, access, execTimeoutMs, signal), isFresh })
+  if (user.authProvider == null || user.token) return undefined
+  return createRenewable({ clock, fetch: async () => readIdToken(access, clock), isFresh, outlivesFailure: true })
 }
 
 async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<PluginCredential> {

@@ -1,0 +1,34 @@
+import type { Clock } from '../ports/clock.ts'
+import type { ClusterAccess } from './cluster-access.ts'
+import type { PluginCredential } from './exec-plugin.ts'
+import { field, numberField, parseJson, stringField } from './json.ts'
+import { KubeConfigError } from './kubeconfig-error.ts'
+
+type Access = Pick<ClusterAccess, 'user' | 'files' | 'context'>
+
+/**
+ * The token of a user with `auth-provider: oidc`. client-node would renew one that has ended, but asks its own library for
+ * that in a way which this refuses; and without a refresh token it goes on as system:anonymous.
+ */
+export function readIdToken(access: Access, clock: Clock): PluginCredential {
+  const { user, files, context } = access
+  const token = stringField(field(user.authProvider, 'config'), 'id-token')
+  const fail = (why: string): never => {
+    throw new KubeConfigError(
+      `the id-token of user ${user.name} in ${files.join(', ')} ${why}, and sluice does not renew it: any kubectl command does, ` +
+        'where there is a refresh-token; a credential plugin (exec) in its place is renewed by sluice too',
+      { files, context },
+    )
+  }
+  if (token === undefined || token === '') return fail('is missing')
+  const expiresAt = endOf(token)
+  if (expiresAt !== undefined && expiresAt <= clock.wallNow()) return fail('has ended')
+  return { token, ...(expiresAt === undefined ? {} : { expiresAt }) }
+}
+
+/** Undefined where it does not say: then the server decides. */
+function endOf(token: string): number | undefined {
+  const [, claims = ''] = token.split('.')
+  const seconds = numberField(parseJson(Buffer.from(claims, 'base64url').toString('utf8'))?.value, 'exp')
+  return seconds === undefined ? undefined : seconds * 1000
+}
