@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound } from '../kube/errors.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import { podsPath } from './pod-store.ts'
@@ -11,7 +11,7 @@ export async function findAlive(client: KubeClient, namespace: string, { uid, po
     const found = podView(await client.get(podsPath(namespace, pod)))
     return found.uid === uid ? found : undefined
   } catch (error) {
-    if (error instanceof KubeError && error.status === 404) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }

@@ -16,7 +16,7 @@ async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: str
       const name = path.split('/').at(-1)!
       const found = onAsked(name)
       if (found !== undefined) return found
-      throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
+      throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404, reason: 'NotFound' })
     },
   }
   const found = await ghostsOf({

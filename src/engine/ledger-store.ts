@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import { RunError } from './errors.ts'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
@@ -141,7 +141,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       await client.patch(at, operations)
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
-      if (error.status === 404) {
+      if (isNotFound(error)) {
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
         await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
@@ -250,6 +250,6 @@ export async function deleteLedger(header: Pick<LedgerHeader, 'run' | 'chunks'>,
 
 export async function deletePart(name: string, { client, namespace }: LedgerOptions): Promise<void> {
   await client.delete(path(namespace, name)).catch((error: unknown) => {
-    if (!(error instanceof KubeError) || error.status !== 404) throw error
+    if (!isNotFound(error)) throw error
   })
 }

@@ -1,6 +1,6 @@
 import type { LedgerHeader } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound } from '../kube/errors.ts'
 import { listPages } from '../kube/list-pages.ts'
 import { pause } from '../kube/pause.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -68,7 +68,7 @@ async function ownersOf(client: KubeClient, namespace: string, refs: readonly Re
     if (kind !== 'Pod') continue
     pods.push(
       await client.get(podsPath(namespace, name)).then(podView, (error: unknown) => {
-        throw error instanceof KubeError && error.status === 404 ? notFound({ kind, name, namespace }) : error
+        throw isNotFound(error) ? notFound({ kind, name, namespace }) : error
       }),
     )
   }

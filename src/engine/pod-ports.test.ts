@@ -8,6 +8,7 @@ import type { Journal, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
+import { readLease } from './read-lease.ts'
 import type { Traffic } from './traffic.ts'
 
 const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
@@ -143,4 +144,18 @@ test('a write that is throttled is sent once, and is in doubt only when that tim
   expect([answer, sent]).toEqual([undefined, [expect.objectContaining({ once: true })]])
   await clock.advance(200)
   expect([answer?.kind, sent.length]).toEqual(['unknown', 1])
+})
+
+test.each([
+  { name: 'a gateway that has lost its API server says so', reason: undefined, kind: 'unknown' },
+  { name: 'control: the API server does', reason: 'NotFound', kind: 'gone' },
+])('a pod is gone where the API server says that it is: $name', async ({ reason, kind }) => {
+  const path = '/api/v1/namespaces/shop/pods/web-0'
+  const fields = { kind: 'definite', method: 'GET', path, status: 404, ...(reason === undefined ? {} : { reason }) } as const
+  const client = { get: () => Promise.reject(new KubeError('404', fields)) } as unknown as KubeClient
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const ports = createPodPorts({ client, namespace: 'shop', podOf: () => pod } as unknown as PodPortOptions)
+  expect((await ports.read({ uid: pod.uid })).kind).toBe(kind)
+  const lease = readLease(client, 'shop', 'sluice-statefulset-web')
+  expect(await lease.catch((error: KubeError) => error.status)).toBe(reason === undefined ? 404 : undefined)
 })

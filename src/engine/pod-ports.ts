@@ -4,7 +4,7 @@ import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, 
 import { formerPod } from '../journal/former-pod.ts'
 import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import { pause } from '../kube/pause.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView } from '../pods/glossary.ts'
@@ -110,7 +110,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
         if (podView(raw).uid !== uid) return { kind: 'gone' }
         return { kind: 'read', seen: store.observe(raw) }
       } catch (error) {
-        if (error instanceof KubeError && error.status === 404) return { kind: 'gone' }
+        if (isNotFound(error)) return { kind: 'gone' }
         if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
         return { kind: 'unknown', message: messageOf(error) }
       }

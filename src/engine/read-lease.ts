@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import { pause } from '../kube/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -12,7 +12,7 @@ export async function readLease(client: KubeClient, namespace: string, name: str
   try {
     return leaseRecord(await client.get(leasePath(namespace, name)))
   } catch (error) {
-    if (error instanceof KubeError && error.status === 404) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { LedgerHeader } from '../journal/ledger.ts'
 import { closePatch, wordPatch } from '../journal/patches.ts'
 import type { Word } from '../journal/word.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import type { Journal, PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -64,7 +64,7 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
 async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: ResolvePorts): Promise<Found> {
   const [raw, ledgers] = await Promise.all([
     client.get(podsPath(namespace, name)).catch((error: unknown) => {
-      if (error instanceof KubeError && error.status === 404) return undefined
+      if (isNotFound(error)) return undefined
       throw error
     }),
     listLedgers(client, namespace),

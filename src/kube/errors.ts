@@ -44,3 +44,8 @@ export class KubeError extends Error {
     this.hint = fields.hint
   }
 }
+
+/** There is no such object. A 404 without the API server's reason is of a gateway before it, and says nothing of objects. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound'
+}

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { resourceOf } from './resources.ts'
 import { notFound } from './watch.ts'
@@ -10,7 +10,7 @@ export async function assertExists(ref: WorkloadRef, client: KubeClient): Promis
     await client.get(resourceOf(ref.kind).object(ref.namespace, ref.name))
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
-    if (error.status === 404) throw notFound(ref)
+    if (isNotFound(error)) throw notFound(ref)
     // Not allowed to look: then nobody says that it is not there.
     if (error.status !== 403) throw error
   }

@@ -1,4 +1,4 @@
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound } from '../kube/errors.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -135,7 +135,7 @@ async function readPod(ref: WorkloadRef, { client }: OpenOptions): Promise<PodVi
   try {
     return podView(await client.get(PODS.object(ref.namespace, ref.name)))
   } catch (error) {
-    if (error instanceof KubeError && error.status === 404) throw notFound(ref)
+    if (isNotFound(error)) throw notFound(ref)
     throw namingTheRight(error, 'get', PODS.name, ref.namespace)
   }
 }

@@ -1,4 +1,4 @@
-import { KubeError } from '../kube/errors.ts'
+import { isNotFound, KubeError } from '../kube/errors.ts'
 import { backoffMs, pause } from '../kube/pause.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
@@ -113,7 +113,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof KubeError) || error.status === 401) throw error
-        if (error.status === 404) throw replaced(error)
+        if (isNotFound(error)) throw replaced(error)
         if (error.status === 403) throw namingTheRight(error, 'get', resource.name, ref.namespace)
         await wait(error)
       }

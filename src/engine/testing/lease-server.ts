@@ -46,6 +46,7 @@ export function createLeaseServer(): LeaseServer {
       method,
       path,
       ...(status === undefined ? {} : { status }),
+      ...(status === 404 ? { reason: 'NotFound' } : {}),
     })
   }
 

@@ -12,7 +12,7 @@ export function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerE
 /** No pod is there any more. */
 export const notFound = {
   async get(path: string) {
-    throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404 })
+    throw new KubeError('not found', { kind: 'definite', method: 'GET', path, status: 404, reason: 'NotFound' })
   },
 } as unknown as KubeClient
 
