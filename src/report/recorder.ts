@@ -38,6 +38,7 @@ export function createRecorder(): Recorder {
         namespace: plan?.namespace ?? '',
         workloads: plan?.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`) ?? [],
         images: plan?.images ?? [],
+        ...(plan?.undoes === undefined ? {} : { undoes: plan.undoes.run }),
         startedAt: new Date(startedAtMs).toISOString(),
         processes: [process],
         pods: Array.from(uids, (uid): PodRecord => {
