@@ -28,16 +28,17 @@ export function parseReportFiles(paths: readonly string[] = [], { dryRun }: { dr
 
 /** A temporary file is made and removed: rights, quotas and read-only file systems have no better test. */
 function placeProblem(path: string): string | undefined {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'it is a folder'
   const trial = temporaryBeside(path)
   try {
+    // It throws for all but what is not there: a name that is too long, a circle of links, a folder that may not be entered.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'it is a folder'
     writeFileSync(trial, '', { flag: 'wx' })
     rmSync(trial)
     return undefined
   } catch (error) {
-    // What follows names the trial, which nobody has asked for.
+    // What follows names a file, the trial perhaps, which nobody has asked for.
     const [reason] = (error as Error).message.split(',')
-    return `its folder cannot be written to (${reason})`
+    return `it cannot be written there (${reason})`
   }
 }
 

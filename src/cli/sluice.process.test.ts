@@ -18,6 +18,7 @@ let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
   writeFileSync(join(folder, 'good.yaml'), CONFIG)
+  symlinkSync('circle', join(folder, 'circle'))
   writeFileSync(join(folder, 'bad.yaml'), `${CONFIG}drain: {deadline: 60}\nrollot: {}\n`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -72,7 +73,12 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     [
       'reports that cannot be written',
       ['undo', 'sts/web', '--report', 'none/report.html', '--report', '.html', '--report', 'bad.yaml/x.json'],
-      'error: --report: "none/report.html": its folder cannot be written to (ENOENT: no such file or directory)\n',
+      'error: --report: "none/report.html": it cannot be written there (ENOENT: no such file or directory)\n',
+    ],
+    [
+      'a report whose name nobody can look up',
+      ['upgrade', 'sts/web', '--report', `${'x'.repeat(300)}.html`, '--report', 'circle/x.json'],
+      'x.html": it cannot be written there (ENAMETOOLONG: name too long)\nerror: --report: "circle/x.json": it cannot be written there (ELOOP',
     ],
     [
       'a report of a dry run',
