@@ -7,7 +7,10 @@ import type { Terminal } from './terminal.ts'
 /** Listens to a run, and writes the report of it, once it has ended or where it is broken off. */
 export interface RunReporter {
   onEvent(event: RunEvent): void
-  /** Never throws, since the run is what it is. Says on stderr what could not be written, and gives it. */
+  /**
+   * Never throws, since the run is what it is. Says on stderr what could not be written, and gives it. Once: two signals that
+   * come when the run has ended, and its connections are being closed, make no interrupted one of it.
+   */
   write(ending: Pick<RunResult, 'outcome' | 'reason'>): string[]
 }
 
@@ -21,12 +24,15 @@ export async function createRunReporter(files: readonly ReportFile[], terminal: 
   const { createRecorder } = await import('../report/recorder.ts')
   const recorder = createRecorder()
   let run = ''
+  let isWritten = false
   return {
     onEvent: (event) => {
       if (event.type === 'started') run = event.run
       recorder.onEvent(event)
     },
     write: (result) => {
+      if (isWritten) return []
+      isWritten = true
       const warnings = unwritten().map(
         ({ path, message }) =>
           `the report could not be written to ${path}: ${message}. The run is as told here${run === '' ? '' : `, and sluice report ${run} makes it anew`}`,

@@ -119,6 +119,16 @@ describe('the report of a run', () => {
     expect(read().pods.find(({ pod }) => pod === 'web-1')?.phases).toMatchObject([{ state: 'draining' }])
   })
 
+  test('stays as it is where two signals come when the run has ended', async () => {
+    const child = reporting('lingering')
+    await child.sees('Done: it was done')
+    child.process.kill('SIGINT')
+    await child.sees('SIGINT: stopping in order')
+    child.process.kill('SIGTERM')
+    await child.end()
+    expect(read()).toMatchObject({ outcome: 'done', reason: 'it was done' })
+  })
+
   test('that cannot be written changes no exit code, and is no secret', async () => {
     const child = reporting('orderly', '-o', 'json')
     await child.sees(AT_WORK)

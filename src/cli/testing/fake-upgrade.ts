@@ -25,6 +25,8 @@ const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', fa
 
 const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<RunOutcome>> = {
   done: async () => 'done',
+  /** Done, and its connections take long to close. */
+  lingering: async () => 'done',
   /** Stops in order when it is told to. */
   orderly: async () => {
     await once(wakes, 'interrupt')
@@ -115,7 +117,7 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
       emit({ type: 'interrupting', graceMs })
       wakes.emit('interrupt')
     },
-    close: async () => {},
+    close: async () => (scenario === 'lingering' ? never : undefined),
   }
 }
 
