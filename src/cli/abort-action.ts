@@ -8,6 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import type { AbortFlags } from './flags.ts'
 import { watchInterrupts } from './interrupts.ts'
+import { createLogger } from './log.ts'
 import { orderGiver } from './order-giver.ts'
 import { inert } from './output/inert.ts'
 import { orderOutput, type OrderReport } from './output/order-view.ts'
@@ -25,6 +26,8 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   // Before there is an order: no signal may fall between one who hears it and the next while these are loaded.
   const { prepareAbort } = await import('../engine/abort.ts')
   const { runUpgrade } = await import('./run-upgrade.ts')
+  // A level that is none is refused here already, and not when it is the order's turn to be done.
+  await createLogger(flags.verbose === true, terminal)
   // It may wait for hours, and as the first process of a container it would not even hear a signal.
   const interrupts = watchInterrupts({
     events: terminal.events,
