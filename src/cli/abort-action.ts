@@ -2,7 +2,7 @@ import type { OpenRuns } from '../engine/open-runs.ts'
 import type { RunRequest } from '../engine/run.ts'
 import type { SeenLease } from '../engine/ownership.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
-import { abortInterrupted } from './abort-interrupted.ts'
+import { abortInterrupted, orderStands } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
@@ -38,16 +38,25 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
       terminal.exit(code)
     },
   })
+  let isOrdered = false
   let left: Left
   try {
     const cluster = await openCluster(flags, request.requestTimeoutMs, terminal)
     try {
-      const ordered = await orderAbort({ cluster, select: request.select, by, flags, context })
+      const onOrdered = (): void => void (isOrdered = true)
+      const ordered = await orderAbort({ cluster, select: request.select, by, flags, context, onOrdered })
       if ('code' in ordered) return ordered.code
       left = ordered
     } finally {
       await cluster.close()
     }
+  } catch (error) {
+    if (!isOrdered) throw error
+    const failure = failureOf(error, { touched: true })
+    reportFailure(failure, flags, terminal)
+    terminal.err.write(orderStands(resumeCommand(invocation, terminal.env)))
+    // What is no bug is a cluster that cannot be watched any more.
+    return failure.stack === undefined ? EXIT.deadline : failure.code
   } finally {
     interrupts.dispose()
   }
@@ -67,6 +76,7 @@ interface AbortOrder {
   by: string
   flags: AbortFlags
   context: CommandContext
+  onOrdered(): void
 }
 
 /** What no living process has; `runs` were ordered to end. */
@@ -83,6 +93,7 @@ async function orderAbort({
   by,
   flags,
   context: { terminal },
+  onOrdered,
 }: AbortOrder): Promise<{ code: ExitCode } | Left> {
   const { awaitOpenRuns, readOpenRuns } = await import('../engine/open-runs.ts')
   const { giveOrder } = await import('../engine/give-order.ts')
@@ -107,6 +118,7 @@ async function orderAbort({
     return end('left', message, EXIT.needsOperator)
   }
   await giveOrder(open, { order: 'abort', by }, { client, namespace })
+  onOrdered()
   if (!flags.wait) return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
   let told = ''
   const seen = await watchOwner({

@@ -7,6 +7,9 @@ import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
+const STANDS =
+  'An order that was given stands, as sluice status shows. To go on from here:\n  sluice abort sts/web --kubeconfig kubeconfig\n'
+
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-abort-'))
@@ -57,4 +60,21 @@ test('a log level that is none is refused before an order is given', async () =>
   expect(stderr).toContain('error: SLUICE_LOG: "loud" is none of')
   expect(code).toBe(2)
   expect(server.seen.filter(({ method }) => method === 'PATCH')).toEqual([])
+})
+
+test('a cluster that cannot be watched any more once the order is given: exit 4, and the order stands', async () => {
+  const server = await startCluster({ holder: 'somebody', losesLease: true })
+  const { code, stderr } = await abort()
+  expect(server.seen.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+  expect(stderr).toContain(STANDS)
+  expect(code).toBe(4)
+})
+
+test('a config that is missed once the order is given: the order stands', async () => {
+  await startCluster()
+  const { code, stderr } = await abort()
+  expect(stderr).toBe(
+    `sluice.yaml: there is no such file\n    name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml\n${STANDS}`,
+  )
+  expect(code).toBe(2)
 })

@@ -4,7 +4,7 @@ import { systemRandom } from '../ports/system.ts'
 import { EXIT, exitCodeOfRun, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import type { OutputFlags } from './flags.ts'
-import { abortInterrupted } from './abort-interrupted.ts'
+import { abortInterrupted, orderStands } from './abort-interrupted.ts'
 import { completeCommands } from './complete-commands.ts'
 import { codeOf, watchInterrupts, type InterruptCause, type Interrupts } from './interrupts.ts'
 import type { Invocation } from './invocation.ts'
@@ -112,7 +112,8 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const failure = failureOf(error, { touched })
     reportFailure(failure, flags, terminal)
     if (touched) reporter.write({ outcome: 'failed', reason: failure.lines.join(' ') })
-    if (touched) terminal.err.write(`To go on from here:\n  ${resume}\n`)
+    if (order.aborts) terminal.err.write(orderStands(resume))
+    else if (touched) terminal.err.write(`To go on from here:\n  ${resume}\n`)
     return failure.code
   } finally {
     await withinLimit(terminal.clock, CLOSE_LIMIT_MS, async () => {
