@@ -96,7 +96,7 @@ async function orderAbort({
   onOrdered,
 }: AbortOrder): Promise<{ code: ExitCode } | Left> {
   const { awaitOpenRuns, readOpenRuns } = await import('../engine/open-runs.ts')
-  const { giveOrder } = await import('../engine/give-order.ts')
+  const { assertLeased, giveOrder } = await import('../engine/give-order.ts')
   const { watchOwner } = await import('../engine/watch-owner.ts')
   const { listLedgers } = await import('../engine/ledger-store.ts')
   const { findUnrecorded } = await import('../engine/unrecorded.ts')
@@ -117,6 +117,7 @@ async function orderAbort({
     const message = `no open run of ${open.asked} is on record, but ${unrecorded.join('; ')}: sluice upgrade brings such pods to their end`
     return end('left', message, EXIT.needsOperator)
   }
+  if (!flags.wait) assertLeased(open)
   await giveOrder(open, { order: 'abort', by }, { client, namespace })
   onOrdered()
   if (!flags.wait) return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)

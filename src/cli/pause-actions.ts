@@ -13,7 +13,8 @@ const NEXT_RENEWAL = `the next renewal of its Lease (${RENEW_EVERY_MS / 1000} s)
 
 export async function pauseAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
   return order('pause', args, flags, context, async (open, { client, namespace }) => {
-    const { giveOrder } = await import('../engine/give-order.ts')
+    const { assertLeased, giveOrder } = await import('../engine/give-order.ts')
+    assertLeased(open)
     await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
     return isHeld(open)
       ? `no new pod starts from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`

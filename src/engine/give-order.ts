@@ -40,6 +40,16 @@ export async function giveOrder(
   }
 }
 
+/** Somebody may have deleted them: then an order would stand nowhere, and nobody would find it. */
+export function assertLeased({ asked, runs, leases }: OpenRuns): void {
+  if (leases.length > 0) return
+  throw new RunError(
+    'preflight',
+    `run ${runs.map(({ run }) => run).join(', ')} of ${asked}: the Lease that the order would stand on is gone; a process that ` +
+      'is at work stops for that within seconds, and then only the same upgrade command, or an abort that waits, goes on with it',
+  )
+}
+
 /** Takes the pause off. Answers who had given it; undefined where none of the runs is paused. */
 export async function liftPause({ runs, leases }: OpenRuns, options: OrderOptions): Promise<string | undefined> {
   let by: string | undefined

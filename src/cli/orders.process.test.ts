@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { ORDER_ANNOTATION, writeOrder, type Order } from '../engine/order.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
 import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
@@ -12,12 +13,21 @@ const STANDS =
 
 let folder: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-abort-'))
+  folder = mkdtempSync(join(tmpdir(), 'sluice-orders-'))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A cluster with one open run; `lost` once the order was given, where it answers that the Lease may not be read. */
-async function startCluster({ holder = '', losesLease = false } = {}): Promise<ApiServer> {
+interface ClusterOptions {
+  holder?: string
+  /** It has a Lease. */
+  leased?: boolean
+  order?: Order
+  /** Once an order was given, it answers that the Lease may not be read. */
+  losesLease?: boolean
+}
+
+/** A cluster with one open run. */
+async function startCluster({ holder = '', leased = true, order, losesLease }: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
   onTestFinished(() => server.close())
   const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
@@ -25,15 +35,17 @@ async function startCluster({ holder = '', losesLease = false } = {}): Promise<A
   const [data] = ledgerChunks({ header, entries: new Map() })
   const ledger = { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
+  const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }
+  const status = (code: number): object => ({ kind: 'Status', status: 'Failure', message: 'no', code })
   server.handle(({ method, url }, response) => {
     const isOrdered = server.seen.some((one) => one.method === 'PATCH')
-    const isLost = losesLease && isOrdered && method === 'GET' && url.includes('/leases/')
-    const lease = { metadata, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
-    response.statusCode = isLost ? 403 : 200
-    response.setHeader('content-type', 'application/json')
-    const forbidden = { kind: 'Status', status: 'Failure', reason: 'Forbidden', message: 'no', code: 403 }
+    const isLease = url.includes('/leases/')
+    const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
+    const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
     const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? [ledger] : [] }
-    response.end(JSON.stringify(isLost ? forbidden : url.includes('/leases/') ? lease : list))
+    response.statusCode = code
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(code === 200 ? (isLease ? lease : list) : status(code)))
   })
   const kubeconfig = {
     apiVersion: 'v1',
@@ -47,34 +59,45 @@ async function startCluster({ holder = '', losesLease = false } = {}): Promise<A
   return server
 }
 
-async function abort(env: Record<string, string> = {}) {
-  const args = [ENTRY, 'abort', 'sts/web', '--kubeconfig', 'kubeconfig']
+async function give(order: string, { flags = [] as string[], env = {} } = {}) {
+  const args = [ENTRY, order, 'sts/web', '--kubeconfig', 'kubeconfig', ...flags]
   const child = startChild(args, { cwd: folder, env: { HOME: folder, ...env } })
   onTestFinished(() => void child.process.kill('SIGKILL'))
-  return { code: await child.end(), stderr: child.stderr() }
+  return { code: await child.end(), stdout: child.stdout(), stderr: child.stderr() }
 }
 
-test('a log level that is none is refused before an order is given', async () => {
+test('a log level that is none is refused before an abort is ordered', async () => {
   const server = await startCluster()
-  const { code, stderr } = await abort({ SLUICE_LOG: 'loud' })
+  const { code, stderr } = await give('abort', { env: { SLUICE_LOG: 'loud' } })
   expect(stderr).toContain('error: SLUICE_LOG: "loud" is none of')
   expect(code).toBe(2)
   expect(server.seen.filter(({ method }) => method === 'PATCH')).toEqual([])
 })
 
-test('a cluster that cannot be watched any more once the order is given: exit 4, and the order stands', async () => {
+test('a cluster that cannot be watched any more once an abort is ordered: exit 4, and the order stands', async () => {
   const server = await startCluster({ holder: 'somebody', losesLease: true })
-  const { code, stderr } = await abort()
+  const { code, stderr } = await give('abort')
   expect(server.seen.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
   expect(stderr).toContain(STANDS)
   expect(code).toBe(4)
 })
 
-test('a config that is missed once the order is given: the order stands', async () => {
+test('a config that is missed once an abort is ordered: the order stands', async () => {
   await startCluster()
-  const { code, stderr } = await abort()
+  const { code, stderr } = await give('abort')
   expect(stderr).toBe(
     `sluice.yaml: there is no such file\n    name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml\n${STANDS}`,
   )
   expect(code).toBe(2)
+})
+
+test.each([
+  ['pause', []],
+  ['abort', ['--no-wait']],
+])('%s, where somebody has deleted the Lease: no order is given, and none is said to be', async (order, flags) => {
+  await startCluster({ leased: false })
+  const { code, stdout, stderr } = await give(order, { flags })
+  expect(stdout).toBe('')
+  expect(stderr).toContain('error: run r1 of statefulset/web: the Lease that the order would stand on is gone')
+  expect(code).toBe(3)
 })
