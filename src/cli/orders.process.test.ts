@@ -101,3 +101,10 @@ test.each([
   expect(stderr).toContain('error: run r1 of statefulset/web: the Lease that the order would stand on is gone')
   expect(code).toBe(3)
 })
+
+test('resume, where the process that holds the Lease may be dead: says how it goes on then', async () => {
+  await startCluster({ holder: 'ci-7_1234_abc', order: { order: 'pause', runs: ['r1'], by: 'ann' } })
+  const { code, stdout } = await give('resume')
+  expect(code).toBe(0)
+  expect(stdout).toContain('; where its process is dead, the same upgrade command goes on\n')
+})

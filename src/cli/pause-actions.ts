@@ -28,7 +28,7 @@ export async function resumeAction(args: readonly string[], flags: OrderFlags, c
     const by = await liftPause(open, { client, namespace })
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
     const next = isHeld(open)
-      ? `it goes on from ${NEXT_RENEWAL} on`
+      ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
       : 'no process is at work on it: the same upgrade command goes on'
     return `the pause by ${by} is lifted; ${next}`
   })
