@@ -3,7 +3,7 @@ import { at as eventAt } from '../cli/testing/samples.ts'
 import type { RunEventBody } from '../engine/events.ts'
 import { withAccounts } from '../journal/ledger-accounts.ts'
 import { writeProcessAccount } from '../journal/account.ts'
-import type { Ledger } from '../journal/ledger.ts'
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { chunkName, ledgerChunks, readLedgers } from '../journal/ledger.ts'
 import { createAccount } from '../engine/account.ts'
 import { buildReport } from './build-report.ts'
@@ -94,6 +94,10 @@ function heard(...between: RunEventBody[]) {
 
 /** The same run as its ledger has it, after it was written and read. */
 function kept(...between: RunEventBody[]) {
+  return keptAs([{ container: 'app', image: 'app:v2' }], between)
+}
+
+function keptAs(images: LedgerHeader['images'], between: readonly RunEventBody[] = []) {
   const account = createAccount()
   for (const event of straight(...between)) account.note(event)
   const endedAt = '2026-03-01T12:01:00.000Z'
@@ -101,7 +105,7 @@ function kept(...between: RunEventBody[]) {
     header: {
       run: 'r1',
       workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
-      images: [{ container: 'app', image: 'app:v2' }],
+      images,
       startedAt: '2026-03-01T12:00:00.000Z',
       chunks: 1,
       finishedAt: endedAt,
@@ -128,6 +132,11 @@ function kept(...between: RunEventBody[]) {
 describe('the report of a run', () => {
   test('is the same whether it was heard or read from the ledger', () => {
     expect(buildReport(kept())).toEqual(buildReport(heard()))
+  })
+
+  test('takes the images of a pod from its restart, where the pods of the run went to different ones', () => {
+    const images = ['api:v9', 'app:v2'].map((image) => ({ container: 'app', image }))
+    expect(buildReport(keptAs(images)).pods[0]).toMatchObject({ images: [{ container: 'app', from: 'app:v1', to: 'app:v2' }] })
   })
 
   test('has every phase, call, image and proof', () => {

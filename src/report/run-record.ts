@@ -54,6 +54,7 @@ function processesOf({ accounts = [] }: LedgerHeader): ProcessAccount[] {
 
 function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
   const { uid, pod, node, targets, before, state } = entry
+  const accounts = accountsOf(entry, header)
   return {
     uid,
     pod,
@@ -61,12 +62,23 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
     images: (before?.images ?? []).map(({ container, image }) => ({
       container,
       from: image,
-      to: header.images.find((one) => one.container === container)?.image ?? '',
+      to: wantedImage(container, header, accounts),
     })),
     targets: targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })),
-    accounts: accountsOf(entry, header),
+    accounts,
     ...(state === 'abandoned'
       ? { untold: { outcome: 'needsOperator', reason: 'its entries were left out of rotation, for a person' } }
       : {}),
   }
+}
+
+/**
+ * Workloads that were brought to their own templates, and pods that an undo has taken back, may have gone to different images:
+ * the restart of the pod says then to which. Empty where it does not.
+ */
+function wantedImage(name: string, { images }: LedgerHeader, accounts: readonly PodAccount[]): string {
+  const asked = images.filter(({ container }) => container === name)
+  if (asked.length === 1) return asked[0]!.image
+  const restarted = accounts.flatMap(({ restarts }) => restarts).findLast(({ container }) => container === name)
+  return restarted?.image.to ?? ''
 }
