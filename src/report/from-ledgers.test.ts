@@ -43,6 +43,16 @@ describe('runs on record', () => {
     expect(wanted({ ref: { kind: 'DaemonSet', name: 'web' } })).toBe('other')
   })
 
+  test('that cannot be read may be newer than the newest of a workload, which is said', () => {
+    const told = (one: Parameters<typeof reportOf>[1]['wanted']): string => {
+      const answer = reportOf(found, { wanted: one, namespace: 'shop', failures: [] })
+      return answer.kind === 'made' ? answer.report.missing.join() : answer.reason
+    }
+    expect(told({ ref: { kind: 'StatefulSet', name: 'web' } })).toContain('cannot be told: these cannot be read: broken')
+    expect(told({ ref: { kind: 'Pod', name: 'web-1' } })).toContain('cannot be told: these cannot be read: broken')
+    expect(told({ run: 'old' })).not.toContain('broken')
+  })
+
   test('that are not finished do not claim to know what a process that was killed has done since', () => {
     const account = writeProcessAccount({
       by: 'vm_1',

@@ -60,10 +60,23 @@ export function reportOf(
     .flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
     .filter(({ header }) => ('run' in wanted ? header.run === wanted.run : isOf(header, wanted.ref)))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
-  if (ledger)
-    return { kind: 'made', report: withSilence(buildReport(recordOfLedger(ledger, namespace), failures), ledger.header) }
+  const doubt = 'run' in wanted ? [] : newestDoubted(found, wanted.ref)
+  if (ledger) {
+    const report = withSilence(buildReport(recordOfLedger(ledger, namespace), failures), ledger.header)
+    return { kind: 'made', report: { ...report, missing: [...report.missing, ...doubt] } }
+  }
   const what = 'run' in wanted ? `run ${wanted.run}` : `a run of ${wanted.ref.kind.toLowerCase()}/${wanted.ref.name}`
-  return { kind: 'none', reason: `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is` }
+  const nothing = `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is`
+  return { kind: 'none', reason: [nothing, ...doubt].join('. ') }
+}
+
+/** Of which workload such a run is, and when it began, nobody can say. */
+function newestDoubted(found: readonly ReadLedger[], { kind, name }: { kind: string; name: string }): string[] {
+  const unreadable = found.flatMap((one) => (one.kind === 'unreadable' ? [one.run] : []))
+  if (unreadable.length === 0) return []
+  return [
+    `Whether a newer run of ${kind.toLowerCase()}/${name} is on record cannot be told: these cannot be read: ${unreadable.join(', ')}`,
+  ]
 }
 
 /** Of a process that has gone on since and was killed there is no word: its pods read as they were before it. */
