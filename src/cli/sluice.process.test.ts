@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -204,6 +206,22 @@ test.each([
   child.process.kill(signal)
   expect(await child.end()).toBe(code)
 })
+
+/** A file of Linux that is on a full disk. */
+const FULL_DISK = '/dev/full'
+
+test.skipIf(!existsSync(FULL_DISK))(
+  'stdout that a full disk does not take is said to be lost, also where it is the last to be written',
+  async () => {
+    const full = openSync(FULL_DISK, 'w')
+    onTestFinished(() => closeSync(full))
+    const child = spawn(process.execPath, [ENTRY, 'version'], { env: { HOME: folder }, stdio: ['ignore', full, 'pipe'] })
+    let stderr = ''
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+    await once(child, 'close')
+    expect(stderr).toMatch(/^stdout is lost \(ENOSPC.*\); the command goes on without it\n$/)
+  },
+)
 
 describe('help and version', () => {
   test('--help goes to stdout and exits with 0', async () => {

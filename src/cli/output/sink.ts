@@ -40,6 +40,8 @@ export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException
       if (!isLost) stream.write(text)
     },
     flush: async (limitMs) => {
+      // A file has taken what was written, or refused it: that comes as an event, and the process would end before it.
+      await new Promise((resolve) => setImmediate(resolve))
       if (isLost || stream.writableLength === 0) return
       await new Promise<void>((resolve) => {
         const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs)
