@@ -164,7 +164,7 @@ async function planPods({
   targets: known,
   onFound,
   leftOut: findLeftOut,
-}: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'isAnyLeftOut'>> {
+}: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
   const asked = staying.some(({ pod }) => changesFor(pod, wanted(pod)).length > 0) ? staying : []
   const found = new Map<string, Found>()
@@ -180,7 +180,9 @@ async function planPods({
   // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
   const isAnyMissing = [...found.values()].some((one) => !one.found)
-  const left = isAnyOut || isAnyMissing ? await findLeftOut() : []
+  // A plan with nothing else to do must not say that there is nothing.
+  const isAnyToDo = asked.length > 0 || pods.some(({ stored }) => isOpen(stored))
+  const left = isAnyOut || isAnyMissing || !isAnyToDo ? await findLeftOut() : []
   const drained = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...left] : []
   const entryOf = (loadBalancer: string, target: Target): string =>
     loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
@@ -223,7 +225,7 @@ async function planPods({
     }))
     return { ...base, targets: { found: true, targets } }
   })
-  return { pods: planned, isAnyLeftOut: left.length > 0 }
+  return { pods: planned, leftOut: left }
 }
 
 async function snapshots(

@@ -2,6 +2,7 @@ import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { JournalTarget } from '../pods/glossary.ts'
+import { findAlive } from './find-alive.ts'
 import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
 import type { PodStore } from './pod-store.ts'
@@ -28,5 +29,8 @@ export async function openOf(
 /** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
 export async function leftOut(client: KubeClient, namespace: string, { refs, store }: Observed): Promise<JournalTarget[]> {
   const entries = await openOf(client, namespace, refs)
-  return entries.flatMap(({ uid, targets }) => (store.get(uid) === undefined ? targets : []))
+  const unseen = entries.filter(({ uid }) => store.get(uid) === undefined)
+  // The selector may have lost it while it lives on.
+  const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
+  return unseen.flatMap(({ targets }, index) => (alive[index] === undefined ? targets : []))
 }

@@ -32,7 +32,7 @@ function planOf(pods: PlanPod[], overrides: Partial<PlanInput> = {}): ReturnType
     workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
     maxUnavailable: { count: 1 },
     pods,
-    isAnyLeftOut: false,
+    leftOut: [],
     templates: [],
     guarantees: [],
     warnings: [],
@@ -210,10 +210,12 @@ test('a pod whose record cannot be read is refused for that, and not called out 
   expect(refusals(podOf('web-1', OUT))).toEqual(['window-full'])
 })
 
+const GONE = { loadBalancer: 'edge', target: 'web/web-2', scope: 'web', prior: 'ready', untouched: false }
+
 test('a pod that no load balancer has takes no requests: it counts against the window', () => {
   const nowhere = { targets: { found: false as const, reason: 'edge: no server has the address 10.0.0.9' } }
-  const refused = (pods: PlanPod[], window = 1, isAnyLeftOut = false): string[] =>
-    planOf(pods, { maxUnavailable: { count: window }, isAnyLeftOut }).refusals.map(({ code, message }) => `${code} ${message}`)
+  const refused = (pods: PlanPod[], window = 1, leftOut: PlanInput['leftOut'] = []): string[] =>
+    planOf(pods, { maxUnavailable: { count: window }, leftOut }).refusals.map(({ code, message }) => `${code} ${message}`)
   const unserved = podOf('web-1', nowhere, { ...V2, ready: true })
   expect(refused([podOf('web-0'), unserved])).toEqual([
     'window-full pod/web-1: not in every load balancer (edge: no server has the address 10.0.0.9), ' +
@@ -224,7 +226,14 @@ test('a pod that no load balancer has takes no requests: it counts against the w
   expect(refused([podOf('web-0', {}, V2), unserved])).toEqual([])
   expect(refused([podOf('web-0'), podOf('web-1', nowhere, { ...V2, ready: false })])).toEqual([])
   expect(refused([podOf('web-0'), unserved, podOf('web-2', { stored: at('drain') })])).toEqual([])
-  expect(refused([podOf('web-0'), unserved], 1, true)).toEqual([])
+  expect(refused([podOf('web-0'), unserved], 1, [GONE])).toEqual([])
+})
+
+test('what an earlier run has left out of rotation for a pod that is gone is told, but not what an operator had out', () => {
+  const told = (...leftOut: PlanInput['leftOut']): unknown => planOf([podOf('web-0', {}, V2)], { leftOut }).leftOut
+  expect(told(GONE)).toEqual([{ loadBalancer: 'edge', target: 'web/web-2' }])
+  expect(told({ ...GONE, untouched: true })).toBeUndefined()
+  expect(told()).toBeUndefined()
 })
 
 test('a pod that needs nothing, and that a load balancer does not know, is warned of', () => {

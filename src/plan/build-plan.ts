@@ -1,5 +1,5 @@
 import { asksFor, changesFor } from '../pods/baseline.ts'
-import type { ContainerImage, JournalStep, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { ContainerImage, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
 import { windowSize } from './window.ts'
@@ -12,7 +12,7 @@ export interface PlanInput {
   maxUnavailable: { count: number } | { percent: number }
   pods: PlanPod[]
   /** An earlier run has left something out of rotation for pods that are gone. */
-  isAnyLeftOut: boolean
+  leftOut: readonly JournalTarget[]
   templates: PlanTemplate[]
   guarantees: PlanGuarantee[]
   warnings: string[]
@@ -54,10 +54,11 @@ export function buildPlan(input: PlanInput): Plan {
   // Of those that stay: one that goes is not there to be had, and what comes in its place counts as soon as it is there.
   const staying = considered.filter(({ pod }) => !pod.deleting && !pod.finished)
   const window = windowSize(input.maxUnavailable, staying.length)
-  const isHalfDone = input.isAnyLeftOut || plans.some(({ action }) => action === 'adopt')
+  const isHalfDone = input.leftOut.length > 0 || plans.some(({ action }) => action === 'adopt')
   const full = fullWindow(plans, { window, isHalfDone })
   if (full) refusals.push(full)
   const { namespace, workloads, templates, guarantees, warnings } = input
+  const leftOut = input.leftOut.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
   // An undo may give a template what none of its pods goes back to; to an abort it is the run's doing all the same.
   const ofTemplates = templates.flatMap(({ change }) => change.map(({ container, to }) => ({ container, image: to })))
   const wanted = [...considered.flatMap((one) => one.images), ...ofTemplates]
@@ -68,6 +69,7 @@ export function buildPlan(input: PlanInput): Plan {
     images,
     templates,
     pods: plans.toSorted((a, b) => rank(a) - rank(b)),
+    ...(leftOut.length === 0 ? {} : { leftOut }),
     window,
     guarantees,
     warnings: [...warnings, ...considered.flatMap(unbalanced)],

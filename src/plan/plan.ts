@@ -73,6 +73,11 @@ export interface Plan {
   templates: PlanTemplate[]
   /** In the order in which they will start. */
   pods: PodPlan[]
+  /**
+   * What an earlier run may have left out of rotation for pods that are gone: a run settles it first. Where pods are to be
+   * upgraded it is looked for only if it decides something.
+   */
+  leftOut?: { loadBalancer: string; target: string }[]
   /** The run that an undo takes back, and what that had asked for. */
   undoes?: { run: string; images: ContainerImage[] }
   /** Pods that may be out of rotation at once. */

@@ -4,6 +4,7 @@ import { giveOrder } from '../../src/engine/give-order.ts'
 import { listLedgers } from '../../src/engine/ledger-store.ts'
 import { readOpenRuns } from '../../src/engine/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
+import { hasChanges } from '../../src/cli/output/plan-view.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -213,6 +214,26 @@ test('a pod was deleted in a bad release, and the one in its place runs the bad 
   await stage.until(() => third.end !== undefined)
   expect(third.end).toMatchObject({ outcome: 'done' })
   expect(restores(stage)).toHaveLength(1)
+})
+
+test('a pod of a dead run is gone, and the one in its place runs the new image: the plan says that there is something to do', async () => {
+  const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('restarting')(first))
+  first.host.kill()
+  const [gone = ''] = stage.history.flatMap((entry) =>
+    entry.type === 'effect' && entry.effect === 'drain' ? [entry.target] : [],
+  )
+  await stage.pass(20_000)
+  for (const index of [0, 1]) {
+    await stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-${index}`))
+    await stage.pass(60_000)
+  }
+  const second = stage.start(V2)
+  await stage.until(() => second.end !== undefined)
+  expect([second.end?.outcome, restores(stage).length, gone]).toEqual(['done', 1, expect.any(String)])
+  const planned = second.events.find((event) => event.type === 'planned')!
+  expect(hasChanges(planned.plan)).toBe(true)
 })
 
 test.each([

@@ -5,7 +5,7 @@ import { inert } from './inert.ts'
 
 /** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
 export function planOutline(plan: Plan, colors: Colors): string[] {
-  return [...heading(plan), ...templates(plan), ...guarantees(plan), ...warnings(plan, colors)]
+  return [...heading(plan), ...templates(plan), ...leftOut(plan), ...guarantees(plan), ...warnings(plan, colors)]
 }
 
 export function heading({ workloads, namespace, pods, undoes, window }: Plan): string[] {
@@ -27,6 +27,12 @@ function wanted(images: Plan['images']): string {
 export function templates(plan: Plan): string[] {
   const changed = plan.templates.filter(({ change }) => change.length > 0)
   return changed.map(({ workload, change }) => `The template of ${refName(workload)} is patched first: ${imageChanges(change)}`)
+}
+
+export function leftOut({ leftOut: targets = [] }: Plan): string[] {
+  if (targets.length === 0) return []
+  const named = targets.map(({ loadBalancer, target }) => `${inert(loadBalancer)}: ${inert(target)}`).join(', ')
+  return [`An earlier run may have left out of rotation, for pods that are gone: ${named}; the run settles this first`]
 }
 
 export function guarantees(plan: Plan): string[] {

@@ -27,6 +27,15 @@ test('the plan of an undo says which run it takes back', () => {
   expect(planDocument(undo)).toMatchObject({ undoes: undo.undoes })
 })
 
+test('what is left out of rotation for pods that are gone is a change, and is named', () => {
+  const nothing = { ...samplePlan, pods: [], templates: [] }
+  const left = { ...nothing, leftOut: [{ loadBalancer: 'edge', target: 'web/web-2' }] }
+  expect([hasChanges(nothing), hasChanges(left)]).toEqual([false, true])
+  expect(planLines(left, colors)).toContain(
+    'An earlier run may have left out of rotation, for pods that are gone: edge: web/web-2; the run settles this first',
+  )
+})
+
 test('refusals say what to change', () => {
   const refusals = [
     {

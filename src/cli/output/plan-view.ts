@@ -2,14 +2,15 @@ import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
-import { guarantees, heading, imageChanges, templates, warnings } from './plan-outline.ts'
+import { guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
 import { API_VERSION } from './run-report.ts'
 
 /** True where a run would do something. */
 export function hasChanges(plan: Plan): boolean {
   return (
     plan.pods.some(({ action }) => action === 'upgrade' || action === 'adopt') ||
-    plan.templates.some(({ change }) => change.length > 0)
+    plan.templates.some(({ change }) => change.length > 0) ||
+    plan.leftOut !== undefined
   )
 }
 
@@ -24,6 +25,7 @@ export function planLines(plan: Plan, colors: Colors): string[] {
     heading(plan),
     podTable(plan, colors),
     templates(plan),
+    leftOut(plan),
     guarantees(plan),
     warnings(plan, colors),
     refusals(plan, colors),
