@@ -81,7 +81,8 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   if (wrong.length > 0) fail(wrong)
   const value = toValue(document, fail)
   if (!isMap(document.contents)) {
-    const message = `${show(value)} is not a mapping (key: value)`
+    // Where the file is another one, such as that of a token, the value is a secret.
+    const message = `${Array.isArray(value) ? show(value) : 'a single value'} is not a mapping (key: value)`
     fail({ path: '', message, hint: NEEDED, ...positionAt(document.contents!.range[0]) })
   }
 

@@ -190,6 +190,11 @@ describe('each mistake has a place, a field, a value and a way out', () => {
       'sluice.yaml:5:19: drain.deadline: a list is not a duration\n    write a whole number with a unit, such as 500ms, 60s, 5m, 1h or 1m30s',
     ],
     [
+      'a token that is taken for the config is not shown',
+      'hunter2\n',
+      'sluice.yaml:1:1: a single value is not a mapping (key: value)\n    it needs at least apiVersion, kind and loadBalancers',
+    ],
+    [
       'a list at the top',
       '- 1\n',
       'sluice.yaml:1:1: a list is not a mapping (key: value)\n    it needs at least apiVersion, kind and loadBalancers',
