@@ -3,7 +3,9 @@ import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import type { PodView } from '../pods/glossary.ts'
+import { KubeError } from '../kube/errors.ts'
 import { WorkloadError } from '../workloads/errors.ts'
+import { displayName } from '../workloads/resources.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Account } from './account.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -71,6 +73,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   let isConcluding = false
   /** What was to be written in the end may still be on its way. */
   let isCutShort = false
+  /** A template has its new images: whatever keeps the pods from their turn after that, something was touched. */
+  let isTemplateWritten = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
 
@@ -132,14 +136,22 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const reason = messageOf(error)
     if (ending) return ending
     if (signal.aborted) return { outcome: 'interrupted', reason: 'interrupted before any pod was touched' }
+    const refused = isTemplateWritten ? 'failed' : 'refused'
     if (error instanceof RunError) {
       const { kind, holder } = error
-      return { outcome: kind === 'conflict' ? 'conflict' : 'refused', reason, ...(holder === undefined ? {} : { holder }) }
+      return { outcome: kind === 'conflict' ? 'conflict' : refused, reason, ...(holder === undefined ? {} : { holder }) }
     }
     if (error instanceof WorkloadError) {
-      return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : 'refused', reason }
+      return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : refused, reason }
     }
+    if (isTemplateWritten && error instanceof KubeError) return { outcome: refused, reason }
     throw error
+  }
+
+  function tellOfTemplate(event: RunEventBody): void {
+    const changed = world.plan().templates.filter(({ change }) => change.length > 0)
+    isTemplateWritten ||= event.type === 'template' && changed.some(({ workload }) => displayName(workload) === event.workload)
+    tell(event)
   }
 
   async function upgrade(owners: Owners): Promise<RunResult> {
@@ -152,7 +164,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
     if (ordered()?.order !== 'abort')
-      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell })
+      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })

@@ -6,6 +6,7 @@ import { readOpenRuns } from '../../src/engine/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { hasChanges } from '../../src/cli/output/plan-view.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
+import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
@@ -254,6 +255,30 @@ test.each([
   const second = stage.start(request)
   await stage.until(() => second.end !== undefined)
   expect(await headers(stage)).toHaveLength(1)
+})
+
+test('a second template is refused once the first is patched: the run has failed, and was not refused with nothing touched', async () => {
+  const stage = await openStage(plainScene())
+  const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`
+  const { spec } = structuredClone(stage.world.server.store.list('statefulsets.apps', NAMESPACE)[0]!) as unknown as {
+    spec: object
+  }
+  const worker = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'worker', namespace: NAMESPACE } }
+  await stage.ask(stage.client.create(path, { ...worker, spec: { ...spec, replicas: 0 } }))
+  const refs = [NAME, 'worker'].map((name) => ({ kind: 'StatefulSet', name }) as const)
+  const request = { ...V2, namespace: NAMESPACE, select: { refs }, settings: PLAIN_SETTINGS }
+  const actor = stage.start(request, (ports) => {
+    const { get, create, replace, patch, delete: remove, watch } = ports.client
+    const refusing: typeof patch = async (url, ...given) => {
+      if (!url.endsWith('/statefulsets/worker')) return patch(url, ...given)
+      throw new KubeError('a policy forbids this image', { kind: 'definite', method: 'PATCH', path: url, status: 400 })
+    }
+    const client = { get, create, replace, patch: refusing, delete: remove, watch }
+    return prepareRun({ ...request, acceptTemplateDrift: false, allowUnbalanced: false }, { ...ports, client })
+  })
+  await stage.until(() => actor.end !== undefined)
+  expect(templateImage(stage)).toBe(imageOf('v2'))
+  expect(actor.end).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('statefulset/worker') as string })
 })
 
 test('an interrupt does not wait for an API server that answers nothing any more: what sent it may kill next', async () => {
