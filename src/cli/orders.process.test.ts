@@ -36,7 +36,10 @@ async function startCluster({ holder = '', leased = true, order, losesLease }: C
   const ledger = { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
   const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }
-  const status = (code: number): object => ({ kind: 'Status', status: 'Failure', message: 'no', code })
+  const status = (code: number): object => {
+    const reason = code === 404 ? 'NotFound' : 'Forbidden'
+    return { kind: 'Status', status: 'Failure', message: 'no', reason, code }
+  }
   server.handle(({ method, url }, response) => {
     const isOrdered = server.seen.some((one) => one.method === 'PATCH')
     const isLease = url.includes('/leases/')
