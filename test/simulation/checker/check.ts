@@ -37,7 +37,8 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     // What is judged by what has become of it.
     if (entry.type === 'effect' && entry.effect === 'drain') judgeWindow(world, report)
     if (entry.type === 'container' && (entry.what === 'stopping' || entry.what === 'exited')) judgeStop(world, entry, report)
-    for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.at, report)
+    if (entry.type === 'stored')
+      for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.leftAt ?? entry.at, report)
     if (entry.type !== 'stored' || !world.processes.has(entry.by)) return
     if (entry.resource.startsWith('leases')) for (const records of world.leases.values()) judgeLease(records, index, report)
     if (write === undefined) return

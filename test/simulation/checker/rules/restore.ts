@@ -22,19 +22,19 @@ export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Rep
   }
 }
 
-/** I3: what was drained for a pod that is gone may be restored for the one in its place. */
-export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerEntry, at: number, report: Report): void {
+/** I3: what was drained for a pod that is gone may be restored for the one in its place, as it was when this intent left. */
+export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerEntry, leftAt: number, report: Report): void {
   for (const { balancer, target, address, untouched } of targets) {
     if (untouched || address === undefined) continue
     const key = `${balancer}/${target}`
     // One that has gone a moment ago may not be known to have, and what has come after it not to be there.
-    const heirs = world.pods.lately(address, at - world.scenario.lagMs).filter((pod) => pod.uid !== uid)
+    const heirs = world.pods.lately(address, leftAt - world.scenario.lagMs).filter((pod) => pod.uid !== uid)
     const found = heirs.map((heir) => {
       const wrong: Parameters<Report>[] = []
       const note: Report = (...what) => void wrong.push(what)
       if (owner !== undefined && !isSameOwner(heir.owner, owner))
         note('I3', `${key} of ${owner} is to be put back for ${heir.name} of ${heir.owner ?? 'nobody'}`)
-      judgeReady(world, heir, at, note)
+      judgeReady(world, heir, leftAt, note)
       return wrong
     })
     if (found.length === 0) report('I3', `${key} is to be put back, and no pod has come to ${address}`)
