@@ -642,3 +642,29 @@ test('versions without an order: nothing that the server says is dropped', async
   expect([taken(), known()]).toEqual([['modified a@aa', 'modified a@mm'], ['a@mm']])
   await reflector.stop()
 })
+
+test('a first list that fails for a minute is given up', async () => {
+  const { reflector, next, clock } = setUp()
+  let ended: unknown
+  void reflector.start().catch((error: unknown) => (ended = error))
+  const begunAt = clock.now()
+  for (let tries = 0; tries < 100 && ended === undefined; tries++) {
+    ;(await next('list')).answer(500, {})
+    await clock.settle()
+  }
+  expect(ended).toMatchObject({ status: 500 })
+  expect(clock.now() - begunAt).toBeGreaterThanOrEqual(60_000)
+})
+
+test('control: after the first, lists are asked for as long as it takes', async () => {
+  const { startWith, transport, problems, errors, clock, reflector } = setUp()
+  ;(await startWith(5, [])).answer(500, {})
+  const begunAt = clock.now()
+  while (clock.now() - begunAt < 600_000) {
+    ;(await transport.next()).answer(500, {})
+    await clock.settle()
+  }
+  expect(errors.some(({ fatal }) => fatal)).toBe(false)
+  expect(problems().length).toBeGreaterThan(10)
+  await reflector.stop()
+})

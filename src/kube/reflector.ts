@@ -79,6 +79,12 @@ const CAUGHT_UP_AFTER_MS = 1_000
 /** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
 const REFUSED_UNTIL_FATAL_MS = 10_000
 
+/**
+ * A first list that fails for so long is given up: nothing rests on it yet, and whoever began it has to hear of it. Found by
+ * reading: a plan waited without a word for an API server that had gone away right after it was asked for rights.
+ */
+const FIRST_LIST_WITHIN_MS = 60_000
+
 /** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
 interface Outcome {
   from: string | undefined
@@ -281,6 +287,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   }
 
   async function run(onListed: () => void): Promise<Error> {
+    const begunAt = clock.now()
     let from: string | undefined
     let listed = false
     let failures = 0
@@ -305,7 +312,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       from = outcome.from
       const { error } = outcome
       if (error === undefined) continue
-      if (!listed && isSenseless(error)) {
+      if (!listed && (isSenseless(error) || clock.now() - begunAt >= FIRST_LIST_WITHIN_MS)) {
         report(error, true)
         return error
       }
