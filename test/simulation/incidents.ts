@@ -65,6 +65,12 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
       return supervisor.rival()
     case 'interrupt':
       return supervisor.interrupt()
+    case 'abort':
+      return supervisor.abort()
+    case 'pause':
+      return supervisor.pauseFor(forMs)
+    case 'other-images':
+      return supervisor.wantOthers()
     case 'clock-jump':
       for (const host of hosts) host.jumpWallClock(random.pick([-3_600_000, -5_000, 5_000, 3_600_000]))
       return hosts.length > 0

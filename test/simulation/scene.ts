@@ -33,7 +33,10 @@ export const INCIDENTS = [
   'operator-ends-maintenance',
   'template-edited',
 ] as const
-export type IncidentKind = (typeof INCIDENTS)[number]
+
+/** What somebody wants in the middle of a run, and by a command of his own. */
+export const ORDERS = ['abort', 'pause', 'other-images'] as const
+export type IncidentKind = (typeof INCIDENTS)[number] | (typeof ORDERS)[number]
 
 export interface Incident {
   atMs: number
@@ -85,6 +88,8 @@ export interface Scene {
   /** The longest that a call to a load balancer may be under way after it left. */
   longestCallMs: number
   incidents: Incident[]
+  /** A release that has failed, or is done, is taken back in place of the next one. */
+  takesBack: boolean
   /** From here on nothing goes wrong any more. */
   calmAtMs: number
 }
@@ -124,6 +129,7 @@ export function plainScene(change: Partial<Scene> = {}): Scene {
     rate: 0,
     longestCallMs: BOUNDED_CALL_MS,
     incidents: [],
+    takesBack: false,
     calmAtMs: 0,
     ...change,
   }
@@ -152,6 +158,8 @@ export function sceneOf(seed: number): Scene {
   const calmAtMs = random.between(5_000, 60_000)
   const level = random.pick(['G0', 'G1', 'G1', 'G1', 'G2', 'G3'] as const)
   const names = random.chance(0.25) ? ['edge', 'inner'] : ['edge']
+  // Of a stream of its own: a seed without any of this is what it was before there was such a thing.
+  const wishes = random.fork('wishes')
   return {
     seed,
     workload,
@@ -176,11 +184,15 @@ export function sceneOf(seed: number): Scene {
       onDrainDeadline: random.pick(['fail', 'fail', 'proceed'] as const),
       drainDeadlineMs: random.pick([5_000, 60_000]),
       restartDeadlineMs: random.pick([20_000, 60_000]),
+      onFailure: wishes.pick(['hold', 'hold', 'rollback'] as const),
     },
     faults: WIRE_FAULTS.filter(() => random.chance(0.2)),
     rate: random.pick([0, 0.01, 0.03, 0.1, 0.2]),
     longestCallMs: BOUNDED_CALL_MS,
-    incidents: incidentsOf(random.fork('incidents'), calmAtMs),
+    incidents: [...incidentsOf(random.fork('incidents'), calmAtMs), ...ordersOf(wishes, calmAtMs)].toSorted(
+      (a, b) => a.atMs - b.atMs,
+    ),
+    takesBack: wishes.chance(0.15),
     calmAtMs,
   }
 }
@@ -211,11 +223,17 @@ function incidentsOf(random: SeededRandom, calmAtMs: number): Incident[] {
   const incidents: Incident[] = []
   for (const kind of kinds) {
     const times = kind === 'crash' ? random.integer(1, 4) : 1
-    for (let time = 0; time < times; time++) {
-      // Most of a small upgrade happens within its first seconds.
-      const atMs = random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
-      incidents.push({ atMs, kind, which: random.integer(0, 9), forMs: random.pick([200, 2_000, 20_000, 40_000]) })
-    }
+    for (let time = 0; time < times; time++) incidents.push(incidentOf(kind, random, calmAtMs))
   }
-  return incidents.sort((a, b) => a.atMs - b.atMs)
+  return incidents
+}
+
+function ordersOf(random: SeededRandom, calmAtMs: number): Incident[] {
+  return ORDERS.filter(() => random.chance(0.08)).map((kind) => incidentOf(kind, random, calmAtMs))
+}
+
+function incidentOf(kind: IncidentKind, random: SeededRandom, calmAtMs: number): Incident {
+  // Most of a small upgrade happens within its first seconds.
+  const atMs = random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
+  return { atMs, kind, which: random.integer(0, 9), forMs: random.pick([200, 2_000, 20_000, 40_000]) }
 }

@@ -1,5 +1,7 @@
 import type { LoadBalancer as ConfiguredBalancer } from '../../src/engine/request.ts'
-import type { RunRequest } from '../../src/engine/run.ts'
+import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
+import { createKubeClient } from '../../src/kube/kube-client.ts'
+import { prepareAbortCommand } from './abort-command.ts'
 import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
 import { check } from './checker/check.ts'
 import type { Happening, HistoryEntry, Scenario } from './checker/history.ts'
@@ -15,7 +17,9 @@ import type { IncidentKind, Scene } from './scene.ts'
 import { createScheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { startProcess } from './sluice-process.ts'
-import { createSupervisor } from './supervisor.ts'
+import type { Person } from './person.ts'
+import { createPerson } from './person.ts'
+import { createSupervisor, selectionIn } from './supervisor.ts'
 import { createWire } from './wire.ts'
 import { createWorld } from './world.ts'
 
@@ -80,7 +84,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
     if (!(await scheduler.run({ ...limits, done: areReady }))) throw new Error('the pods of the scene did not become ready')
     world.balance()
 
-    const start = (request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess => {
+    const start = (command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess => {
       const place = hosts.length
       const stream = random.fork(`process ${place}`)
       const kill = kills.find(({ process }) => process === place)
@@ -102,7 +106,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
         type: 'process',
         process: host.name,
         what: 'started',
-        wanted: Object.fromEntries(request.images.map(({ container, image }) => [container, image])),
+        wanted: command === 'abort' ? {} : Object.fromEntries(request.images.map(({ container, image }) => [container, image])),
       })
       const loadBalancers = Array.from(world.balancers.values(), (balancer): ConfiguredBalancer => {
         const wire = createWire({
@@ -126,6 +130,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
         transport,
         random: stream.fork('sluice'),
         request,
+        ...(command === 'abort' ? { prepare: (ports: RunPorts) => prepareAbortCommand(request, ports) } : {}),
         loadBalancers,
         onEvent(event) {
           if (options.withFaultDetails !== true) return
@@ -142,7 +147,23 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       })
     }
 
-    const supervisor = createSupervisor({ scene, scheduler, random: random.fork('supervisor'), start, tell })
+    const createCommander = (): Person => {
+      const stream = random.fork('person')
+      const host = createHost({ name: 'person', scheduler, originMs: 0, wallOffsetMs: 0 })
+      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
+      const client = createKubeClient({ transport, clock: host.clock, random: stream.fork('client') })
+      return createPerson({ host, client, request: { namespace: NAMESPACE, select: selectionIn(scene) } })
+    }
+
+    const supervisor = createSupervisor({
+      scene,
+      scheduler,
+      random: random.fork('supervisor'),
+      start,
+      person: createCommander(),
+      hit,
+      tell,
+    })
     const scenario: Scenario = {
       seed: scene.seed,
       levels: Object.fromEntries(scene.balancers.map(({ name, level }) => [name, level])),

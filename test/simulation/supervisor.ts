@@ -6,15 +6,21 @@ import type { Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import type { Person } from './person.ts'
 
 /** After so many ends once nothing goes wrong any more, the run is taken never to come to an end. */
 const MOST_TRIES_IN_CALM = 6
 /** Where the command ends as it did before, the time until the next one grows by this: a pipeline that waits, a person who looks. */
 const MORE_PATIENCE = 3
 const MOST_PATIENCE = 9
+/** A pause may arrive when it is long lifted: whoever waits for the run looks again. */
+const RESUME_AGAIN_MS = 20_000
 
 /** Said twice the same, these say it for good. */
 const LAST_WORDS = new Set<ProcessEnd['outcome']>(['needsOperator', 'refused', 'unreachable'])
+
+/** The image is to blame, it seems. */
+const GONE_WRONG = new Set<ProcessEnd['outcome']>(['failed', 'rolledBack'])
 
 /** What a release pipeline does: runs the command, and runs it again after a crash or where the exit code says to. */
 export interface Supervisor {
@@ -31,6 +37,12 @@ export interface Supervisor {
   /** A second one is started. */
   rival(): boolean
   interrupt(): boolean
+  /** Somebody ends the run, with a command that waits for it. */
+  abort(): boolean
+  /** Somebody holds the run, and lets it go on. */
+  pauseFor(ms: number): boolean
+  /** What is started from here on asks for another image. */
+  wantOthers(): boolean
   calm(): void
   /** No process runs, and none will be started any more. */
   isDone(): boolean
@@ -44,14 +56,24 @@ export interface SupervisorOptions {
   scene: Scene
   scheduler: Scheduler
   random: SeededRandom
-  start(request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
+  start(command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
+  person: Person
+  hit(fault: string, detail: string): void
   tell(happening: Happening): void
 }
 
-export function createSupervisor({ scene, scheduler, random, start, tell }: SupervisorOptions): Supervisor {
+/** What every command of the scene is about. */
+export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select'] {
+  const names = kind === 'Pod' ? Array.from({ length: pods }, (_, place) => `${NAME}-${place}`) : [NAME]
+  return { refs: names.map((name) => ({ kind, name })) }
+}
+
+export function createSupervisor({ scene, scheduler, random, start, person, hit, tell }: SupervisorOptions): Supervisor {
   const running = new Set<SluiceProcess>()
   const ends: string[] = []
   let tag: string = scene.image
+  let isTakingBack = false
+  let isAborted = false
   let isCalm = false
   let done = false
   let triesInCalm = 0
@@ -59,23 +81,22 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
   /** By how much the next start is put off, beside what chance says. */
   let patience = 1
   let upgrades = 0
+  let isPausing = false
   let pending: ReturnType<Scheduler['after']> | undefined
 
   function request(): RunRequest {
-    const kind = scene.workload
-    const refs = kind === 'Pod' ? Array.from({ length: scene.pods }, (_, place) => `${NAME}-${place}`) : [NAME]
     return {
       namespace: NAMESPACE,
-      select: { refs: refs.map((name) => ({ kind, name })) },
-      images: [{ container: 'app', image: imageOf(tag) }],
+      select: selectionIn(scene),
+      ...(isTakingBack ? { images: [], undo: {} } : { images: [{ container: 'app', image: imageOf(tag) }] }),
       settings: scene.settings,
-      acceptTemplateDrift: kind === 'Deployment',
+      acceptTemplateDrift: scene.workload === 'Deployment',
       allowUnbalanced: false,
     }
   }
 
-  function launch(): SluiceProcess {
-    const process = start(request(), (end) => ended(process, end))
+  function launch(command: 'upgrade' | 'abort' = 'upgrade'): SluiceProcess {
+    const process = start(command, request(), (end) => ended(process, end))
     running.add(process)
     return process
   }
@@ -102,10 +123,15 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
     upgrades += pods.filter((pod) => pod.outcome === 'upgraded').length
     const before = last
     last = end
+    isAborted ||= outcome === 'aborted'
     // Another is at it, or is about to be: what comes of the run is its matter.
     if (running.size > 0 || pending !== undefined) return
     if (isCalm) triesInCalm += 1
-    if (outcome === 'done' || triesInCalm >= MOST_TRIES_IN_CALM) {
+    const isOver = outcome === 'done' || isAborted
+    if (scene.takesBack && !isTakingBack && !isAborted && (isOver || GONE_WRONG.has(outcome))) {
+      isTakingBack = true
+      hit('undo', '')
+    } else if (isOver || triesInCalm >= MOST_TRIES_IN_CALM) {
       done = true
       return
     }
@@ -116,7 +142,7 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
       return
     }
     // The image was a bad one: the release is mended, and released anew.
-    if (outcome === 'failed') tag = 'v3'
+    if (GONE_WRONG.has(outcome)) tag = 'v3'
     patience = isSame ? Math.min(patience * MORE_PATIENCE, MOST_PATIENCE) : 1
     launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
   }
@@ -144,6 +170,16 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
     tell({ type: 'process', process: host.name, what: 'continued' })
   }
 
+  function isDone(): boolean {
+    return done && running.size === 0 && pending === undefined
+  }
+
+  function resume(): void {
+    if (isDone()) return
+    person.resume()
+    scheduler.after(RESUME_AGAIN_MS, resume)
+  }
+
   return {
     ends,
     get upgrades() {
@@ -162,13 +198,25 @@ export function createSupervisor({ scene, scheduler, random, start, tell }: Supe
         stop(process, continueAfterMs)
         launchAfter(random.between(0, 500))
       }),
-    rival: () => befall(launch),
+    rival: () => befall(() => void launch()),
     interrupt: () => befall((process) => process.interrupt()),
+    abort: () => befall(() => void launch('abort')),
+    pauseFor: (ms) =>
+      befall(() => {
+        person.pause()
+        scheduler.after(ms, person.resume)
+        isPausing = true
+      }),
+    wantOthers() {
+      tag = 'v3'
+      return true
+    },
     calm() {
       isCalm = true
       patience = 1
+      if (isPausing) resume()
     },
-    isDone: () => done && running.size === 0 && pending === undefined,
+    isDone,
     lastEnd: () => last,
   }
 }

@@ -28,6 +28,15 @@ function endAnew(story: Story): void {
   story.step(0, 'start')
 }
 
+/** The first pod is drained, patched, and patched back before anything has come of it. */
+function patchBack(story: Story): void {
+  for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
+  story.pod(0, ({ spec, metadata: { annotations } }) => {
+    spec.containers[0]!.image = 'app:v1'
+    annotations['sluice.dev/journal'] = annotations['sluice.dev/journal']!.replace('"gen":2', '"gen":3')
+  })
+}
+
 describe('what is right', () => {
   test.each(LEVELS)('%s: three pods, one after another', (level) => {
     const story = createStory({ level, pods: 3 })
@@ -95,6 +104,14 @@ describe('what is right', () => {
           },
         })
         story.end()
+      },
+    },
+    {
+      name: 'rolled back before the kubelet has seen the patch: its container goes on',
+      tell(story) {
+        patchBack(story)
+        for (const step of ['restoreIntent', 'restore', 'close'] as const) story.step(0, step)
+        story.end({ 0: { outcome: 'rolledBack', reason: 'no proof in time' } }, 'rolledBack: a pod was')
       },
     },
     {
@@ -330,6 +347,14 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'put back on the container from before the patch',
       tell: (story) => story.upgrade(0, { without: ['notReady', 'stop', 'start', 'serve', 'ready'] }),
+    },
+    {
+      name: 'rolled back while its container is being ended, and put back on that',
+      tell(story) {
+        for (const step of ['drainIntent', 'drain', 'patch', 'stop'] as const) story.step(0, step)
+        story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v1'))
+        story.step(0, 'restoreIntent')
+      },
     },
     { name: 'put back before it was ready', tell: (story) => story.upgrade(0, { without: ['ready'] }) },
     {

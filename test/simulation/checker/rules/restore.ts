@@ -8,14 +8,16 @@ export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Rep
   judgeReady(world, pod, leftAt, report)
   for (const name of pod.patch?.containers ?? []) {
     const container = pod.containers.get(name)
-    if (container === undefined || container.startedAt < pod.patch!.entry)
+    // Patched back before anything had ended it (seed 719): what ran all the time is what is asked for.
+    const isWanted = container?.image === pod.images[name] && container?.down === undefined
+    if (container === undefined || (container.startedAt < pod.patch!.entry && !isWanted))
       report(
         'I3',
         `${pod.name} is to be put back with the container ${name} that ran before the patch`,
         pod.patch!.entry,
         container?.startedAt,
       )
-    else if (!isSaidReady(pod))
+    else if (!isSaidReady(pod, container))
       report('I3', `${pod.name} is to be put back, and its container ${name} was never said to be ready`, container.startedAt)
     else if (container.image !== pod.images[name])
       report('I3', `${pod.name} is to be put back on ${container.image}, not on ${pod.images[name]}`, container.startedAt)
@@ -42,9 +44,12 @@ export function judgeHeir(world: World, uid: string, { owner, targets }: LedgerE
   }
 }
 
-/** Of a container that was started since the patch; another may have taken its place since, which the API does not know yet. */
-function isSaidReady({ saidReady, starts, patch }: Pod): boolean {
-  return [...saidReady].some((id) => (starts.get(id) ?? -1) > patch!.entry)
+/**
+ * Of this container, or of one that was started since the patch: another may have taken its place since, which the API does not
+ * know yet.
+ */
+function isSaidReady({ saidReady, starts, patch }: Pod, { id }: { id: string }): boolean {
+  return saidReady.has(id) || [...saidReady].some((one) => (starts.get(one) ?? -1) > patch!.entry)
 }
 
 /** The ReplicaSets of a Deployment, one for each template that it had, have names that differ in their last part. */
