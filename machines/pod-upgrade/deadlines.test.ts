@@ -367,6 +367,21 @@ test('verifying: what reads back as something else is restored again, and in the
   expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: 'it is back, but not as it was before: weight 5, it was 1' })
 })
 
+// Found by reading: the pod had crashed, or the Lease was not held for a moment, and a person was told that it came back otherwise.
+test('verifying: what differs where no restore has left is no sign that it came back as something else', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await drive.answer(IN)
+  const different = { kind: 'different', message: 'out, it was ready' }
+  await keepAnswering(
+    drive,
+    { compare: different, effect: { kind: 'retryable', message: 'web-0 is not ready any more' } },
+    10_000,
+  )
+  expect(drive.state()).toMatch(/^verifying/)
+  await keepAnswering(drive, { compare: different, effect: UNKNOWN }, DEADLINES.restoreDeadline)
+  expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
+})
+
 test('verifying: what is not known after a difference is read again, and not restored again', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)

@@ -45,9 +45,22 @@ export const verifying = podSetup.createStateConfig({
         id: 'restore',
         src: 'effect',
         input: restoreInput,
-        onDone: { target: 'comparing', actions: 'takeAnswer' },
+        onDone: { target: 'restored', actions: 'takeAnswer' },
         onError: BUG,
       },
     },
+    restored: {
+      always: [
+        {
+          guard: 'isRefused',
+          target: '#pod.needsOperator',
+          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
+        },
+        { guard: 'isApplied', target: 'comparing' },
+        // As in `settling`: what differs where no restore was done is no sign that it came back as something else.
+        { target: 'doubting' },
+      ],
+    },
+    doubting: { entry: 'forgetTries', after: { retry: 'comparing' } },
   },
 })
