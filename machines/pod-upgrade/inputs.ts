@@ -50,12 +50,12 @@ export function inspectAllInput({ context }: From): InspectInput {
   return { ...inspectInput({ context }), all: true }
 }
 
-export function drainInput({ context: { uid, record } }: From): EffectInput {
-  return { uid, effect: 'drain', record: record! }
+export function drainInput(from: From): EffectInput {
+  return { ...placeInput(from), effect: 'drain', record: from.context.record! }
 }
 
-export function restoreInput({ context: { uid, record } }: From): EffectInput {
-  return { uid, toServe: uid, effect: 'restore', record: record! }
+export function restoreInput(from: From): EffectInput {
+  return { ...placeInput(from), toServe: from.context.uid, effect: 'restore', record: from.context.record! }
 }
 
 /** … of a pod that is gone. */
@@ -72,8 +72,9 @@ export function followInput({ context }: From): RelocateInput {
 }
 
 export function settleInput(settlement: SettleInput['settlement']): (from: From) => SettleInput {
-  return ({ context }) => {
-    const { address } = context
-    return { ...targetsInput({ context }), settlement, ...(address === undefined ? {} : { address }) }
-  }
+  return (from) => ({ ...targetsInput(from), ...placeInput(from), settlement })
+}
+
+function placeInput({ context: { uid, address } }: From): { uid: string; address?: string } {
+  return { uid, ...(address === undefined ? {} : { address }) }
 }

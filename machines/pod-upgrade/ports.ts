@@ -23,6 +23,8 @@ export interface EffectInput {
   uid: string
   /** Of a restore, the uid of who is to get requests by it: the pod itself, or the one that has come in its place. */
   toServe?: string
+  /** Where its targets are found: by that it is known whether they are its own still. */
+  address?: string
   effect: 'drain' | 'restore'
   record: Journal
 }

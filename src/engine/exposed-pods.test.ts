@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { JournalStep } from '../pods/glossary.ts'
+import { TARGET } from '../../machines/pod-upgrade/testing/world.ts'
+import type { JournalStep, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { PodState } from './events.ts'
 import type { ExposableMember } from './exposed-pods.ts'
@@ -7,10 +8,14 @@ import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from './pod-store.ts'
 
 /** A pod that is out, in this state and at this step of its record, and of the one that is stored; gives what its machine was told. */
-function told(state: PodState, step: 'drain' | 'patched', at: JournalStep = step): { exposed: number; events: string[] } {
-  const pod = testPod({})
+function told(
+  state: PodState,
+  step: 'drain' | 'patched',
+  { at = step, change = {} }: { at?: JournalStep; change?: Partial<PodView> } = {},
+): { exposed: number; events: string[] } {
+  const pod = testPod({ ip: '10.0.0.1' })
   const events: string[] = []
-  const context = { pod, gone: false, address: pod.ip, record: { step, targets: [] } }
+  const context = { pod, gone: false, address: pod.ip, record: { step, targets: [TARGET] } }
   const member = {
     uid: pod.uid,
     name: pod.name,
@@ -19,7 +24,7 @@ function told(state: PodState, step: 'drain' | 'patched', at: JournalStep = step
     actor: { getSnapshot: () => ({ context }), send: ({ type }: { type: string }) => void events.push(type) },
   } as unknown as ExposableMember
   const journal = { run: 'run-1', epoch: 1, attempt: 1, step: at, baseline: [], targets: [] }
-  const store: Pick<PodStore, 'get'> = { get: () => ({ pod, stored: { kind: 'read', journal } }) }
+  const store: Pick<PodStore, 'get'> = { get: () => ({ pod: { ...pod, ...change }, stored: { kind: 'read', journal } }) }
   const effect = async () => ({ kind: 'applied' }) as const
   const exposed = exposedPods({ members: [member], store, traffic: { effect } })
   for (const { reloaded } of exposed) void reloaded()
@@ -36,5 +41,12 @@ test.each(['draining', 'emptying'] as const)(
 
 test('one whose restore may be called, by an intent that was given up and has arrived after all, is not drained again', () => {
   expect(told('warming', 'patched')).toEqual({ exposed: 1, events: ['reloaded'] })
-  expect(told('warming', 'patched', 'restore')).toEqual({ exposed: 0, events: [] })
+  expect(told('warming', 'patched', { at: 'restore' })).toEqual({ exposed: 0, events: [] })
+})
+
+// Found by reading: it has failed and hears nothing any more, while its address is another's by now.
+test('for one that is at another address since, or going, nothing is drained again', () => {
+  expect(told('failed', 'patched')).toMatchObject({ exposed: 1 })
+  expect(told('failed', 'patched', { change: { ip: '10.0.0.9' } })).toMatchObject({ exposed: 0 })
+  expect(told('failed', 'patched', { change: { deleting: true } })).toMatchObject({ exposed: 0 })
 })

@@ -57,8 +57,9 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
 function exposedRecord({ uid, actor, state }: ExposableMember, store: ExposedPodsOptions['store']): Journal | undefined {
   const { context } = actor.getSnapshot()
   const now = store.get(uid)
-  // What is left of one that is gone is settled by the ledger, whatever its record says.
-  const isThere = !isVanished(context) && now !== undefined
+  // What is left of one that is gone is settled by the ledger, whatever its record says. As it is now: at its end a machine hears
+  // nothing any more, and the address of a pod that has moved since may be another's.
+  const isThere = now !== undefined && !isVanished({ ...context, pod: now.pod })
   // An intent of its restore that was given up may have arrived after all: under that nothing is drained.
   const isToStayOut = context.record?.step === 'patched' && openJournal(now?.stored)?.step !== 'restore'
   return isThere && EXPOSED.has(state!) && isToStayOut ? context.record : undefined

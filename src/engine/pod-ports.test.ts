@@ -72,10 +72,25 @@ test('what is settled is kept with the address that its entries mean, whatever i
 test.each([
   { toServe: 'it is ready', change: {}, objection: undefined },
   { toServe: 'not any more', change: { ready: false }, objection: 'web-0 is not ready any more' },
-  { toServe: 'it is being deleted', change: { deleting: true }, objection: 'web-0 is not ready any more' },
-  { toServe: 'it is gone', change: undefined, objection: 'the pod is gone' },
 ])('a restore leaves only for a pod that is ready as it leaves: $toServe', async ({ change, objection }) => {
-  const pod = { ...testPod({ containers: [{ name: 'app', image: 'app:v1' }] }), name: 'web-0', ready: true }
+  expect(await objections(change)).toEqual([objection, undefined])
+})
+
+// Found by reading: what the call named was another pod's by then.
+test.each([
+  { is: 'being deleted', change: { deleting: true }, objection: 'web-0 is going' },
+  { is: 'evicted', change: { finished: true }, objection: 'web-0 is going' },
+  { is: 'gone', change: undefined, objection: 'the pod is gone' },
+  { is: 'elsewhere', change: { ip: '10.0.0.9' }, objection: 'web-0 is at another address' },
+])('no call leaves for the place of a pod that is $is', async ({ change, objection }) => {
+  expect(await objections(change)).toEqual([objection, objection])
+})
+
+/** To a restore and a drain of a pod that has changed so while they waited. */
+async function objections(change: Partial<PodView> | undefined): Promise<(string | undefined)[]> {
+  const pod = { ...testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] }), name: 'web-0', ready: true }
+  const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
+  const record = { ...journal, targets: [target] }
   let now: PodView | undefined = pod
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
@@ -83,11 +98,11 @@ test.each([
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     podOf: () => pod,
   } as unknown as PodPortOptions)
-  await ports.effect({ uid: pod.uid, toServe: pod.uid, effect: 'restore', record: journal })
-  await ports.effect({ uid: pod.uid, effect: 'drain', record: { ...journal, step: 'drain' } })
+  await ports.effect({ uid: pod.uid, address: '10.0.0.1', toServe: pod.uid, effect: 'restore', record })
+  await ports.effect({ uid: pod.uid, address: '10.0.0.1', effect: 'drain', record: { ...record, step: 'drain' } })
   now = change && { ...pod, ...change }
-  expect(asked.map((request) => request.objection?.())).toEqual([objection, undefined])
-})
+  return asked.map((request) => request.objection?.())
+}
 
 test('nothing is sent without the Lease', async () => {
   const { answer, sent } = await close(journal, false)

@@ -1,5 +1,5 @@
-import { isEnding, isUsurped } from '../../machines/pod-upgrade/facts.ts'
-import type { PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
+import { isEnding, isMoved, isUsurped } from '../../machines/pod-upgrade/facts.ts'
+import type { EffectInput, PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
 import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, restoreIntentPatch } from '../journal/patches.ts'
 import { formerPod } from '../journal/former-pod.ts'
 import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
@@ -87,13 +87,16 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   /**
-   * Found by simulation: a restore waited behind a call that had no answer, and when it left, the pod had long crashed. By what is
-   * observed now, and not by what its machine has heard: one that waits for the answer may not have heard of it.
+   * Found by simulation: a restore waited behind a call that had no answer, and when it left, the pod had long crashed. Found by
+   * reading: or what the call named was another pod's by then. By what is observed now, and not by what its machine has heard:
+   * one that waits for the answer may not have heard of it.
    */
-  function unfit(uid: string): string | undefined {
-    const pod = store.get(uid)?.pod
+  function unfit({ uid, toServe, ...place }: EffectInput): string | undefined {
+    const pod = store.get(toServe ?? uid)?.pod
     if (pod === undefined) return 'the pod is gone'
-    return pod.ready && !isEnding({ gone: false, pod }) ? undefined : `${pod.name} is not ready any more`
+    if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
+    if (isEnding({ gone: false, pod })) return `${pod.name} is going`
+    return toServe === undefined || pod.ready ? undefined : `${pod.name} is not ready any more`
   }
 
   return {
@@ -115,14 +118,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
         return { kind: 'unknown', message: messageOf(error) }
       }
     },
-    effect: ({ uid, toServe, effect, record: journal }) =>
-      traffic.effect({
-        uid,
-        pod: options.podOf(uid).name,
-        effect,
-        record: journal,
-        ...(toServe === undefined ? {} : { objection: () => unfit(toServe) }),
-      }),
+    effect: (input) => {
+      const { uid, effect, record } = input
+      return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })
+    },
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
