@@ -650,6 +650,7 @@ describe('where a failed pod is rolled back', () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
     await drive.answer(OUT)
     await drive.pass(DEADLINES.restartDeadline)
+    await drive.answer(OUT)
     expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
     return drive
   }
@@ -692,18 +693,31 @@ describe('where a failed pod is rolled back', () => {
     })
   })
 
+  test('what is not proven is rolled back only where it reads as out', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
+    await drive.answer(OUT)
+    drive.send({ type: 'reloaded' })
+    await keepAnswering(drive, { effect: UNKNOWN, inspect: IN }, DEADLINES.restartDeadline + 1_000)
+    expect(drive.state()).toMatch(/^rollingBack/)
+    expect(drive.calling()).not.toBe('store')
+    await keepAnswering(drive, { inspect: OUT }, 500)
+    expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+  })
+
   test('the ready deadline is the reason', async () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
     await drive.answer(OUT)
     drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
     expect(drive.state()).toBe('warming.waiting')
     await drive.pass(DEADLINES.readyDeadline)
+    await drive.answer(OUT)
     expect(drive.state()).toBe('rollingBack.writing')
     expect(end(drive)).toMatchObject({ outcome: 'rolledBack', deadline: 'ready' })
   })
 
   test('a hopeless image is rolled back at once, and what is said of it does not count against the former one', async () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless }, rollsBack)
+    await drive.answer(OUT)
     await drive.answer(OUT)
     expect(drive.state()).toBe('rollingBack.writing')
     const still = { ...PODS.hopeless, generation: 3, containers: PODS.hopeless.containers.map((one) => ({ ...one, image: V1 })) }
@@ -715,6 +729,7 @@ describe('where a failed pod is rolled back', () => {
   test('the ledger knows better what it had than a journal of a pod that was broken before', async () => {
     const before = [{ container: 'app', image: 'registry/app:v0' }]
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless, before }, rollsBack)
+    await drive.answer(OUT)
     await drive.answer(OUT)
     expect(drive.input()).toMatchObject({ wanted: before })
   })

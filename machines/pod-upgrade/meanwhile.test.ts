@@ -305,6 +305,7 @@ test('a rollback that is written again is written only to a pod that is out', as
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
   await drive.answer(OUT)
   await drive.pass(DEADLINES.restartDeadline)
+  await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
   await drive.answer({ kind: 'unknown', message: '500' })
   await drive.answer({ kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } })

@@ -8,7 +8,9 @@ import { writing } from '../writing.ts'
  */
 export const rollingBack = podSetup.createStateConfig({
   entry: 'begin',
-  initial: 'ready',
+  // Also before the first try. Found by reading: a load balancer had forgotten the drain, and had not taken it again by the end of
+  // the restart deadline; the former images were patched in where requests arrived.
+  initial: 'confirming',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
     ready: {
