@@ -101,6 +101,19 @@ test('emptying: what is in flight is looked at when it has settled, never before
   expect(drive.state()).toBe('patching.writing')
 })
 
+// Found by reading: a load balancer that says "done" and sends requests all the same was drained every half second, without end.
+test('emptying: reloads that come faster than it settles do not put its deadline off', async () => {
+  const drive = createDrive({ stored: recorded('patched'), wanted: [{ container: 'app', image: 'registry/app:v3' }] })
+  await drive.answer(OUT)
+  for (let passed = 0; passed < DEADLINES.drainDeadline + DELAYS.settle; passed += 500) {
+    drive.send({ type: 'reloaded' })
+    if (drive.calling() === 'effect') await drive.answer({ kind: 'applied' })
+    await drive.pass(500)
+  }
+  await keepAnswering(drive, { inspect: IN }, 500)
+  expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'drain' })
+})
+
 test('emptying: what it cannot know it does not wait for, once it has settled', async () => {
   const drive = await emptying()
   await drive.pass(2_000)

@@ -4,8 +4,20 @@ import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
 
-/** It may be restarting already, where an earlier run has patched it to other images: not only looked at when it has settled. */
-const DRAINED_AGAIN = { reloaded: 'redraining' } as const
+/**
+ * It may be restarting already, where an earlier run has patched it to other images: not only looked at when it has settled.
+ * Where this comes faster than it settles, it never is.
+ */
+const DRAINED_AGAIN = {
+  reloaded: [
+    {
+      guard: 'isExpired',
+      target: '#pod.readmitting',
+      actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotConfirmed', deadline: 'drain' } },
+    },
+    { target: 'redraining' },
+  ],
+} as const
 
 /** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
