@@ -92,6 +92,7 @@ function createBed({
   const seen = new Map<string, Observation>()
   const states = new Map<string, string>()
   const details = new Map<string, string>()
+  const stalled: string[] = []
   const inputFor = (pod: PodView): PodUpgradeInput => ({
     ...seen.get(pod.uid)!,
     pod,
@@ -139,7 +140,7 @@ function createBed({
     isOperatorOut: () => false,
     isUnserved: () => false,
     onRest() {},
-    onStalled() {},
+    onStalled: (reason) => void stalled.push(reason),
     tell(event) {
       if (event.type === 'podState') states.set(event.pod, event.to)
       if (event.type === 'podState') details.set(event.pod, event.reason)
@@ -151,6 +152,7 @@ function createBed({
     rollout,
     states,
     details,
+    stalled,
     inputFor,
     async look(sees: boolean) {
       isCurrent = sees
@@ -216,6 +218,26 @@ test('a pod that is only being checked gives its place back when another goes do
   await bed.see(podAt('web-2', { ready: false }))
   expect([...bed.states.values()]).toEqual(['queued', 'checking'])
   expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
+})
+
+// Found by reading: whenever another pod changed while it was looked at, the time began anew.
+test('a pod that waits for a place with an earlier owner’s intent, and is looked at meanwhile, does not put off the end', async () => {
+  const bed = createBed({
+    ports: {
+      inspect: () =>
+        new Promise((resolve) => bed.clock.setTimeout(() => resolve({ state: 'in', inFlight: 0, detail: 'in' }), 100)),
+    },
+  })
+  const others = ['web-2', 'web-3'].map((name) => podAt(name, { ready: false }))
+  await bed.see(podAt('web-1'), journalOf('web-1'))
+  for (const pod of others) await bed.see(pod)
+  bed.rollout.start([])
+  for (let passed = 0; passed < 70_000; passed += 50) {
+    await bed.see(others[0]!)
+    await bed.clock.advance(50)
+  }
+  expect(bed.stalled).toEqual(['no pod may leave in time: the window of 1 is full: web-2 is not ready, web-3 is not ready'])
+  expect(bed.states.get('web-1')).toBe('draining')
 })
 
 test('a share of the pods is one of those that are left when some are scaled away', async () => {

@@ -286,7 +286,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     const resting = rest.length > 0 && rest.every((member) => isWaiting(member))
     if (resting && intake !== 'all') for (const { actor } of rest) actor.send({ type: 'interrupt' })
     else if (resting && paused !== undefined) options.onRest()
-    waitForWindow(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
+    // For one that is looked at while it waits the time goes on.
+    if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
+      waitForWindow(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
@@ -493,4 +495,10 @@ function isBeforeDrain(snapshot: Snapshot): boolean {
 /** What an earlier owner meant to drain, and has not. */
 function isAdmitting(snapshot: Snapshot): boolean {
   return snapshot.matches({ draining: 'admitting' })
+}
+
+/** Has that been drained after all? */
+function isLookedAt(snapshot: Snapshot): boolean {
+  const { record, admitted } = snapshot.context
+  return snapshot.matches({ draining: 'reading' }) && record?.step === 'drain' && !admitted
 }
