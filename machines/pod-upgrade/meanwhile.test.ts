@@ -316,3 +316,34 @@ test('a rollback that is written again is written only to a pod that is out', as
   await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
 })
+
+describe('interrupted while the drain intent is written: nothing is drained', () => {
+  async function writing(): Promise<Drive> {
+    const drive = createDrive()
+    drive.send({ type: 'start' })
+    await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+    await drive.answer({ kind: 'stored' })
+    expect(drive.state()).toBe('draining.writing')
+    return drive
+  }
+
+  test('it is stored', async () => {
+    const drive = await writing()
+    drive.send({ type: 'interrupt' })
+    await drive.stored()
+    expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+    await drive.stored()
+    expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'unchanged' })
+    expect(drive.state()).toBe('done')
+  })
+
+  test('it is to be written once more', async () => {
+    const drive = await writing()
+    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } })
+    expect(drive.state()).toBe('draining.pausing')
+    drive.send({ type: 'interrupt' })
+    await drive.pass(DELAYS.retry)
+    expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+  })
+})

@@ -10,14 +10,36 @@ const MEANWHILE = [
     target: '#pod.stopped',
     actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
   },
-  { guard: 'isRecorded', target: 'calling' },
+  { guard: 'isRecorded', target: 'recorded' },
   // An earlier owner's record comes to light: prior state and attempt are those, never the ones of a look at a drained pod.
   { guard: not('hasNothingOpen'), target: '#pod.deriving', actions: ['forgetRecord', 'reopen'] },
   // Found by simulation: its watch lagged, and the earlier owner's attempt was opened again after it was closed.
   { guard: 'isOutdated', target: '#pod.checking', actions: 'forgetRecord' },
 ] as const
 
-const draft = writing('recordDrain', 'calling', 'ready')
+/** Nothing was drained, whether the intent is stored or not. It may still arrive: a closed journal, under the same guard, keeps it out. */
+const INTERRUPTED = {
+  guard: 'isInterrupted',
+  target: '#pod.closing',
+  actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
+} as const
+
+const NOT_STARTED = [
+  {
+    guard: 'isEnding',
+    target: '#pod.done',
+    actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
+  },
+  INTERRUPTED,
+  {
+    guard: not('asksForOthers'),
+    target: '#pod.closing',
+    actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
+  },
+  { guard: 'isMoved', target: '#pod.checking' },
+] as const
+
+const draft = writing('recordDrain', 'recorded', 'ready')
 
 const drain = resolving('drain', { applied: '#pod.emptying', refused: 'refused' })
 
@@ -27,30 +49,14 @@ export const draining = podSetup.createStateConfig({
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    ready: { always: [...MEANWHILE, { guard: 'isMoved', target: '#pod.checking' }, { target: 'writing' }] },
+    ready: { always: [...MEANWHILE, ...NOT_STARTED, { target: 'writing' }] },
     ...draft,
     // Where another pod goes down meanwhile, this one waits again, as in `checking`; the write may still arrive, see `deciding`.
     pausing: { ...draft.pausing, on: { wait: '#pod.closing' } },
     deciding: {
       always: [
         ...MEANWHILE,
-        {
-          guard: 'isEnding',
-          target: '#pod.done',
-          actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } },
-        },
-        // Nothing was drained. The write may still arrive: a closed journal, under the same guard, keeps it out.
-        {
-          guard: 'isInterrupted',
-          target: '#pod.closing',
-          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
-        },
-        {
-          guard: not('asksForOthers'),
-          target: '#pod.closing',
-          actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
-        },
-        { guard: 'isMoved', target: '#pod.checking' },
+        ...NOT_STARTED,
         {
           guard: 'isOverdue',
           target: '#pod.closing',
@@ -64,6 +70,7 @@ export const draining = podSetup.createStateConfig({
         { target: 'pausing' },
       ],
     },
+    recorded: { always: [INTERRUPTED, { target: 'calling' }] },
     ...drain,
     // It may be restarting already, as in `emptying`: not only when another load balancer says again where it is.
     waiting: { ...drain.waiting, on: { reloaded: 'calling' } },

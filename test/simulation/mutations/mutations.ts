@@ -24,7 +24,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the drain intent is written after the drain',
     changes: [
       { file: DRAINING, find: "initial: 'ready'", replace: "initial: 'calling'" },
-      { file: DRAINING, find: "writing('recordDrain', 'calling', 'ready')", replace: "writing('recordDrain', '#pod.emptying')" },
+      { file: DRAINING, find: "writing('recordDrain', 'recorded', 'ready')", replace: "writing('recordDrain', '#pod.emptying')" },
       { file: DRAINING, find: "applied: '#pod.emptying'", replace: "applied: 'writing'" },
     ],
   },
