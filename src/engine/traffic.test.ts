@@ -7,12 +7,14 @@ import { rawPod, testPod } from '../pods/testing/raw-pod.ts'
 import { podView } from '../pods/view.ts'
 import type { RunEventBody } from './events.ts'
 import type { Traffic } from './traffic.ts'
+import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createTraffic } from './traffic.ts'
 
 type Told = Extract<RunEventBody, { type: 'effect' }>
 
 interface Bed {
+  clock: VirtualClock
   edge: MemoryBalancer
   inner: MemoryBalancer
   traffic: Traffic
@@ -33,8 +35,9 @@ function createBed(options: BedOptions = {}): Bed {
   const edge = createMemoryBalancer([server('web-0', 1, 80), server('web-1', 2, 80)], 'edge')
   const inner = createMemoryBalancer([server('web-0', 1, 81)], 'inner')
   const told: Told[] = []
+  const clock = createVirtualClock()
   const traffic = createTraffic({
-    clock: createVirtualClock(),
+    clock,
     loadBalancers: [
       { name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(edge, options.edge), port: 80 },
       { name: 'inner', adapterName: 'memory', adapter: createMemoryAdapter(inner, options.inner), port: 'admin' },
@@ -44,6 +47,7 @@ function createBed(options: BedOptions = {}): Bed {
     tell: (event) => event.type === 'effect' && told.push(event),
   })
   return {
+    clock,
     edge,
     inner,
     traffic,
@@ -319,6 +323,21 @@ describe('effect', () => {
     expect(await traffic.effect(request('drain', []))).toEqual({ kind: 'applied' })
     expect(await traffic.inspect('uid-0', [])).toEqual({ state: 'out', inFlight: 0, detail: 'in no load balancer' })
   })
+})
+
+test('what one load balancer said long before another has answered is asked for once more', async () => {
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { clock, traffic, edge } = createBed({
+    inner: { delay: (moment, { method }) => (moment === 'before' && method === 'inspect' ? held : undefined) },
+  })
+  await traffic.effect(request('drain'))
+  const reading = traffic.inspect('uid-0', [EDGE, INNER])
+  await clock.advance(0)
+  edge.restart()
+  await clock.advance(9_000)
+  release()
+  expect((await reading).state).toBe('mixed')
 })
 
 describe('a read-back after a doubt', () => {

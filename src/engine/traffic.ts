@@ -19,6 +19,9 @@ export const CALL_LIFE_MS = 10_000
 /** From the moment that a call was cut without an answer until it is taken to arrive no more. */
 const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
+/** For so long what one target was read as counts beside what others are. */
+const FRESH_MS = 1_000
+
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers' | 'sidecarPorts'>
 
@@ -123,6 +126,21 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     return { admin: 'out', routable: false, inFlight: null, detail: 'as a person says; it cannot be read' }
   }
 
+  /**
+   * Found by reading: what one had said at once was ten seconds old by the time that another had answered, and a pod was patched
+   * that had been put back meanwhile. Asked once more, and no more than that: one may always take its time.
+   */
+  async function readTogether(targets: readonly JournalTarget[], wasOut: boolean): Promise<TargetObservation[]> {
+    const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; at: number }> => {
+      const observation = await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
+      return { observation, at: clock.now() }
+    }
+    const readings = await Promise.all(targets.map(read))
+    const sinceMs = clock.now() - FRESH_MS
+    const fresh = await Promise.all(readings.map((one, index) => (one.at < sinceMs ? read(targets[index]!) : one)))
+    return fresh.map(({ observation }) => observation)
+  }
+
   const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
 
   async function find(pods: readonly Listener[]): Promise<Found[]> {
@@ -197,9 +215,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
       // Found by simulation: that one could not be asked at this moment hid that another can never be.
-      const readings = await Promise.all(
-        targets.map((target) => observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))),
-      )
+      const readings = await readTogether(targets, wasOut)
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       targets.forEach((target, index) => {
