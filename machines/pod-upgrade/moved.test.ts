@@ -140,4 +140,15 @@ describe('a pod that is gone, with another in its place at another address', () 
     await drive.answer(ELSEWHERE)
     expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [NOW], address: '10.0.0.9' })
   })
+
+  // Found by reading: it was to be put back at the address of the one before, for one that is at another.
+  test('is asked for anew where yet another has come while it was asked for', async () => {
+    const drive = await start()
+    const other = { ...heir, uid: 'other', ip: '10.0.0.11' }
+    drive.send({ type: 'heir', heir: { pod: other, sameAddress: false, isDrained: false }, expected: true })
+    await drive.answer(FOLLOWED)
+    await drive.answer(OUT)
+    expect(drive.calling()).toBe('relocate')
+    expect((drive.input() as RelocateInput).pod).toBe(other)
+  })
 })

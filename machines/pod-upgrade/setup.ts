@@ -241,7 +241,10 @@ export const podSetup = setup({
       return { answer: output.kind, trouble: undefined, address, record: context.record && followed(context.record, targets) }
     }),
     dropTargets: assign({ record: ({ context: { record } }) => record && followed(record, []) }),
-    takeFollowed: assign({ heir: ({ context: { heir } }) => heir && { ...heir, sameAddress: true } }),
+    /** Another may have come in its place while that was asked. */
+    takeFollowed: assign({
+      heir: ({ context: { heir, address } }) => heir && { ...heir, sameAddress: heir.pod.ip === address },
+    }),
     noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
 
     /** Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. */
