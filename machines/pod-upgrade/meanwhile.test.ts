@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodView, ReadJournal } from '../../src/pods/glossary.ts'
-import type { StoreInput } from './ports.ts'
+import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
@@ -255,6 +255,17 @@ describe('what is settled', () => {
     await drive.answer({ kind: 'different', message: 'drained' })
     await drive.pass(DELAYS.retry)
     expect(drive.state()).toBe('settling.reading')
+  })
+
+  test('what was not expected any more comes after all, while the ledger cannot be written: it is put back for that', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    drive.send({ type: 'heir', heir: null, expected: false })
+    await drive.answer(OUT)
+    expect((drive.input() as SettleInput).settlement).toBe('closed')
+    await drive.answer(UNKNOWN)
+    drive.send({ type: 'heir', heir, expected: true })
+    await drive.pass(DELAYS.retry)
+    expect((drive.input() as SettleInput).settlement).toBe('restore')
   })
 
   test.each([

@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, not } from 'xstate'
 import { followInput, heirRestoreInput, inspectInput, relocateInput, settleInput, targetsInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import type { Ending } from '../setup.ts'
@@ -14,14 +14,15 @@ const UNKNOWN_IN_TIME = {
 /**
  * What the ledger is told at the end. Found by reading: where the right to write it was taken away in the middle of a run, that
  * run never ended. Past the deadline some tries more, as for a write to a pod; the next run finds the entry open, and settles it
- * anew.
+ * anew. `while`: where that is so no more before another try, what comes in its place decides.
  */
-function entering(settlement: 'closed' | 'abandoned', ending: Ending) {
+function entering(settlement: 'closed' | 'abandoned', ending: Ending, options: { while?: 'noHeirComes' } = {}) {
   const end = { type: 'overrule', params: ending } as const
   const isSettled = ending.outcome === 'settled'
   const target = isSettled ? '#pod.done' : '#pod.needsOperator'
   // An evicted pod is still there, and its journal with it: the next owner would settle it anew.
   const evicted = { guard: and(['isStored', 'keepsJournal']), target: '#pod.closing', actions: [end, 'forgetLateCall'] } as const
+  const changed = options.while ? ([{ guard: not(options.while), target: '#pod.settling.awaiting' }] as const) : []
   return podSetup.createStateConfig({
     entry: 'forgetTries',
     initial: 'writing',
@@ -42,7 +43,10 @@ function entering(settlement: 'closed' | 'abandoned', ending: Ending) {
           { target: 'pausing', actions: 'countLateTry' },
         ],
       },
-      pausing: { always: { guard: 'isOverdue', target, actions: end }, after: { retry: 'writing' } },
+      pausing: {
+        always: { guard: 'isOverdue', target, actions: end },
+        after: { retry: [...changed, { target: 'writing' }] },
+      },
     },
   })
 }
@@ -253,7 +257,7 @@ export const settling = podSetup.createStateConfig({
 
     closing: entering('closed', { outcome: 'settled', reason: 'settled' }),
     // Scaled down, or nothing that would replace it: the entry stays out, and there is nothing to put back.
-    leaving: entering('closed', { outcome: 'settled', reason: 'left' }),
+    leaving: entering('closed', { outcome: 'settled', reason: 'left' }, { while: 'noHeirComes' }),
     // The target is nobody's: left out, and named for a person.
     abandoning: entering('abandoned', { outcome: 'needsOperator', reason: 'abandoned' }),
     overdue: {
