@@ -358,3 +358,28 @@ describe('interrupted while the drain intent is written: nothing is drained', ()
     expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
   })
 })
+
+// Found by reading: the API server was away, or had not answered yet, and others went down meanwhile.
+describe('the window has no place any more while the drain intent is written: nothing is drained, and it waits again', () => {
+  test.each(['stored', 'read as stored', 'never stored'] as const)('it is %s', async (how) => {
+    const drive = createDrive()
+    drive.send({ type: 'start' })
+    await drive.answer({ kind: 'taken', targets: [TARGET], address: '10.0.0.1' })
+    await drive.answer({ kind: 'stored' })
+    if (how === 'stored') {
+      drive.send({ type: 'wait' })
+      await drive.stored()
+    } else {
+      const { record } = drive.input() as StoreInput
+      await drive.answer(UNKNOWN)
+      await drive.answer(UNKNOWN)
+      drive.send({ type: 'wait' })
+      await drive.pass(DELAYS.retry)
+      const journal = how === 'read as stored' ? ({ kind: 'read', journal: record } as const) : ({ kind: 'none' } as const)
+      await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: journal } })
+    }
+    expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+    await drive.stored()
+    expect(drive.state()).toBe('queued')
+  })
+})

@@ -220,6 +220,30 @@ test('a pod that is only being checked gives its place back when another goes do
   expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
 })
 
+test('nor is it drained where another goes down while its drain intent is written', async () => {
+  let answer: (value: Awaited<ReturnType<PodPorts['store']>>) => void = () => {}
+  const steps: string[] = []
+  const bed = createBed({
+    ports: {
+      snapshot: async () => ({ kind: 'taken', targets: journalTargets('web-1'), address: '10.0.0.1' }),
+      enroll: async () => ({ kind: 'stored' }),
+      store: ({ record }) => {
+        steps.push(record.step)
+        return new Promise((resolve) => (answer = resolve))
+      },
+    },
+  })
+  await bed.see(podAt('web-1'))
+  await bed.see(podAt('web-2', { containers: UPGRADED }))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect([bed.states.get('web-1'), steps]).toEqual(['draining', ['drain']])
+  await bed.see(podAt('web-2', { containers: UPGRADED, ready: false }))
+  answer({ kind: 'stored', seen: { pod: podAt('web-1'), stored: journalOf('web-1') } })
+  await bed.clock.advance(0)
+  expect([bed.states.get('web-1'), steps]).toEqual(['closing', ['drain', 'closed']])
+})
+
 // Found by reading: whenever another pod changed while it was looked at, the time began anew.
 test('a pod that waits for a place with an earlier owner’s intent, and is looked at meanwhile, does not put off the end', async () => {
   const bed = createBed({

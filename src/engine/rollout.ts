@@ -487,10 +487,12 @@ function stateOf({ value }: Snapshot): PodState {
 /** Nothing is drained for it by this run. */
 const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
 
-/** It has a place in the window, and no effect: the intent is not stored, and not under way either. */
+/** It has a place in the window, and no effect: its intent is not known to be stored. */
 function isBeforeDrain(snapshot: Snapshot): boolean {
-  return snapshot.matches('checking') || snapshot.matches({ draining: 'pausing' })
+  return snapshot.matches('checking') || INTENDING.some((draining) => snapshot.matches({ draining }))
 }
+
+const INTENDING = ['writing', 'rereading', 'rewaiting', 'pausing'] as const
 
 /** What an earlier owner meant to drain, and has not. */
 function isAdmitting(snapshot: Snapshot): boolean {

@@ -24,6 +24,8 @@ const INTERRUPTED = {
   actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
 } as const
 
+const PLACE_LOST = { guard: 'lacksPlace', target: '#pod.closing' } as const
+
 const NOT_STARTED = [
   {
     guard: 'isEnding',
@@ -36,6 +38,7 @@ const NOT_STARTED = [
     target: '#pod.closing',
     actions: { type: 'end', params: { outcome: 'skipped', reason: 'skipped' } },
   },
+  PLACE_LOST,
   { guard: 'isMoved', target: '#pod.checking' },
 ] as const
 
@@ -48,10 +51,12 @@ export const draining = podSetup.createStateConfig({
   entry: ['begin', 'forgetTraffic'],
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  // Where another pod goes down while the intent is written, this one waits again, as in `checking`.
+  on: { wait: { actions: 'losePlace' } },
   states: {
     ready: { always: [...MEANWHILE, ...NOT_STARTED, { target: 'writing' }] },
     ...draft,
-    // Where another pod goes down meanwhile, this one waits again, as in `checking`; the write may still arrive, see `deciding`.
+    // The write may still arrive, see `deciding`.
     pausing: { ...draft.pausing, on: { wait: '#pod.closing' } },
     deciding: {
       always: [
@@ -70,7 +75,7 @@ export const draining = podSetup.createStateConfig({
         { target: 'pausing' },
       ],
     },
-    recorded: { always: [INTERRUPTED, { target: 'calling' }] },
+    recorded: { always: [INTERRUPTED, PLACE_LOST, { target: 'calling' }] },
     ...drain,
     // It may be restarting already, as in `emptying`: not only when another load balancer says again where it is.
     waiting: { ...drain.waiting, on: { reloaded: 'calling' } },
