@@ -53,6 +53,9 @@ export interface ExecutionOptions {
 
 type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
+/** What was seen when the run began is looked at anew where the Lease is had later: others may have had it in between. */
+const PLANNED_WITHIN_MS = 2_000
+
 /** After an interrupt, for the ledger and then for the Lease. */
 const LAST_WORDS_MS = 2_000
 
@@ -95,8 +98,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
           if (!isConcluding) obedience?.look()
         },
       })
-      if (owners.waited) {
-        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled.
+      if (owners.waited || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
+        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or it was
+        // stopped before it had the Lease, and that owner had come and gone meanwhile.
         await unlessAborted(world.store.refresh(), signal)
         await world.replan()
         refuse()

@@ -83,6 +83,10 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   /** Effects that were begun, and by target which of them was its last. */
   let effects = 0
   const lastEffect = new Map<string, number>()
+  /** By target: the last operation that was done, and whether it is out since. */
+  const lastDone = new Map<string, { operation: string; state: 'in' | 'out' }>()
+  /** Operations that were done, and seen to be undone by somebody else. */
+  const undone = new Set<string>()
   let ended = false
 
   function adapterOf(name: string): Adapter {
@@ -195,7 +199,18 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
    * twice, and the first answer came after the drain.
    */
   function note(target: JournalTarget, state: 'in' | 'out', before: number): void {
-    if ((lastEffect.get(keyOf(target)) ?? 0) <= before) lastAnswers.note(target, state)
+    if ((lastEffect.get(keyOf(target)) ?? 0) > before) return
+    lastAnswers.note(target, state)
+    const last = lastDone.get(keyOf(target))
+    if (last && last.state !== state) undone.add(last.operation)
+  }
+
+  /** Found by simulation: what was drained came back, and its drain was refused as one that was done, again and again. */
+  function operationOf(record: Journal, uid: string, kind: 'drain' | 'restore', { loadBalancer, target }: JournalTarget): string {
+    for (let repair = 0; ; repair++) {
+      const operation = operationId(record, uid, kind, `${loadBalancer}/${target}`, repair)
+      if (!undone.has(operation)) return operation
+    }
   }
 
   /**
@@ -254,6 +269,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
       doubts.settle(uid, target)
+      lastDone.set(keyOf(target), { operation: doubt.operation, state: doubt.effect === 'drain' ? 'out' : 'in' })
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
     })
   }
@@ -305,7 +321,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         if (isDone && !isReadable(target)) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
-        const operation = operationId(record, uid, kind, `${target.loadBalancer}/${target.target}`)
+        const operation = operationOf(record, uid, kind, target)
         const event = {
           type: 'effect',
           uid,
@@ -336,7 +352,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubts.settle(uid, target)
           if (result.outcome === 'applied') {
-            lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+            const state = kind === 'drain' ? 'out' : 'in'
+            lastAnswers.note(target, state)
+            lastDone.set(keyOf(target), { operation, state })
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)
@@ -350,8 +368,10 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           if (answer.kind === 'unknown') {
             doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
             lastAnswers.forget(target)
-            // Found by simulation: it was done before this call, so that reading it back says nothing of the call itself.
-            if (isDone && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
+            // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
+            // nothing of the call itself.
+            const isReadInVain = isDone || (kind === 'restore' && adapterOf(target.loadBalancer).capabilities.volatileOnReload)
+            if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
           }
           return { ...answer, ...late }
         } finally {

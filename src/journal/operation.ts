@@ -5,6 +5,7 @@ import type { Journal } from '../pods/glossary.ts'
  * Two 64-bit FNV-1a halves: it only has to be stable and distinct, and pure folders import no node module.
  * @param effect the kind of effect
  * @param target `loadBalancer/target`
+ * @param repair how often it was done and seen to be undone: where operations are known by their ids, it would be taken for done
  * @returns 32 hexadecimal digits
  */
 export function operationId(
@@ -12,8 +13,10 @@ export function operationId(
   uid: string,
   effect: 'drain' | 'restore',
   target: string,
+  repair = 0,
 ): string {
-  const text = JSON.stringify([journal.origin ?? journal.run, uid, journal.attempt, target, effect])
+  const parts = [journal.origin ?? journal.run, uid, journal.attempt, target, effect]
+  const text = JSON.stringify(repair === 0 ? parts : [...parts, repair])
   const bytes = new TextEncoder().encode(text)
   return fnv1a(bytes, 0xcbf29ce484222325n) + fnv1a(bytes, 0x9ae16a3b2f90404fn)
 }
