@@ -717,6 +717,21 @@ describe('where a failed pod is rolled back', () => {
     expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
   })
 
+  // Found by simulation.
+  test.each([
+    { pod: PODS.witness, isReady: true },
+    { pod: { ...PODS.witness, ready: false }, isReady: false },
+  ])('an operator has put back what he had out; the pod is ready: $isReady', async ({ pod, isReady }) => {
+    const drive = createDrive({ stored: recorded('patched'), pod: { ...pod, ready: isReady } }, rollsBack)
+    await drive.answer(OUT)
+    await drive.pass(DEADLINES.restartDeadline)
+    expect(drive.input()).toMatchObject({ all: true })
+    await drive.answer({ ...OUT, reclaimed: 'inner/web-0 ready' })
+    if (isReady)
+      expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', reason: expect.stringContaining('inner/web-0') })
+    else expect(drive.state()).toBe('rollingBack.writing')
+  })
+
   test('the ready deadline is the reason', async () => {
     const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, rollsBack)
     await drive.answer(OUT)

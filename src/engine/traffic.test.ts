@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
-import type { MemoryAdapterOptions, MemoryBalancer, MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
+import type { MemoryAdapterOptions, MemoryBalancer, MemoryCall, MemoryFault } from '../../adapters/conformance/memory-adapter.ts'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import { rawPod, testPod } from '../pods/testing/raw-pod.ts'
@@ -422,6 +422,49 @@ describe('a read-back after a doubt', () => {
     fault = undefined
     await traffic.effect(request('drain', [EDGE]))
     expect(await traffic.inspect('uid-0', [EDGE])).not.toHaveProperty('pending')
+  })
+
+  // Found by simulation: it arrived when the next attempt had drained the pod.
+  test.each([
+    { name: 'forgets a drain by itself', volatileOnReload: true },
+    { name: 'keeps what it is told', volatileOnReload: false },
+  ])('a restore without an answer may still arrive, though it reads as in, where the load balancer $name', async (edge) => {
+    const { volatileOnReload } = edge
+    const fault = ({ method }: MemoryCall): MemoryFault | undefined => (method === 'restore' ? 'late' : undefined)
+    const bed = createBed({ edge: { capabilities: { volatileOnReload }, fault } })
+    await bed.traffic.effect(request('drain', [EDGE]))
+    const answer = await bed.traffic.effect(request('restore', [EDGE]))
+    expect(answer).toMatchObject({ kind: 'unknown', ...(volatileOnReload ? { lateCall: true } : {}) })
+    expect('lateCall' in answer).toBe(volatileOnReload)
+  })
+
+  // Found by simulation: the load balancer knew the drain by its id, and did not do it again.
+  test('what was done and is undone by somebody else is done again under another id, and only that', async () => {
+    let fault: MemoryFault | undefined
+    const { traffic, edge } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
+    const drain = async (): Promise<void> => void (await traffic.effect(request('drain', [EDGE])))
+    const operations = (): number[] => {
+      const ids = edge.calls.flatMap(({ operationIds = [] }) => operationIds)
+      return ids.map((id) => ids.indexOf(id))
+    }
+    await drain()
+    await traffic.inspect('uid-0', [EDGE])
+    await drain()
+    expect(operations()).toEqual([0, 0])
+    edge.restart()
+    await traffic.inspect('uid-0', [EDGE])
+    fault = 'request-lost'
+    await drain()
+    await traffic.inspect('uid-0', [EDGE])
+    fault = undefined
+    await drain()
+    await traffic.inspect('uid-0', [EDGE])
+    await drain()
+    expect(operations()).toEqual([0, 0, 2, 2, 2])
+    edge.restart()
+    await traffic.inspect('uid-0', [EDGE])
+    await drain()
+    expect(operations().at(-1)).toBe(5)
   })
 
   test('another try that is applied needs no confirmation', async () => {

@@ -1,3 +1,5 @@
+import { and } from 'xstate'
+import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -18,10 +20,16 @@ export const rollingBack = podSetup.createStateConfig({
     },
     ...writing('recordRollback', 'patched', 'confirming'),
     // As in `patching`: a load balancer may have been reloaded since, which drains it again by itself.
-    confirming: inspecting(),
+    confirming: inspecting(inspectAllInput),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        // Found by simulation. One that is not ready fails the requests that it gets: then going back is what helps.
+        {
+          guard: and(['isReclaimed', 'isPodReady']),
+          target: '#pod.failed',
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'reclaimed' } },
+        },
         { guard: 'isOut', target: 'ready' },
         {
           guard: 'isExpired',

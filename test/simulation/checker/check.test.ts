@@ -1000,6 +1000,17 @@ describe('what nobody can know', () => {
     expect(found.includes('I1')).toBe(!isDrained)
   })
 
+  test.each([true, false])('an operator has put back what is patched, and that is ready: %s', (isReady) => {
+    const found = broken((story) => {
+      for (const step of ['drainIntent', 'drain', ...(isReady ? [] : (['notReady'] as const))] as const) story.step(0, step)
+      story.pass(60_000)
+      story.change(0, 'operator', { admin: 'ready', routable: true, emptyAt: null })
+      story.pass(60_000)
+      story.step(0, 'patch')
+    }, LAG)
+    expect(found.includes('I2')).toBe(isReady)
+  })
+
   test('the pod in its place has gone again, a moment ago or long since', () => {
     const settled = (agoMs: number, onItsWayMs = 0): Invariant[] =>
       broken((story) => {

@@ -14,7 +14,9 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
   if (!saysSo) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
-    if (state!.routable && !isExcused(world, target, leftAt))
+    // Whoever puts one back that answers nothing cannot be harmed by what mends it.
+    const isInVain = target.by === 'operator' && (!pod.ready || pod.readySince > leftAt)
+    if (state!.routable && !isInVain && !isExcused(world, target, leftAt))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
     // Requests that nobody counts are given the settle time, and no more.
     if (
