@@ -20,14 +20,17 @@ export function openRecord({
   epoch,
   gone,
   targets,
-}: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'gone' | 'targets'>): Journal | undefined {
+  keepsPatch = false,
+}: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'gone' | 'targets'> & Partial<Pick<PodContext, 'keepsPatch'>>):
+  | Journal
+  | undefined {
   const journal = openJournal(stored)
   if (journal) {
     const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
     const { rollback, ...rest } = journal
-    // Another request says anew where the pod is to go.
-    const isSame = journal.run === run
-    return { ...rest, run, epoch, ...(origin && { origin }), ...(isSame && rollback && { rollback }) }
+    // Another request says anew where the pod is to go; and what it was to go back to may not be had.
+    const goesBack = journal.run === run && !keepsPatch
+    return { ...rest, run, epoch, ...(origin && { origin }), ...(goesBack && rollback && { rollback }) }
   }
   // The journal went with the pod: the ledger says what may have been drained.
   if (gone && targets && targets.length > 0) return { run, epoch, attempt: 1, step: 'drain', baseline: [], targets }
@@ -63,6 +66,10 @@ export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'bef
   }
 }
 
+export function withoutRollback({ rollback: _, ...rest }: Journal): Journal {
+  return rest
+}
+
 /** An owner before this one has begun the rollback, and its write has landed late. */
 export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stored' | 'run' | 'record'>): boolean {
   const journal = openJournal(stored)
@@ -71,7 +78,7 @@ export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stor
 
 /** The record as it is stored, with the targets by the ids that this owner has found them under. */
 export function reopened(
-  context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'gone' | 'targets' | 'record'>,
+  context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'gone' | 'targets' | 'record' | 'keepsPatch'>,
 ): Journal | undefined {
   const stored = openRecord(context)
   return stored && context.record ? followed(stored, context.record.targets) : (stored ?? context.record)

@@ -27,6 +27,7 @@ import {
   reopened,
   restartTroubleOf,
   rollbackRecord,
+  withoutRollback,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
@@ -209,8 +210,12 @@ export const podSetup = setup({
       reason: '',
       deadline: undefined,
     })),
-    /** What the pod asks for is wanted from here on. */
-    keepPatch: assign(({ context: { pod, record } }) => ({ keepsPatch: true, wanted: patchedImages(pod, record) })),
+    /** What the pod asks for is wanted from here on, and not what it was to go back to where that is something else. */
+    keepPatch: assign(({ context: { pod, record } }) => ({
+      keepsPatch: true,
+      wanted: patchedImages(pod, record),
+      record: record && withoutRollback(record),
+    })),
 
     takeAnswer: assign(({ context, event }) => {
       const { kind, message, seen, lateCall = context.lateCall } = outputOf(event)

@@ -25,7 +25,20 @@ function windowOf({ pods, member, expectsHeir = true, isUnserved = () => false }
   return windowPods({
     store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
-    members: [{ uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, wasFound: true, ...member }],
+    members: [
+      {
+        uid,
+        name,
+        address,
+        state: 'done',
+        result: undefined,
+        gone: false,
+        mustWait: false,
+        wasFound: true,
+        isMeant: false,
+        ...member,
+      },
+    ],
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
@@ -49,6 +62,13 @@ test('nothing is drained for a pod that is only being checked', () => {
   const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1')]
   expect(out(pods, '10.0.0.1', 'checking')).toEqual([])
   expect(out(pods, '10.0.0.1', 'draining')).toEqual(['web-1'])
+})
+
+test('one that is not to be drained after all keeps its place until its intent is closed', () => {
+  const pod = podAt('web-0', '10.0.0.1')
+  const standing = (isMeant: boolean): string =>
+    windowOf({ pods: [pod], member: { pod, state: 'closing', isMeant } })[0]!.standing
+  expect([standing(true), standing(false)]).toEqual(['active', 'idle'])
 })
 
 test('pods on the host’s network share an address, and each has a target of its own', () => {
