@@ -6,7 +6,7 @@ import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
-import { TARGET } from './testing/world.ts'
+import { TARGET, V1 } from './testing/world.ts'
 
 const [PROXY] = testPod({
   containers: [
@@ -240,6 +240,23 @@ test.each([
   expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
   await drive.stored()
   expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
+})
+
+// Found by simulation: it was on its way back to the images that it was not given, and went round without end.
+test('interrupted on its way back to images that were rewritten: it comes home on those that it was given', async () => {
+  const rollback = [{ container: 'app', image: V1 }]
+  const rewritten = { ...PODS.back, containers: PODS.back.containers.map((one) => ({ ...one, image: 'mirror/app' })) }
+  const drive = createDrive({ stored: recorded('patched', { rollback, generation: 3 }), pod: rewritten })
+  drive.send({ type: 'interrupt' })
+  expect(drive.state()).toBe('draining.reading')
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
+  expect((drive.input() as StoreInput).record).not.toHaveProperty('rollback')
+  await drive.stored(rewritten)
+  expect([drive.state(), drive.calling()]).toEqual(['restarting.confirming', 'inspect'])
+  expect(drive.actor.getSnapshot().context.wanted).toEqual([{ container: 'app', image: 'mirror/app' }])
 })
 
 test.each(['in', 'out'] as const)(
