@@ -68,6 +68,16 @@ describe('what is open', () => {
     expect(await read(api, named('StatefulSet', 'web'))).toMatchObject({ runs: [], leases: [] })
   })
 
+  test('a pod of its own that is not there any more is found by its record, beside one that is', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', { workloads: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod', name, uid: name })) })
+    api.put(`${CORE}/pods/web-0`, rawPod({ name: 'web-0' }))
+    expect(await read(api, named('Pod', 'web-1'))).toMatchObject({ asked: 'pod/web-1', runs: ['r1'] })
+    const both = { refs: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod' as const, name })) }
+    expect(await read(api, both)).toMatchObject({ runs: ['r1'] })
+    await expect(read(api, named('Pod', 'web-2'))).rejects.toMatchObject({ kind: 'not-found' })
+  })
+
   test('a workload that is not there is an error, unless there is a record of it', async () => {
     const api = createFakeApi()
     addRun(api, 'r1', { workloads: [API], finishedAt: '2026-01-03' })

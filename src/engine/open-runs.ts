@@ -33,15 +33,17 @@ export interface OpenRuns {
 }
 
 /**
- * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is no such pod, and
- * neither such a workload nor a record of it.
+ * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is neither such a pod or
+ * workload nor a record of it.
  */
 export async function readOpenRuns(
   client: KubeClient,
   { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
 ): Promise<OpenRuns> {
-  const refs =
-    'refs' in select ? await ownersOf(client, namespace, select.refs) : await selected(client, namespace, select.labelSelector)
+  const { refs, missing } =
+    'refs' in select
+      ? await ownersOf(client, namespace, select.refs)
+      : { refs: await selected(client, namespace, select.labelSelector), missing: [] }
   const isAsked = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
   const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
@@ -53,26 +55,36 @@ export async function readOpenRuns(
   const leases = (await Promise.all(names.map((name) => readLease(client, namespace, name)))).filter((one) => one !== undefined)
   const recorded = headers.flatMap(({ workloads }) => workloads)
   for (const { kind, name } of refs) {
-    // One that is gone may have left a run behind. Pods were looked up above.
+    // One that is gone may have left a run behind: found by simulation, a paused one could not be let go on.
     const hasRecord =
       leases.some((lease) => lease.name === leaseName({ kind, name })) ||
       recorded.some((one) => one.kind === kind && one.name === name)
-    if (!hasRecord && kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
+    if (hasRecord) continue
+    if (kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
+    else if (missing.includes(name)) throw notFound({ kind, name, namespace })
   }
   return { asked: refs.map(displayName).join(', '), refs, runs, leases }
 }
 
-async function ownersOf(client: KubeClient, namespace: string, refs: readonly Ref[]): Promise<Ref[]> {
+/** A pod that is not there stands for itself: whether it was there once, its record says. */
+async function ownersOf(
+  client: KubeClient,
+  namespace: string,
+  refs: readonly Ref[],
+): Promise<{ refs: Ref[]; missing: readonly string[] }> {
   const pods: PodView[] = []
+  const missing: string[] = []
   for (const { kind, name } of refs) {
     if (kind !== 'Pod') continue
-    pods.push(
-      await client.get(podsPath(namespace, name)).then(podView, (error: unknown) => {
-        throw isNotFound(error) ? notFound({ kind, name, namespace }) : error
-      }),
-    )
+    try {
+      pods.push(podView(await client.get(podsPath(namespace, name))))
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      missing.push(name)
+    }
   }
-  return unique([...refs.filter(({ kind }) => kind !== 'Pod'), ...(await above(client, pods))])
+  const isItself = ({ kind, name }: Ref): boolean => kind !== 'Pod' || missing.includes(name)
+  return { refs: unique([...refs.filter(isItself), ...(await above(client, pods))]), missing }
 }
 
 async function selected(client: KubeClient, namespace: string, labelSelector: string): Promise<Ref[]> {
