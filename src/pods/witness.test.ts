@@ -3,7 +3,15 @@ import { baselineOf, generationAfter } from './baseline.ts'
 import type { ContainerImage, PodView } from './glossary.ts'
 import type { RawContainer, RawPodOptions } from './testing/raw-pod.ts'
 import { testPod } from './testing/raw-pod.ts'
-import { acceptQuiet, beginRestart, observeRestart, restartProof, restartTrouble, sameContainers } from './witness.ts'
+import {
+  acceptQuiet,
+  beginRestart,
+  namesWanted,
+  observeRestart,
+  restartProof,
+  restartTrouble,
+  sameContainers,
+} from './witness.ts'
 
 /** One status as it is told: spec image, generation seen, container. */
 interface Seen extends NonNullable<RawContainer['status']> {
@@ -328,4 +336,15 @@ test('a back-off does not hide that the image cannot be had', () => {
   expect(restartTrouble(hidden, waiting('CrashLoopBackOff'))?.reason).toBe('container app ErrImagePull')
   const crashed = observeRestart(beginRestart(2, baseline, wanted), waiting('CrashLoopBackOff'))
   expect(restartTrouble(crashed, waiting('CrashLoopBackOff'))?.reason).toBe('container app CrashLoopBackOff')
+})
+
+// Found by simulation: back to another name of the same image, which the status of the container before gives as well.
+test.each([
+  { name: 'the new one', id: 'B', image: V2, names: true },
+  { name: 'the new one, by another name of its image', id: 'B', image: V1, names: false },
+  { name: 'the one that ran at the patch, whatever its name', id: 'A', image: V2, names: false },
+])('what a status says of $name', ({ id, image, names }) => {
+  const images = [{ container: 'app', image: V2 }]
+  const pod = podOf({ ...WITNESS, id, image })
+  expect(namesWanted(observeRestart(beginRestart(2, baselineOf(podOf(BEFORE), images), images), pod), pod)).toBe(names)
 })

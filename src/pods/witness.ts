@@ -124,11 +124,14 @@ export function acceptQuiet(restart: Restart, pod: PodView): Restart {
   }
 }
 
-/** Each container's status names the image that was patched in. */
+/**
+ * Each container's status names the image that was patched in. Of the one that ran at the patch that says little: found by
+ * simulation, it was of another name of the same image, and about to be replaced by a kubelet that had stopped.
+ */
 export function namesWanted({ containers }: Restart, pod: PodView): boolean {
-  return containers.every(({ name, image }) => {
+  return containers.every(({ name, image, former }) => {
     const view = pod.containers.find((one) => one.name === name)
-    return view !== undefined && runsImage(view, image)
+    return view !== undefined && view.containerId !== former && runsImage(view, image)
   })
 }
 
