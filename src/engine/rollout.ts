@@ -16,6 +16,7 @@ import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import { heirOf } from './heirs.ts'
 import { podResult } from './pod-result.ts'
+import { patientClock } from './patient-clock.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
@@ -113,7 +114,8 @@ interface Member {
 }
 
 export function createRollout(options: RolloutOptions): Rollout {
-  const { clock, settings, store, traffic, tell } = options
+  const { settings, store, traffic, tell } = options
+  const clock = patientClock(options.clock)
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()

@@ -439,7 +439,7 @@ describe('a read-back after a doubt', () => {
   })
 
   // Found by simulation: the load balancer knew the drain by its id, and did not do it again.
-  test('what was done and is undone by somebody else is done again under another id, and only that', async () => {
+  test('what is taken for done, and reads otherwise all the same, is done under another id, and only that', async () => {
     let fault: MemoryFault | undefined
     const { traffic, edge } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })
     const drain = async (): Promise<void> => void (await traffic.effect(request('drain', [EDGE])))
@@ -448,7 +448,9 @@ describe('a read-back after a doubt', () => {
       return ids.map((id) => ids.indexOf(id))
     }
     await drain()
+    edge.restart()
     await traffic.inspect('uid-0', [EDGE])
+    fault = 'false-success'
     await drain()
     expect(operations()).toEqual([0, 0])
     edge.restart()
@@ -458,13 +460,7 @@ describe('a read-back after a doubt', () => {
     await traffic.inspect('uid-0', [EDGE])
     fault = undefined
     await drain()
-    await traffic.inspect('uid-0', [EDGE])
-    await drain()
-    expect(operations()).toEqual([0, 0, 2, 2, 2])
-    edge.restart()
-    await traffic.inspect('uid-0', [EDGE])
-    await drain()
-    expect(operations().at(-1)).toBe(5)
+    expect(operations()).toEqual([0, 0, 2, 2])
   })
 
   test('another try that is applied needs no confirmation', async () => {

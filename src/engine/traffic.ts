@@ -83,10 +83,10 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   /** Effects that were begun, and by target which of them was its last. */
   let effects = 0
   const lastEffect = new Map<string, number>()
-  /** By target: the last operation that was done, and whether it is out since. */
-  const lastDone = new Map<string, { operation: string; state: 'in' | 'out' }>()
-  /** Operations that were done, and seen to be undone by somebody else. */
-  const undone = new Set<string>()
+  /** By target: the last operation that was answered as done, how often, and what the target is by that. */
+  const lastDone = new Map<string, { operation: string; times: number; state: 'in' | 'out' }>()
+  /** Operations that cannot do any more what they name. */
+  const spent = new Set<string>()
   let ended = false
 
   function adapterOf(name: string): Adapter {
@@ -202,14 +202,22 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     if ((lastEffect.get(keyOf(target)) ?? 0) > before) return
     lastAnswers.note(target, state)
     const last = lastDone.get(keyOf(target))
-    if (last && last.state !== state) undone.add(last.operation)
+    // Not at the first answer: it may have been a wrong one, and the call that it was given to may arrive once more.
+    if (last && last.state !== state && last.times > 1) spent.add(last.operation)
+  }
+
+  function noteDone(target: JournalTarget, operation: string, kind: 'drain' | 'restore'): void {
+    const key = keyOf(target)
+    const last = lastDone.get(key)
+    const times = last?.operation === operation ? last.times + 1 : 1
+    lastDone.set(key, { operation, times, state: kind === 'drain' ? 'out' : 'in' })
   }
 
   /** Found by simulation: what was drained came back, and its drain was refused as one that was done, again and again. */
   function operationOf(record: Journal, uid: string, kind: 'drain' | 'restore', { loadBalancer, target }: JournalTarget): string {
     for (let repair = 0; ; repair++) {
       const operation = operationId(record, uid, kind, `${loadBalancer}/${target}`, repair)
-      if (!undone.has(operation)) return operation
+      if (!spent.has(operation)) return operation
     }
   }
 
@@ -269,7 +277,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
       doubts.settle(uid, target)
-      lastDone.set(keyOf(target), { operation: doubt.operation, state: doubt.effect === 'drain' ? 'out' : 'in' })
+      noteDone(target, doubt.operation, doubt.effect)
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
     })
   }
@@ -352,9 +360,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
           doubts.settle(uid, target)
           if (result.outcome === 'applied') {
-            const state = kind === 'drain' ? 'out' : 'in'
-            lastAnswers.note(target, state)
-            lastDone.set(keyOf(target), { operation, state })
+            lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+            noteDone(target, operation, kind)
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)

@@ -5,7 +5,7 @@ import type { Journal } from '../pods/glossary.ts'
  * Two 64-bit FNV-1a halves: it only has to be stable and distinct, and pure folders import no node module.
  * @param effect the kind of effect
  * @param target `loadBalancer/target`
- * @param repair how often it was done and seen to be undone: where operations are known by their ids, it would be taken for done
+ * @param repair how often it was taken for done and was not: where operations are known by their ids, another is needed
  * @returns 32 hexadecimal digits
  */
 export function operationId(
