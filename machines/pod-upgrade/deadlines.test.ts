@@ -714,7 +714,28 @@ describe('where a failed pod is rolled back', () => {
     expect(drive.state()).toMatch(/^rollingBack/)
     expect(drive.calling()).not.toBe('store')
     await keepAnswering(drive, { inspect: OUT }, 500)
+    expect(drive.state()).toBe('rollingBack.settling')
+    await drive.pass(DELAYS.settle)
+    await drive.answer({ ...OUT, inFlight: 2 })
+    expect(drive.state()).toBe('rollingBack.waiting')
+    await drive.pass(DELAYS.poll)
+    await drive.answer(OUT)
     expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+  })
+
+  test.each([
+    {
+      name: 'requests are under way for too long',
+      reading: { ...OUT, inFlight: 2, detail: '2 in flight' },
+      reason: 'not empty in time',
+    },
+    { name: 'it stays in rotation', reading: IN, reason: 'the images could not be patched' },
+  ])('not rolled back where $name', async ({ reading, reason }) => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.hopeless }, rollsBack)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('rollingBack.confirming')
+    await keepAnswering(drive, { inspect: reading }, DEADLINES.drainDeadline + 1_000)
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'drain', reason: expect.stringContaining(reason) })
   })
 
   // Found by simulation.

@@ -4,14 +4,14 @@ import type { InspectInput } from './ports.ts'
 import { podSetup } from './setup.ts'
 import { BUG } from './writing.ts'
 
-/** Reads the pod's traffic in all load balancers; `judging` (given by the state that uses this) goes by what was read. */
-export function inspecting(input: (from: From) => InspectInput = inspectInput) {
+/** Reads the pod's traffic in all load balancers; `judging` (given by the state that uses this, under this name mostly) goes by what was read. */
+export function inspecting(input: (from: From) => InspectInput = inspectInput, judging = 'judging') {
   return podSetup.createStateConfig({
     invoke: {
       id: 'inspect',
       src: 'inspect',
       input,
-      onDone: { target: 'judging', actions: 'takeReading' },
+      onDone: { target: judging, actions: 'takeReading' },
       onError: BUG,
     },
   })

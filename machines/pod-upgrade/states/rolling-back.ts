@@ -4,6 +4,12 @@ import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
 
+const LATE = {
+  guard: 'isExpired',
+  target: '#pod.failed',
+  actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+} as const
+
 /**
  * It failed after the patch: one guarded PATCH, as the images patch was, to the images that it had before. From there it
  * goes the way of every patched pod: proven, ready, and put back as it was.
@@ -19,7 +25,8 @@ export const rollingBack = podSetup.createStateConfig({
       always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }],
     },
     ...writing('recordRollback', 'patched', 'confirming'),
-    // As in `patching`: a load balancer may have been reloaded since, which drains it again by itself.
+    // As in `patching`: a load balancer may have been reloaded since, which is drained again from outside. Found by simulation:
+    // requests were still under way on what was.
     confirming: inspecting(inspectAllInput),
     judging: {
       always: [
@@ -30,15 +37,31 @@ export const rollingBack = podSetup.createStateConfig({
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
-        { guard: 'isOut', target: 'ready' },
+        { guard: 'isEmpty', target: 'ready' },
+        { guard: and(['isOut', 'isExpired', 'mayProceed']), target: 'ready' },
         {
-          guard: 'isExpired',
+          guard: and(['isOut', 'isExpired']),
           target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },
         },
-        { target: 'pausing' },
+        LATE,
+        { guard: 'isOut', target: 'waiting' },
+        { target: 'returned' },
       ],
     },
+    waiting: { after: { poll: 'confirming' } },
+    // As in `emptying`: what is in flight before it has settled says nothing.
+    returned: { after: { retry: 'looking' } },
+    looking: inspecting(inspectAllInput, 'looked'),
+    looked: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        LATE,
+        { guard: 'isOut', target: 'settling' },
+        { target: 'returned' },
+      ],
+    },
+    settling: { after: { settle: 'confirming' } },
     deciding: {
       always: [
         {
