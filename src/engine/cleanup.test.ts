@@ -112,6 +112,33 @@ test('a finished run that an undo takes back, which was killed, stays: the same 
   ])
 })
 
+test('of two finished runs that have settled the same pod of one that is not finished, one stays', async () => {
+  const api = createFakeApi()
+  const entry = { uid: 'uid-0', pod: 'web-0', targets: [], state: 'open' as const }
+  for (const [run, ending] of [
+    ['r1', {}],
+    ['r2', { finishedAt: '2026-01-09' }],
+    ['r3', { finishedAt: '2026-01-09' }],
+  ] as const) {
+    const header = { run, workloads: [WEB], images: [], startedAt: `2026-01-0${run.slice(1)}`, chunks: 1, ...ending }
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    api.put(`${CONFIG_MAPS}/sluice-run-${run}`, {
+      metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } },
+      data,
+    })
+  }
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  for (const dryRun of [true, false]) {
+    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
+    expect(report.removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
+    expect(report.kept.map(({ reason }) => reason)).toEqual([
+      'run r1 is not finished: 0 pods may be open',
+      'run r3 is finished, and needed still: it has settled pods of run r1, which is not finished',
+    ])
+  }
+})
+
 test('a finished run of two workloads stays where one of them is named alone, and goes where both are', async () => {
   const api = createFakeApi()
   const both = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]

@@ -50,7 +50,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
 
   const all = readLedgers(parts)
-  const ledgers = all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  const ledgers = new Set(all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
   for (const found of all) {
     if (found.kind === 'unreadable') {
       const record = { kind: 'ConfigMap', name: chunkName(found.run, 0), reason: `it cannot be read: ${found.reason}` }
@@ -79,11 +80,12 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       })
       continue
     }
-    const need = neededBy(header, refs) ?? needFor(found.ledger, ledgers)
+    const need = neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
     if (need !== undefined) {
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue
     }
+    ledgers.delete(found.ledger)
     if (!dryRun) await deleteLedger(header, { client, namespace })
     for (const name of names)
       report.removed.push({ kind: 'ConfigMap', name, reason: `run ${header.run} finished at ${header.finishedAt}` })

@@ -93,6 +93,16 @@ describe('what is kept of finished runs', () => {
     expect(await removed(runs(60, 50, worked), [{ header, entries: new Map() }])).toEqual(['50'])
   })
 
+  test('and of those that have settled a pod of one that is not finished, the last that is left', async () => {
+    const once = entryOf('web-1', { state: 'closed' })
+    const both = [
+      { startedAt: '51', entry: once },
+      { startedAt: '50', entry: once },
+    ]
+    const open = ledgersOf({ startedAt: '40', entry: entryOf('web-1') }).ledgers.current.ledger
+    expect(await removed([...runs(60, 52, worked), ...both], [open])).toEqual(['51'])
+  })
+
   test('and what is among the newest ten of another workload, which an undo of that would miss', async () => {
     const api = [{ kind: 'StatefulSet', name: 'api', uid: 'a' }]
     const shared = { startedAt: '50', entry: worked, workloads: api }

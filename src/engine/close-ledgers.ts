@@ -92,11 +92,14 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   }
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
-  const all = [...allLedgers(ledgers), ...ledgers.elsewhere]
-  const removable = changedFirst
-    .slice(KEPT - 1)
-    .filter(({ ledger }) => needFor(ledger, all) === undefined && !isNewElsewhere(ledger, ledgers.current.ledger, all))
-  for (const { ledger } of removable) await deleteLedger(ledger.header, { client, namespace })
+  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
+  for (const { ledger } of changedFirst.slice(KEPT - 1)) {
+    const all = [...kept]
+    if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
+    kept.delete(ledger)
+    await deleteLedger(ledger.header, { client, namespace })
+  }
 }
 
 /**
