@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Ledger } from '../journal/ledger.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { putBackAfterAbort } from './former-templates.ts'
@@ -61,4 +61,41 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
   const { signal } = new AbortController()
   await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, tell() {} })
   expect(asked).toEqual([image('v1'), [...image('v3'), ...image('v2')]])
+})
+
+describe('a template that the newest run has found as one before it had set it, which is ended with it', () => {
+  const api = { kind: 'StatefulSet', name: 'api', uid: 'a' }
+  /** Of both: killed once it had written the templates. */
+  const first = ledger('r1', 'v1', 'v2')
+  first.header.workloads.push({ ...api, before: image('v1') })
+
+  async function abort(found: Partial<Ledger['header']>, uids: string[]) {
+    const asked: unknown[] = []
+    const workload = (uid: string): Partial<Workload> => ({
+      uid,
+      async putBack(former) {
+        asked.push([uid, former])
+        return { kind: 'done' }
+      },
+    })
+    const second = ledger('r2', 'v2', 'v2')
+    Object.assign(second.header, found)
+    const world = { workloads: uids.map((uid) => ({ workload: workload(uid) })) } as unknown as World
+    const { signal } = new AbortController()
+    const left = await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, tell() {} })
+    return { asked, left }
+  }
+  const notPart = 'the template of statefulset/api was left as it is: it is not part of this run any more'
+
+  test('goes back too, and one that is not part of the newest is named', async () => {
+    expect(await abort({ workloads: [WEB] }, ['w'])).toEqual({ asked: [['w', image('v1')]], left: [notPart] })
+  })
+
+  test('control: somebody has given it other images in between', async () => {
+    expect(await abort({ workloads: [WEB], images: image('v3') }, ['w'])).toEqual({ asked: [], left: [notPart] })
+  })
+
+  test('control: it was deleted and made again in between', async () => {
+    expect(await abort({ workloads: [{ ...WEB, uid: 'w2' }] }, ['w2'])).toEqual({ asked: [], left: [notPart] })
+  })
 })

@@ -29,14 +29,49 @@ export async function putBackAfterAbort(
   const { ledger, ended, world } = options
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const left: string[] = []
-  for (const recorded of changedBy(ledger)) {
+  for (const { by, recorded } of changedByAny([ledger, ...ended])) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     const message = found
-      ? await putBack(found, beforeAll(recorded, ended), { ...options, set })
+      ? await putBack(found, recorded, { ...options, ledger: by, set })
       : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
     if (message !== undefined) left.push(message)
   }
   return left
+}
+
+interface Changed {
+  /** The newest run that has changed the template. */
+  by: Ledger
+  recorded: LedgerWorkload
+}
+
+/**
+ * Of these runs, the newest first, that end together. Found by reading: a run of one of two workloads found the template as the
+ * run before, of both, had set it, and an abort of the two left it so.
+ */
+function changedByAny(runs: readonly Ledger[]): Changed[] {
+  const [newest, ...others] = runs
+  if (newest === undefined) return []
+  const own = changedBy(newest).map((recorded) => ({ by: newest, recorded: beforeAll(recorded, others) }))
+  const isItsOwn = ({ by, recorded }: Changed): boolean =>
+    own.some((one) => one.recorded.uid === recorded.uid) || (isOf(recorded, newest) && !isWhatWasSet(newest, by, recorded))
+  return [...own, ...changedByAny(others).filter((earlier) => !isItsOwn(earlier))]
+}
+
+/** Also where it was deleted and made again since. */
+function isOf({ kind, name }: LedgerWorkload, { header }: Ledger): boolean {
+  return header.workloads.some((one) => one.kind === kind && one.name === name)
+}
+
+/** A run that has changed nothing in a template has found its own images there: whose they were is told by that. */
+function isWhatWasSet({ header: { workloads, images } }: Ledger, by: Ledger, { uid, before }: LedgerWorkload): boolean {
+  const isSet = ({ container }: ContainerImage): boolean =>
+    images.some((one) => one.container === container && one.image === imageIn(by, container))
+  return workloads.some((one) => one.uid === uid) && before!.every(isSet)
+}
+
+function imageIn({ header }: Ledger, name: string): string | undefined {
+  return header.images.find(({ container }) => container === name)?.image
 }
 
 /**
@@ -63,8 +98,8 @@ export function mixedAfterAbort({
   ended,
   world: { workloads, store },
 }: Pick<FormerTemplates, 'ledger' | 'world'> & { ended: readonly Ledger[] }): MixedWorkload[] {
-  return changedBy(ledger).flatMap((recorded) => {
-    const former = formerTemplate(ledger, beforeAll(recorded, ended))
+  return changedByAny([ledger, ...ended]).flatMap(({ by, recorded }) => {
+    const former = formerTemplate(by, recorded)
     const workload = workloads.find((one) => one.workload.uid === recorded.uid)?.workload
     const pods = [...store.all()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
     const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length
