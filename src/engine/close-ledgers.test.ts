@@ -21,7 +21,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default' })
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told })
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -66,7 +66,7 @@ test('a run that is over is so from the moment that its last process tells of: i
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
   const left = { ledgers: new Set<never>(), overlooked: [] }
-  await closeLedgers({ ledgers, left, isComplete: true, client: notFound, namespace: 'default', told })
+  await closeLedgers({ ledgers, left, isComplete: true, client: notFound, namespace: 'default', told, assertOwned() {} })
   expect(endings).toEqual([{ finished: { at: 'then' }, told }])
 })
 
@@ -76,7 +76,7 @@ describe('what is kept of finished runs', () => {
     const paths: string[] = []
     const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
     const left = { ledgers: new Set<never>(), overlooked: [] }
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told })
+    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
     return paths.map((path) => path.split('-').at(-1)!)
   }
   /** The newest first. */

@@ -6,7 +6,7 @@ import type { PodResult } from './events.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
-import type { LedgerStore, Told } from './ledger-store.ts'
+import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
 import { needFor } from './needed-ledgers.ts'
@@ -77,18 +77,20 @@ interface CloseOptions {
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
   told: Told
+  assertOwned: AssertOwned
 }
 
 /** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, client, namespace, aborted, told } = options
+  const { ledgers, left, isComplete, client, namespace, aborted, told, assertOwned } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store)
     const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
-    if (isCurrent || finished) await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) })
+    if (isCurrent || finished)
+      await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) }, assertOwned)
   }
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))

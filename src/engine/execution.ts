@@ -130,6 +130,10 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     if (refusals.length > 0) throw new RunError('preflight', refusals.map(({ message }) => message).join('; '))
   }
 
+  async function assertConfirmed({ confirmAll }: Owners): Promise<void> {
+    if (!(await confirmAll())) throw new RunError('conflict', 'the Lease is not held any more')
+  }
+
   function onLost(reason: string): void {
     ending ??= { outcome: 'conflict', reason }
     rollout?.lose(reason)
@@ -160,7 +164,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
 
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
-    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell })
+    const assertOwned = (): Promise<void> => assertConfirmed(owners)
+    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned })
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
@@ -336,6 +341,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
         client,
         namespace,
         told,
+        assertOwned: () => assertConfirmed(owners),
         ...(aborted ? { aborted } : {}),
       })
     } catch (error) {

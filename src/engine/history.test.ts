@@ -32,6 +32,7 @@ async function opened(...before: (Pick<LedgerHeader, 'run' | 'startedAt'> & Part
     } as unknown as World,
     token: 'new',
     tell: () => {},
+    assertOwned: () => {},
   })
   const runs = (list: typeof finished): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header

@@ -4,7 +4,7 @@ import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journ
 import type { ContainerImage } from '../pods/glossary.ts'
 import { RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import type { LedgerStore } from './ledger-store.ts'
+import type { AssertOwned, LedgerStore } from './ledger-store.ts'
 import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from './pod-ports.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -38,10 +38,11 @@ interface OpenOptions {
   /** For the run id, where a new one is begun. */
   token: string
   tell(event: RunEventBody): void
+  assertOwned: AssertOwned
 }
 
 /** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
-export async function openRunLedger({ request, ports, world, token, tell }: OpenOptions): Promise<RunLedgers> {
+export async function openRunLedger({ request, ports, world, token, tell, assertOwned }: OpenOptions): Promise<RunLedgers> {
   const options = { client: ports.client, namespace: request.namespace }
   const stores: LedgerStore[] = []
   for (const found of await listLedgers(ports.client, request.namespace)) {
@@ -82,11 +83,13 @@ export async function openRunLedger({ request, ports, world, token, tell }: Open
     if (!request.abort) await same.amend(same.ledger.header.workloads.map((one) => withTemplate(one, world)))
     for (const entry of planned) {
       // The prior state of a pod that is open already is the one that was recorded then.
-      if (!same.ledger.entries.has(entry.uid)) await same.put(entry)
+      if (!same.ledger.entries.has(entry.uid)) await same.put(entry, assertOwned)
     }
     return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
   }
   const undoes = world.undoing()?.run
+  // Nobody would ever end what a process writes that has the workload no more.
+  await assertOwned()
   const current = await createLedger(
     {
       header: {

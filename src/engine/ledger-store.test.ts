@@ -292,6 +292,28 @@ describe('what stands there is not overwritten by what was sent before', () => {
     expect([header.finishedAt, entries.get('u1')?.state]).toEqual(['2026-01-01T00:01:00Z', 'closed'])
   })
 
+  // Found by reading: the guard kept the write off, and what was read then was written over.
+  it('nor one that was stopped right before it, and reads what stands there', async () => {
+    const { client, configMaps } = server()
+    await createLedger(ledger(1), { client, namespace: NAMESPACE })
+    const owner = async () => {
+      const [found] = await listLedgers(client, NAMESPACE)
+      if (found?.kind !== 'read') throw new Error('not read')
+      return resumeLedger(found, { client, namespace: NAMESPACE })
+    }
+    const [stopped, next] = [await owner(), await owner()]
+    await next.conclude({ finished: { at: '2026-01-01T00:01:00Z' } })
+    const lost = (): never => {
+      throw new Error('another has the Lease')
+    }
+    await expect(stopped.conclude({}, lost)).rejects.toThrow('another has the Lease')
+    expect((await stored(client)).header.finishedAt).toBe('2026-01-01T00:01:00Z')
+    // Nor is it made again, where it was removed since.
+    configMaps.clear()
+    await expect(stopped.put(entry('u0', 'closed'), lost)).rejects.toThrow('another has the Lease')
+    expect(configMaps.size).toBe(0)
+  })
+
   it('a write of its own whose answer was lost is written over', async () => {
     const { client, silence } = server()
     const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })

@@ -45,9 +45,9 @@ export interface LedgerStore {
   readonly ledger: Ledger
   /**
    * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
-   * `assertOwned` throws: it is asked before what somebody else has written meanwhile is written over.
+   * `assertOwned` throws: it is asked before what somebody else has written meanwhile, or removed, is written over.
    */
-  put(entry: LedgerEntry, assertOwned?: () => void): Promise<void>
+  put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
   /**
    * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, and with a
    * RunError where somebody else has written the header since it was read.
@@ -55,10 +55,16 @@ export interface LedgerStore {
   amend(workloads: LedgerWorkload[]): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run. Rejects with a KubeError.
+   * with `aborted` where an order has ended the run. Rejects as `put` does.
    */
-  conclude(ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told }): Promise<void>
+  conclude(
+    ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told },
+    assertOwned?: AssertOwned,
+  ): Promise<void>
 }
+
+/** Throws where this process has the Lease no more: after a stall another may have it. */
+export type AssertOwned = () => void | Promise<void>
 
 /** What a process tells of its part, for the report. */
 export interface Told {
@@ -129,7 +135,12 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
    * long come to its end, and opened the ledger anew.
    */
-  async function set(chunk: number, values: Record<string, string>, assertOwned = () => {}, tries = 0): Promise<void> {
+  async function set(
+    chunk: number,
+    values: Record<string, string>,
+    assertOwned: AssertOwned = () => {},
+    tries = 0,
+  ): Promise<void> {
     const at = path(namespace, chunkName(run, chunk))
     const known = standing()
     const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
@@ -142,10 +153,11 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
+        await assertOwned()
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
         await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
-        assertOwned()
+        await assertOwned()
         return set(chunk, values, assertOwned, tries + 1)
       } else throw error
     }
@@ -167,18 +179,23 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   }
 
   /** The report is not worth a run that stays open: where the API server refuses the whole, `least` is tried alone. */
-  async function setAtLeast(least: Record<string, string>, chunk: number, values: Record<string, string>): Promise<void> {
+  async function setAtLeast(
+    least: Record<string, string>,
+    chunk: number,
+    values: Record<string, string>,
+    assertOwned?: AssertOwned,
+  ): Promise<void> {
     try {
-      await set(chunk, values)
+      await set(chunk, values, assertOwned)
     } catch (error) {
       const isRefused = error instanceof KubeError && error.kind === 'definite'
       if (!isRefused || Object.keys(values).length === Object.keys(least).length) throw error
-      if (Object.keys(least).length > 0) await set(chunk, least)
+      if (Object.keys(least).length > 0) await set(chunk, least, assertOwned)
     }
   }
 
   /** The other way round: where a ConfigMap is full of what the report wants, that makes room for what runs need. */
-  async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: () => void): Promise<void> {
+  async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
@@ -219,7 +236,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       })
       ledger.header = header
     },
-    async conclude({ finished, told }) {
+    async conclude({ finished, told }, assertOwned) {
       // Before the ledger in memory is ahead of it.
       standing()
       const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
@@ -235,7 +252,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         const kept = fitting(own, { ...dataOf(chunk), ...header })
         for (const entry of kept) ledger.entries.set(entry.uid, entry)
         const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
-        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values)
+        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
       }
       // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
       ledger.header = ended

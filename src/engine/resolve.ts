@@ -120,7 +120,7 @@ async function record(
   }
   for (const { store, next } of entries) {
     assertHeld()
-    await store.put(next)
+    await store.put(next, assertHeld)
   }
   if (journal) {
     assertHeld()

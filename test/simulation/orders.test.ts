@@ -198,6 +198,26 @@ test('a process that was stopped before it wrote the template does not write it 
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
+test('one that was stopped before it began its run does not begin it when that is over: nobody would end it', async () => {
+  const stage = await openStage(plainScene())
+  const { world } = stage
+  const { arrive } = world
+  let isRehearsed = false
+  world.arrive = (request, by, leftAt) => {
+    isRehearsed ||= request.path.includes('dryRun')
+    return arrive(request, by, leftAt)
+  }
+  const stalled = stage.start(V2)
+  await stage.until(() => isRehearsed)
+  stalled.host.stop()
+  const upgrade = stage.start(V2)
+  await stage.until(() => upgrade.end !== undefined)
+  stalled.host.continue()
+  await stage.until(() => stalled.end !== undefined)
+  expect([upgrade.end?.outcome, stalled.end?.outcome]).toEqual(['done', 'conflict'])
+  expect((await headers(stage)).map(({ finishedAt }) => typeof finishedAt)).toEqual(['string'])
+})
+
 test('a pod was deleted in a bad release, and the one in its place runs the bad image: the way out that is told', async () => {
   const stage = await openStage(plainScene({ fixedAddresses: true }))
   const remove = (): Promise<unknown> => stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-0`))
