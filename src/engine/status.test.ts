@@ -7,11 +7,11 @@ import type { JournalStep } from '../pods/glossary.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
-import { NAMESPACE } from '../workloads/testing/manifests.ts'
+import { NAMESPACE, ownerOf, replicaSet } from '../workloads/testing/manifests.ts'
 import { createColors } from '../cli/output/color.ts'
 import { statusLines } from '../cli/output/status-view.ts'
 import { writeOrder } from './order.ts'
-import { STATEFUL_SETS } from '../workloads/resources.ts'
+import { REPLICA_SETS, STATEFUL_SETS } from '../workloads/resources.ts'
 import { readStatus } from './status.ts'
 import { findUnrecorded } from './unrecorded.ts'
 
@@ -109,6 +109,20 @@ test('a pod that is half done where no ledger tells of it, and a ledger that can
     data: { header: '{' },
   })
   expect(await unrecorded(api)).toEqual(['pod/web-0 is half done', 'the record of run r1 cannot be read'])
+})
+
+test('a pod of a Deployment that is half done where no ledger tells of it is the Deployment’s, and not its ReplicaSet’s', async () => {
+  const api = createFakeApi()
+  addPod(api, '10.0.0.1')
+  const made = replicaSet('web-6f9', ownerOf('apps/v1', 'Deployment', 'web'))
+  const { uid } = api.put(REPLICA_SETS.object(NAMESPACE, 'web-6f9'), made).metadata
+  const ownerReferences = [ownerOf('apps/v1', 'ReplicaSet', 'web-6f9', uid)]
+  api.edit(`${CORE}/pods/web-0`, (raw) => (raw.metadata.ownerReferences = ownerReferences))
+  const web = { kind: 'Deployment' as const, name: 'web' }
+  for (const refs of [[], [web]]) {
+    const { workloads } = await readStatus({ namespace: NAMESPACE, refs }, { client: api.client, clock: createVirtualClock() })
+    expect(workloads).toMatchObject([{ workload: web, pods: [{ name: 'web-0', state: 'drain' }] }])
+  }
 })
 
 test('an order is shown of the runs that it means, and of no other', async () => {

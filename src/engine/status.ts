@@ -18,6 +18,8 @@ import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
 import { imageWords } from '../pods/image-words.ts'
 import { assertExists } from '../workloads/assert-exists.ts'
+import { WorkloadError } from '../workloads/errors.ts'
+import { createOwnerLookup } from '../workloads/owner.ts'
 
 export interface StatusRequest {
   namespace: string
@@ -96,7 +98,8 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
     listLeases(client, namespace),
   ])
   const readable = ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  const workloads = refs.length > 0 ? refs : recordedWorkloads(readable, pods)
+  const above = await aboveUnrecorded(readable, pods, client)
+  const workloads = refs.length > 0 ? refs : recordedWorkloads(readable, above)
   const reports = workloads.map(({ kind, name }): StatusReport => {
     const own = readable
       .filter(({ header }) => header.workloads.some((one) => one.kind === kind && one.name === name))
@@ -113,7 +116,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
         ...orderedOf(header, lease),
       })),
-      pods: [...livePods(pods, own, { kind, name }), ...gonePods(pods, own, { kind, name, namespace })],
+      pods: [...livePods(pods, own, above, { kind, name }), ...gonePods(pods, own, { kind, name, namespace })],
     }
   })
   // A typo in a name must not read as "nothing is open".
@@ -149,27 +152,54 @@ async function listLeases(client: KubeClient, namespace: string): Promise<Map<st
   return new Map(items.map(leaseRecord).map((lease) => [lease.name, lease]))
 }
 
-/** Every workload that a run, or a journal, names; sorted. */
-function recordedWorkloads(ledgers: readonly Ledger[], pods: readonly PodView[]): StatusRequest['refs'] {
-  const found = new Map<string, StatusRequest['refs'][number]>()
-  const add = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { kind: kind as WorkloadKind, name })
-  for (const { header } of ledgers) for (const { kind, name } of header.workloads) add(kind, name)
+type Ref = StatusRequest['refs'][number]
+
+/**
+ * What stands above each pod with a journal that no ledger tells of, by uid. Found by reading: one of a Deployment was told of
+ * as its ReplicaSet's, which no command takes, and where the Deployment was asked for, nothing was open.
+ */
+async function aboveUnrecorded(
+  ledgers: readonly Ledger[],
+  pods: readonly PodView[],
+  client: KubeClient,
+): Promise<ReadonlyMap<string, Ref>> {
+  const ownershipOf = createOwnerLookup(client)
   const recorded = new Set(ledgers.flatMap(({ entries }) => [...entries.keys()]))
+  const above = new Map<string, Ref>()
   for (const pod of pods) {
     const { uid, owner, name } = pod
-    if (journalOf(pod).kind !== 'none' && !recorded.has(uid)) add(owner?.kind ?? 'Pod', owner?.name ?? name)
+    if (recorded.has(uid) || journalOf(pod).kind === 'none') continue
+    const found = await ownershipOf(pod).catch((error: unknown) => {
+      // Who may read the records need not have the right to look at ReplicaSets.
+      if (error instanceof WorkloadError && error.kind === 'forbidden') return undefined
+      throw error
+    })
+    const unknown = { kind: (owner?.kind ?? 'Pod') as WorkloadKind, name: owner?.name ?? name }
+    above.set(uid, found === undefined ? unknown : found.type === 'workload' ? found.ref : { kind: 'Pod', name })
   }
+  return above
+}
+
+/** Every workload that a run, or a journal, names; sorted. */
+function recordedWorkloads(ledgers: readonly Ledger[], above: ReadonlyMap<string, Ref>): Ref[] {
+  const found = new Map<string, Ref>()
+  const add = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { kind: kind as WorkloadKind, name })
+  for (const { header } of ledgers) for (const { kind, name } of header.workloads) add(kind, name)
+  for (const { kind, name } of above.values()) add(kind, name)
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref)
 }
 
 function livePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
-  { kind, name }: StatusRequest['refs'][number],
+  above: ReadonlyMap<string, Ref>,
+  { kind, name }: Ref,
 ): PodStatus[] {
+  const isAbove = (ref: Ref | undefined): boolean => ref?.kind === kind && ref.name === name
   const belongs = (pod: PodView): boolean =>
+    isAbove(above.get(pod.uid)) ||
     ledgers.some(({ header, entries }) => entries.has(pod.uid) && !isOfAnother(pod, header, { kind, name })) ||
-    (pod.owner === undefined ? kind === 'Pod' && pod.name === name : pod.owner.kind === kind && pod.owner.name === name)
+    isAbove(pod.owner === undefined ? { kind: 'Pod', name: pod.name } : (pod.owner as Ref))
   return pods
     .filter(belongs)
     .sort(byUpgradeOrder)
