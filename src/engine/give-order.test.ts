@@ -89,6 +89,13 @@ describe('lifting a pause', () => {
     expect(server.lease()!.metadata.annotations).toEqual({ team: 'web' })
   })
 
+  // The Lease of a workload that is in two open runs: one of them alone, the other with a second workload, of which it is said.
+  test('of one of the runs that it means leaves it to the others', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r2', 'r1'] }) })
+    expect(await liftPause(open('r1'), options)).toBe('ann')
+    expect(order()).toEqual({ ...paused, runs: ['r2'] })
+  })
+
   test.each([
     { name: 'nothing was ordered', annotations: {} },
     { name: 'another run was paused', annotations: { [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r0'] }) } },

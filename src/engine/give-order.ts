@@ -59,6 +59,9 @@ export async function liftPause({ runs, leases }: OpenRuns, options: OrderOption
       if (!given?.runs.some((id) => runs.some(({ run }) => run === id))) return undefined
       if (given.order === 'abort') throw beingAborted(given)
       by = given.by
+      // Of the others that it means nobody has said that they may go on.
+      const others = given.runs.filter((id) => !runs.some(({ run }) => run === id))
+      if (others.length > 0) return [{ op: 'replace', path: PATH, value: writeOrder({ ...given, runs: others }) }]
       return [{ op: 'remove', path: PATH }]
     })
   }
