@@ -36,6 +36,7 @@ function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial
 }
 
 const pod = (name: string, uid = `uid-${name}`) => testPod({ name, uid, owner: { kind: 'StatefulSet', name: 'web', uid: 'w' } })
+const containers = (tag: string) => testPod({ containers: [{ name: 'app', image: `app:${tag}` }] }).containers
 const first = ledger('r1', 1, [entry('web-0', 'v0')])
 const second = ledger('r2', 2, [entry('web-0', 'v1'), entry('web-1', 'v1')])
 
@@ -91,8 +92,16 @@ describe('which run', () => {
   })
 
   test('refused: a record of an older sluice, which cannot say what was before', () => {
-    const { before: _, ...old } = entry('web-0', 'v1')
+    const { before: _, ...old } = entry('web-0', 'v1', { state: 'open' })
     expect(() => undoing({}, [web], [ledger('r2', 2, [old])])).toThrow(/older sluice/)
+  })
+
+  test('control: of a pod that was gone, for which it has settled what was drained, it need not say that', () => {
+    const { before: _, ...settled } = entry('web-0', 'v1')
+    const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])])
+    const inItsPlace = (tag: string) => undo.imagesOf({ ...pod('web-0', 'made-anew'), containers: containers(tag) })
+    // From the new template, and one that the run had nothing to do with.
+    expect([undo.run, inItsPlace('v2'), inItsPlace('v0')]).toEqual(['r2', image('v1'), []])
   })
 })
 
@@ -103,6 +112,15 @@ describe('where to', () => {
     expect(undo.imagesOf(pod('web-0'))).toEqual(image('v1'))
     expect(undo.imagesOf(pod('web-1', 'made-anew'))).toEqual(image('v1'))
     expect(undo.imagesOf(pod('web-5'))).toEqual([])
+  })
+
+  // Found by reading: its template went back alone, and its pods stayed.
+  test('and so those of a workload that was deleted and made again, whose template goes back', () => {
+    const again = { ...web, uid: 'w2' }
+    const { templateOf, imagesOf } = undoing({}, [again], [second])
+    const made = (name: string) => testPod({ name, uid: 'made-anew', owner: { ...owner, uid: 'w2' } })
+    expect(templateOf(again)).toEqual(image('v1'))
+    expect([imagesOf(made('web-1')), imagesOf(made('web-5'))]).toEqual([image('v1'), []])
   })
 
   test('the template to what its pods had', () => {

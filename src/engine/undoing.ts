@@ -1,5 +1,6 @@
 import { formerTemplate } from '../journal/former-template.ts'
-import type { Ledger, LedgerEntry, ReadLedger } from '../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerWorkload, ReadLedger } from '../journal/ledger.ts'
+import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { isHeir } from '../pods/heir.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
@@ -47,15 +48,31 @@ export function undoing({ run }: UndoRequest, workloads: readonly Workload[], fo
   const ledger = run === undefined ? ours.find(isUpgrade) : ours.find(({ header }) => header.run === run)
   if (!ledger) throw refusal(missing(names, run, ours))
   const { entries } = ledger
-  if (isUpgrade(ledger) && [...entries.values()].some(({ before }) => before === undefined))
+  // What it has settled for pods that were gone, it has not changed: of those it need not say it.
+  if (isUpgrade(ledger) && [...entries.values()].some(({ before, state }) => before === undefined && state === 'open'))
     throw refusal(`run ${ledger.header.run} was recorded by an older sluice, which did not keep the images before it`)
 
-  const entryOf = (pod: PodView): LedgerEntry | undefined =>
-    entries.get(pod.uid) ?? [...entries.values()].find((entry) => isHeir(goneOf(entry), pod))
+  const entryOf = (pod: PodView): LedgerEntry | undefined => {
+    const own = entries.get(pod.uid)
+    if (own) return own
+    const before = [...entries.values()].filter((entry) => isHeir(goneOf(entry, workloads), pod))
+    return before.find((entry) => entry.before) ?? before[0]
+  }
+  const templateOf = (isIt: (recorded: LedgerWorkload) => boolean): ContainerImage[] => {
+    const recorded = ledger.header.workloads.find(isIt)
+    return recorded ? formerTemplate(ledger, recorded) : []
+  }
+  const imagesOf = (pod: PodView): ContainerImage[] => {
+    const entry = entryOf(pod)
+    if (!entry || entry.before) return entry?.before?.images ?? []
+    // In the place of one that was gone before the run: it goes back with the template that it was made from, if it was.
+    const { owner } = entry
+    return asksFor(pod, ledger.header.images) ? templateOf(({ kind, name }) => kind === owner?.kind && name === owner.name) : []
+  }
   return {
     run: ledger.header.run,
     images: ledger.header.images,
-    imagesOf: (pod) => entryOf(pod)?.before?.images ?? [],
+    imagesOf,
     labelOf(pod, template) {
       const before = entryOf(pod)?.before
       const isOther = before?.images.some(
@@ -63,16 +80,26 @@ export function undoing({ run }: UndoRequest, workloads: readonly Workload[], fo
       )
       return isOther ? before?.revision : undefined
     },
-    templateOf(workload) {
-      const recorded = ledger.header.workloads.find((one) => isSame(one, workload))
-      return recorded ? formerTemplate(ledger, recorded) : []
-    },
+    templateOf: (workload) => templateOf((one) => isSame(one, workload)),
   }
 }
 
-/** The pod of an entry, as far as it can be told by what has come in its place. */
-function goneOf({ uid, pod: name, address, node, owner }: LedgerEntry): Parameters<typeof isHeir>[0] {
-  return { uid, name, ...(address && { ip: address }), ...(node && { node }), ...(owner && { owner }) }
+/**
+ * The pod of an entry, as far as it can be told by what has come in its place. Of the workload of that name now, whose template
+ * goes back too: it may have been deleted and made again since.
+ */
+function goneOf(
+  { uid, pod: name, address, node, owner }: LedgerEntry,
+  workloads: readonly Workload[],
+): Parameters<typeof isHeir>[0] {
+  const now = workloads.find(({ ref }) => ref.kind === owner?.kind && ref.name === owner.name)
+  return {
+    uid,
+    name,
+    ...(address && { ip: address }),
+    ...(node && { node }),
+    ...(owner && { owner: { ...owner, uid: now?.uid ?? owner.uid } }),
+  }
 }
 
 /** It changed something, or was about to, and was no undo itself. */

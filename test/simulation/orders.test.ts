@@ -361,3 +361,18 @@ test('an abort gives back a template that was changed by the process that went o
   await stage.until(() => aborting.end !== undefined)
   expect([aborting.end?.outcome, templateImage(stage)]).toEqual(['aborted', imageOf('v1')])
 })
+
+// Found by reading: it was taken for the record of an older sluice, which did not say what there was before.
+test('a run that has settled what the one before had drained for a pod that is gone can be undone', async () => {
+  const stage = await openStage(plainScene({ workload: 'DaemonSet', hostNetwork: true }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('emptying')(first))
+  first.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, stage.world.pods()[0]!.metadata.name, { force: true })
+  await stage.pass(10_000)
+  const second = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+  await stage.until(() => second.end !== undefined)
+  const undo = stage.start({ undo: {} })
+  await stage.until(() => undo.end !== undefined)
+  expect([second.end, undo.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+})
