@@ -21,7 +21,7 @@ export function heirsIn({ workloadOf }: Pick<World, 'workloadOf'>): (gone: PodVi
 }
 
 /** Its ReplicaSet may be gone with it, where the Deployment keeps few: then by the name, which is the Deployment's and a hash. */
-function isNamedAfter(deployment: string, { owner }: PodView): boolean {
+export function isNamedAfter(deployment: string, { owner }: Pick<PodView, 'owner'>): boolean {
   return owner?.kind === 'ReplicaSet' && owner.name.replace(/-[^-]+$/, '') === deployment
 }
 

@@ -154,6 +154,26 @@ test('of a run of two workloads each has its own pods, those that are gone among
   expect(reports.map(({ pods }) => pods.map(({ name }) => name))).toEqual([['web-0'], ['api-0']])
 })
 
+test('and so has a Deployment, whose pods are those of its ReplicaSets', async () => {
+  const api = createFakeApi()
+  const workloads = [WEB, { kind: 'Deployment', name: 'api', uid: 'a' }]
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'api-6f9', uid: 'r' }
+  addRun(api, 'r1', { workloads }, [
+    {
+      uid: 'uid-0',
+      pod: 'web-0',
+      owner: { ...owner, kind: 'StatefulSet', name: 'web', uid: 'w' },
+      targets: [TARGET],
+      state: 'open',
+    },
+    { uid: 'uid-api', pod: 'api-6f9-x', owner, targets: [TARGET], state: 'abandoned' },
+  ])
+  addPod(api, '10.0.0.1')
+  const request = { namespace: NAMESPACE, refs: [WEB, { kind: 'Deployment' as const, name: 'api' }] }
+  const { workloads: reports } = await readStatus(request, { client: api.client, clock: createVirtualClock() })
+  expect(reports.map(({ pods }) => pods.map(({ name }) => name))).toEqual([['web-0'], ['api-6f9-x']])
+})
+
 test('a run whose ledger is there in part is not kept quiet about: what it has left open is not known', async () => {
   const api = createFakeApi()
   addRun(api, 'r1')

@@ -12,6 +12,7 @@ import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
+import { isNamedAfter } from './heirs.ts'
 import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
 import { readOrder } from './order.ts'
@@ -246,14 +247,14 @@ function lastAccount(
   return last?.epoch === epoch ? last : undefined
 }
 
-/** A run may be of several workloads. Whose a pod of a Deployment is, its owner, a ReplicaSet, does not say. */
-function isOfAnother(
-  pod: Pick<PodView, 'name' | 'owner'>,
-  { workloads }: LedgerHeader,
-  ref: StatusRequest['refs'][number],
-): boolean {
-  const { kind, name } = pod.owner ?? { kind: 'Pod', name: pod.name }
-  return (kind !== ref.kind || name !== ref.name) && workloads.some((one) => one.kind === kind && one.name === name)
+/** A run may be of several workloads. */
+function isOfAnother(pod: Pick<PodView, 'name' | 'owner'>, { workloads }: LedgerHeader, ref: Ref): boolean {
+  const isIts = ({ kind, name }: { kind: string; name: string }): boolean => {
+    // Also one that a ReplicaSet without a Deployment has made.
+    if (kind === 'Pod') return name === pod.name
+    return (kind === pod.owner?.kind && name === pod.owner.name) || (kind === 'Deployment' && isNamedAfter(name, pod))
+  }
+  return !isIts(ref) && workloads.some(isIts)
 }
 
 /** A run has left it to a person: its entries mean another address than it has. */
