@@ -9,6 +9,7 @@ import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
 import { STATEFUL_SETS } from '../workloads/resources.ts'
 import { cleanUp } from './cleanup.ts'
+import { entryOf } from './testing/ledgers.ts'
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluice-statefulset-web`
@@ -53,18 +54,20 @@ describe('a run that is not finished, of which a person has settled all', () => 
   interface Left {
     isThere?: boolean
     state?: 'closed' | 'open'
+    /** It is in no load balancer. */
+    isUnbalanced?: boolean
     /** What its pod has, which the workload was deleted without. */
     journal?: Journal | 'none'
   }
 
-  async function cleanedRun({ isThere = false, state = 'closed', journal }: Left) {
+  async function cleanedRun({ isThere = false, state = 'closed', isUnbalanced = false, journal }: Left) {
     const api = createFakeApi()
     if (journal !== undefined) {
       const annotations = journal === 'none' ? {} : { [JOURNAL_KEY]: writeJournal(journal) }
       api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
     }
     const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
-    const entry = { uid: 'uid-0', pod: 'web-0', targets: [], state }
+    const entry = entryOf('web-0', { uid: 'uid-0', state, ...(isUnbalanced ? { targets: [] } : {}) })
     const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
     const name = 'sluice-run-r1'
     api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
@@ -81,6 +84,12 @@ describe('a run that is not finished, of which a person has settled all', () => 
   test('stays where the workload is there, or something may be open', async () => {
     expect(await cleanedRun({ isThere: true })).toEqual([])
     expect(await cleanedRun({ state: 'open' })).toEqual([])
+  })
+
+  test('goes where a pod that is gone with it had nothing to drain: a word on it is refused, since nothing is open', async () => {
+    expect(await cleanedRun({ state: 'open', isUnbalanced: true })).toHaveLength(1)
+    const left: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'patched', baseline: [], targets: [] }
+    expect(await cleanedRun({ state: 'open', isUnbalanced: true, journal: left })).toEqual([])
   })
 
   test('goes where the pods that its workload was deleted without are home, and stays where one is half done', async () => {

@@ -132,11 +132,14 @@ async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespac
   return true
 }
 
-/** Without the pods that are there, and have nothing open by their own journals: their workload was deleted without them. */
+/**
+ * Without the pods that are there, and have nothing open by their own journals: their workload was deleted without them. And
+ * without those that are gone, and for which nothing was to be drained: no command settles them, as there is nothing to settle.
+ */
 async function withoutHome(entries: readonly LedgerEntry[], client: KubeClient, namespace: string): Promise<LedgerEntry[]> {
   const isHome = async (entry: LedgerEntry): Promise<boolean> => {
     const alive = await findAlive(client, namespace, entry)
-    return alive !== undefined && !mayBeOpen(journalOf(alive))
+    return alive === undefined ? entry.targets.every(({ untouched }) => untouched) : !mayBeOpen(journalOf(alive))
   }
   const home = await Promise.all(entries.map(isHome))
   return entries.filter((_, index) => !home[index])
