@@ -148,6 +148,31 @@ test('of two finished runs that have settled the same pod of one that is not fin
   }
 })
 
+test('a run that is not finished, of a workload that is gone, stays while it has settled pods of another that is not', async () => {
+  const api = createFakeApi()
+  const put = (run: string, workloads: (typeof WEB)[], state: 'open' | 'closed'): void => {
+    const entry = entryOf('web-0', { state })
+    const header = { run, workloads, images: [], startedAt: `2026-01-0${run.slice(1)}`, chunks: 1 }
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    api.put(`${CONFIG_MAPS}/sluice-run-${run}`, {
+      metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } },
+      data,
+    })
+  }
+  put('r1', [WEB, { ...WEB, name: 'api', uid: 'a' }], 'open')
+  put('r2', [WEB], 'closed')
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'api'), { metadata: { name: 'api', namespace: NAMESPACE }, spec: {} })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
+    [],
+    [
+      'run r1 is not finished: 0 pods may be open',
+      'run r2 is not finished, and needed still: it has settled pods of run r1, which is not finished',
+    ],
+  ])
+})
+
 test('a finished run of two workloads stays where one of them is named alone, and goes where both are', async () => {
   const api = createFakeApi()
   const both = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]

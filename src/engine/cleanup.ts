@@ -66,7 +66,9 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
       const unsettled = openEntries(found.ledger, ledgers)
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
-      if (open === 0 && isGone && !(await someoneRuns(client, namespace))) {
+      const need = needFor(found.ledger, [...ledgers])
+      if (open === 0 && isGone && need === undefined && !(await someoneRuns(client, namespace))) {
+        ledgers.delete(found.ledger)
         if (!dryRun) await deleteLedger(header, { client, namespace })
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
         for (const name of names)
@@ -76,7 +78,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
-        reason: `run ${header.run} is not finished: ${open} pods may be open`,
+        reason: `run ${header.run} is not finished${open === 0 && need ? `, and needed still: ${need}` : `: ${open} pods may be open`}`,
       })
       continue
     }
