@@ -740,17 +740,15 @@ describe('where a failed pod is rolled back', () => {
 
   // Found by simulation.
   test.each([
-    { pod: PODS.witness, isReady: true },
-    { pod: { ...PODS.witness, ready: false }, isReady: false },
-  ])('an operator has put back what he had out; the pod is ready: $isReady', async ({ pod, isReady }) => {
-    const drive = createDrive({ stored: recorded('patched'), pod: { ...pod, ready: isReady } }, rollsBack)
+    { isReady: true, value: 'failed', reason: 'inner/web-0' },
+    { isReady: false, value: { rollingBack: 'writing' }, reason: 'no proof of the restart' },
+  ])('an operator has put back what he had out; the pod is ready: $isReady', async ({ isReady, value, reason }) => {
+    const drive = createDrive({ stored: recorded('patched'), pod: { ...PODS.witness, ready: isReady } }, rollsBack)
     await drive.answer(OUT)
     await drive.pass(DEADLINES.restartDeadline)
     expect(drive.input()).toMatchObject({ all: true })
     await drive.answer({ ...OUT, reclaimed: 'inner/web-0 ready' })
-    if (isReady)
-      expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', reason: expect.stringContaining('inner/web-0') })
-    else expect(drive.state()).toBe('rollingBack.writing')
+    expect(end(drive)).toMatchObject({ value, reason: expect.stringContaining(reason) })
   })
 
   test('the ready deadline is the reason', async () => {

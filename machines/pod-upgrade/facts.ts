@@ -66,7 +66,8 @@ export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'bef
   }
 }
 
-export function withoutRollback({ rollback: _, ...rest }: Journal): Journal {
+export function withoutRollback(record: Journal): Journal {
+  const { rollback: _, ...rest } = record
   return rest
 }
 
