@@ -90,6 +90,8 @@ export interface Scene {
   incidents: Incident[]
   /** A release that has failed, or is done, is taken back in place of the next one. */
   takesBack: boolean
+  /** Where a person is asked, one looks at the load balancers, and says what is so. */
+  resolves: boolean
   /** From here on nothing goes wrong any more. */
   calmAtMs: number
 }
@@ -130,6 +132,7 @@ export function plainScene(change: Partial<Scene> = {}): Scene {
     longestCallMs: BOUNDED_CALL_MS,
     incidents: [],
     takesBack: false,
+    resolves: false,
     calmAtMs: 0,
     ...change,
   }
@@ -193,6 +196,7 @@ export function sceneOf(seed: number): Scene {
       (a, b) => a.atMs - b.atMs,
     ),
     takesBack: wishes.chance(0.15),
+    resolves: wishes.chance(0.5),
     calmAtMs,
   }
 }

@@ -19,6 +19,7 @@ import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { startProcess } from './sluice-process.ts'
 import type { Person } from './person.ts'
 import { createPerson } from './person.ts'
+import { resolveAll } from './resolve-command.ts'
 import { createSupervisor, selectionIn } from './supervisor.ts'
 import { createWire } from './wire.ts'
 import { createWorld } from './world.ts'
@@ -155,12 +156,29 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       return createPerson({ host, client, request: { namespace: NAMESPACE, select: selectionIn(scene) } })
     }
 
+    function resolve(pods: ProcessEnd['pods'], onEnd: () => void): void {
+      const stream = random.fork(`process ${hosts.length}`)
+      const host = createHost({ name: `sluice-${hosts.length}`, scheduler, originMs: 0, wallOffsetMs: 0 })
+      hosts.push(host)
+      tell({ type: 'process', process: host.name, what: 'started', wanted: {} })
+      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
+      const client = createKubeClient({ transport, clock: host.clock, random: stream.fork('client') })
+      const ports = { client, clock: host.clock, random: stream.fork('engine'), identity: host.name }
+      host.deliver(() => {
+        void resolveAll(pods, world, ports).then((said) => {
+          tell({ type: 'process', process: host.name, what: 'exited', outcome: `resolved: ${said.join('; ')}`, pods: [] })
+          onEnd()
+        })
+      })
+    }
+
     const supervisor = createSupervisor({
       scene,
       scheduler,
       random: random.fork('supervisor'),
       start,
       person: createCommander(),
+      resolve,
       hit,
       tell,
     })

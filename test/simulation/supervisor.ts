@@ -58,6 +58,8 @@ export interface SupervisorOptions {
   random: SeededRandom
   start(command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
   person: Person
+  /** Somebody looks at the load balancers, and says of these pods what is so. */
+  resolve(pods: ProcessEnd['pods'], onEnd: () => void): void
   hit(fault: string, detail: string): void
   tell(happening: Happening): void
 }
@@ -68,7 +70,7 @@ export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select
   return { refs: names.map((name) => ({ kind, name })) }
 }
 
-export function createSupervisor({ scene, scheduler, random, start, person, hit, tell }: SupervisorOptions): Supervisor {
+export function createSupervisor({ scene, scheduler, random, start, person, resolve, hit, tell }: SupervisorOptions): Supervisor {
   const running = new Set<SluiceProcess>()
   const ends: string[] = []
   let tag: string = scene.image
@@ -82,6 +84,7 @@ export function createSupervisor({ scene, scheduler, random, start, person, hit,
   let patience = 1
   let upgrades = 0
   let isPausing = false
+  let isResolving = false
   let pending: ReturnType<Scheduler['after']> | undefined
 
   function request(): RunRequest {
@@ -144,7 +147,15 @@ export function createSupervisor({ scene, scheduler, random, start, person, hit,
     // The image was a bad one: the release is mended, and released anew.
     if (GONE_WRONG.has(outcome)) tag = 'v3'
     patience = isSame ? Math.min(patience * MORE_PATIENCE, MOST_PATIENCE) : 1
-    launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
+    const goOn = (): void => launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
+    const inDoubt = pods.filter((pod) => pod.outcome === 'needsOperator')
+    if (!scene.resolves || inDoubt.length === 0) return goOn()
+    hit('resolve', '')
+    isResolving = true
+    resolve(inDoubt, () => {
+      isResolving = false
+      goOn()
+    })
   }
 
   function befall(what: (process: SluiceProcess) => void): boolean {
@@ -171,7 +182,7 @@ export function createSupervisor({ scene, scheduler, random, start, person, hit,
   }
 
   function isDone(): boolean {
-    return done && running.size === 0 && pending === undefined
+    return done && running.size === 0 && pending === undefined && !isResolving
   }
 
   function resume(): void {

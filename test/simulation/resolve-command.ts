@@ -1,0 +1,51 @@
+import { RunError } from '../../src/engine/errors.ts'
+import type { PodResult } from '../../src/engine/events.ts'
+import type { ResolvePorts } from '../../src/engine/resolve.ts'
+import { resolvePod } from '../../src/engine/resolve.ts'
+import { KubeError } from '../../src/kube/errors.ts'
+import { NAMESPACE } from './manifests.ts'
+import type { World } from './world.ts'
+
+/** What somebody types who is asked about these pods: of each that is there, and of each load balancer, what is so. */
+export async function resolveAll(
+  pods: readonly PodResult[],
+  world: World,
+  ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>,
+): Promise<string[]> {
+  const said: string[] = []
+  for (const { uid, pod, targets = [] } of pods) {
+    if (!world.pods().some(({ metadata }) => metadata.uid === uid)) continue
+    for (const traffic of ['out', 'in'] as const) {
+      const isSo = (one: { loadBalancer: string; target: string }): boolean => trafficOf(one, world) === traffic
+      const loadBalancers = [...new Set(targets.filter(isSo).map(({ loadBalancer }) => loadBalancer))]
+      if (loadBalancers.length > 0) said.push(await say({ pod, traffic, loadBalancers }, ports))
+    }
+  }
+  return said
+}
+
+interface Saying {
+  pod: string
+  traffic: 'in' | 'out'
+  loadBalancers: string[]
+}
+
+async function say(saying: Saying, ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>): Promise<string> {
+  const { pod, traffic, loadBalancers } = saying
+  const request = { namespace: NAMESPACE, ...saying }
+  const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
+  const what = `${pod} is ${traffic} at ${loadBalancers.join(', ')}`
+  try {
+    await resolvePod(request, { ...ports, ...told })
+    return what
+  } catch (error) {
+    if (!(error instanceof RunError) && !(error instanceof KubeError)) throw error
+    return `${what}, which is refused: ${error.message}`
+  }
+}
+
+/** An entry is known by its name there, and by the address that it had. */
+function trafficOf({ loadBalancer, target }: { loadBalancer: string; target: string }, { balancers }: World): 'in' | 'out' {
+  const state = balancers.get(loadBalancer)?.state(target.split('@')[0]!)
+  return state?.admin === 'ready' ? 'in' : 'out'
+}
