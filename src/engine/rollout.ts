@@ -24,7 +24,7 @@ import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
-import { isOpen, openJournal } from '../pods/open-journal.ts'
+import { isOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
@@ -354,10 +354,9 @@ export function createRollout(options: RolloutOptions): Rollout {
     const { uid, name, actor, result } = member
     const snapshot = actor.getSnapshot()
     const state = isBeforeDrain(snapshot) || isAdmitting(snapshot) ? 'checking' : member.state
-    const { pod, gone, address, record, stored } = contextOf(member)
+    const { pod, gone, address, record } = contextOf(member)
     const wasFound = (record?.targets.length ?? 0) > 0
-    const isMeant = openJournal(stored)?.step === 'drain'
-    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined, wasFound, isMeant }
+    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined, wasFound }
   }
 
   /**

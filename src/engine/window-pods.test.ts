@@ -35,7 +35,6 @@ function windowOf({ pods, member, expectsHeir = true, isUnserved = () => false }
         gone: false,
         mustWait: false,
         wasFound: true,
-        isMeant: false,
         ...member,
       },
     ],
@@ -62,13 +61,6 @@ test('nothing is drained for a pod that is only being checked', () => {
   const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1')]
   expect(out(pods, '10.0.0.1', 'checking')).toEqual([])
   expect(out(pods, '10.0.0.1', 'draining')).toEqual(['web-1'])
-})
-
-test('one that is not to be drained after all keeps its place until its intent is closed', () => {
-  const pod = podAt('web-0', '10.0.0.1')
-  const standing = (isMeant: boolean): string =>
-    windowOf({ pods: [pod], member: { pod, state: 'closing', isMeant } })[0]!.standing
-  expect([standing(true), standing(false)]).toEqual(['active', 'idle'])
 })
 
 test('pods on the host’s network share an address, and each has a target of its own', () => {

@@ -20,8 +20,6 @@ export interface WindowMember {
   mustWait: boolean
   /** It was found in the load balancers, when its turn came. */
   wasFound: boolean
-  /** Its drain intent stands on it, whatever has become of it since. */
-  isMeant: boolean
 }
 
 export interface WindowPodsOptions {
@@ -52,12 +50,8 @@ export function windowPods({
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
   const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
-  // Found by simulation: the place of one that is not to be drained after all was another's before its intent was closed.
-  const isClosing = ({ state, isMeant }: WindowMember): boolean => state === 'closing' && isMeant
-  const isActive = (member: WindowMember): boolean => {
-    const { state, result } = member
-    return state !== null && (!IDLE.has(state) || isClosing(member)) && (result === undefined || result.out)
-  }
+  const isActive = ({ state, result }: WindowMember): boolean =>
+    state !== null && !IDLE.has(state) && (result === undefined || result.out)
   // Found by simulation: a pod moved, and another has come to the address that is still drained for it. For one that is only
   // being checked nothing is drained: else its place would be lost as soon as it has it, and found again as soon as it is lost.
   const drained = new Map(

@@ -149,7 +149,8 @@ test.each<Case>([
       { spec: V2, observed: 1 },
       { ...NEW, observed: 2 },
     ],
-    proof: [no, 'image'],
+    // Seed 67108085: what is started first may still be of the spec before, and its image the same by another name.
+    proof: [no, no],
     with: { before: { spec: V1, observed: 0 } },
   },
   {

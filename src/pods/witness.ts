@@ -15,7 +15,7 @@ import type { BaselineContainer, ContainerImage, ContainerView, PodView } from '
  *
  * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
  * container already, which nothing will replace. Then a weaker proof has to do:
- * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones
+ * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones, which are known
  * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch; a longer one where
  *   its status does not name the wanted image, which says nothing against it: of several names of one image the runtime
  *   gives any. Never the
@@ -31,7 +31,8 @@ export interface ContainerRestart {
   image: string
   /** The container ID in the first status seen that has seen the patch; undefined where there was none. */
   witness: string | undefined
-  formerImageIds: string[]
+  /** Undefined where the container had none yet: then nobody knows what was about to be started. */
+  formerImageIds: string[] | undefined
   /** The container at the patch, where the patch makes the kubelet replace it. */
   former: string | undefined
   current: string | undefined
@@ -69,11 +70,15 @@ export function beginRestart(
       name: container,
       image,
       witness: undefined,
-      formerImageIds: baseline.flatMap(({ imageId }) => (imageId ? [imageId] : [])),
+      formerImageIds: isUnstarted(before(container)) ? undefined : baseline.flatMap(({ imageId }) => imageId ?? []),
       former: changed.length > 0 ? before(container)?.containerId : undefined,
       current: undefined,
     })),
   }
+}
+
+function isUnstarted(before: BaselineContainer | undefined): boolean {
+  return before !== undefined && before.imageId === undefined
 }
 
 /** Takes in one more observation of the pod; they come in the order of its versions, and may leave some out. */
@@ -97,7 +102,8 @@ export function observeRestart(restart: Restart, pod: PodView): Restart {
 function proofOf(view: ContainerView | undefined, container: ContainerRestart, mayReplaceWitness: boolean): Proof | undefined {
   if (!view?.running || !view.containerId || view.image !== container.image) return undefined
   if (mayReplaceWitness && view.containerId !== container.witness) return 'witness'
-  const isNewImage = view.imageId !== undefined && !container.formerImageIds.includes(view.imageId)
+  // Found by simulation: it was patched before its first container had started, to another name of the same image.
+  const isNewImage = view.imageId !== undefined && container.formerImageIds?.includes(view.imageId) === false
   return isNewImage && runsImage(view, container.image) ? 'image' : undefined
 }
 

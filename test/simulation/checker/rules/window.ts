@@ -40,21 +40,22 @@ export function judgeStart(world: World, pod: Pod, at: number, by: string, repor
       (other) =>
         other.uid !== pod.uid &&
         other.namespace === world.scenario.namespace &&
-        isUnavailable(world, other, { at: decidedAt, by, plannedAt }),
+        isUnavailable(world, other, { at: decidedAt, plannedAt }),
     )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
 }
 
-/** In the world as a process can have observed it; what sluice itself does it must know at once. */
-function isUnavailable(world: World, pod: Pod, { at, by, plannedAt }: { at: number; by: string; plannedAt: number }): boolean {
+/**
+ * In the world as a process can have observed it; what sluice itself does it must know at once. One that is only meant to be
+ * drained is in rotation: whether it loses its place to another before it is, the drains themselves tell.
+ */
+function isUnavailable(world: World, pod: Pod, { at, plannedAt }: { at: number; plannedAt: number }): boolean {
   const { targets, scenario } = world
-  const { address, arrived, attempts, journal, ready, readySince, isDeleting } = pod
+  const { address, arrived, journal, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
   if (journal?.step === 'patched') return true
-  // What an earlier owner only meant to drain is in rotation, and asks for a place as others do.
-  if (journal?.step === 'drain' && attempts.get(journal.attempt) === by && !isGivenUp(world, pod)) return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of the pods that are where they are now by then.
   if (arrived.at > plannedAt) return false
