@@ -17,27 +17,20 @@ interface Given {
   /** As they are observed. */
   pods: readonly PodView[]
   member: Partial<WindowMember> & { pod: PodView }
+  others?: readonly (Partial<WindowMember> & { pod: PodView })[]
   expectsHeir?: boolean
 }
 
-function windowOf({ pods, member, expectsHeir = true, isUnserved = () => false }: Given): WindowPod[] {
+function memberOf(member: Given['member']): WindowMember {
   const { uid, name, ip: address } = member.pod
+  return { uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, wasFound: true, ...member }
+}
+
+function windowOf({ pods, member, others = [], expectsHeir = true, isUnserved = () => false }: Given): WindowPod[] {
   return windowPods({
     store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
-    members: [
-      {
-        uid,
-        name,
-        address,
-        state: 'done',
-        result: undefined,
-        gone: false,
-        mustWait: false,
-        wasFound: true,
-        ...member,
-      },
-    ],
+    members: [member, ...others].map(memberOf),
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
@@ -92,4 +85,13 @@ test('a ready pod that is not known to be in the load balancers counts as unserv
   // Control: nobody waits, or it counts as not ready in any case.
   expect(unserved([waiting, made], { pod: waiting, state: 'done' })).toEqual([])
   expect(unserved([waiting, { ...made, ready: false }], { pod: waiting, state: 'queued' })).toEqual([])
+})
+
+// Found by reading: its sandbox died after it was done, and it counted as one that serves.
+test('where a pod was found says nothing of where it is now', () => {
+  const moved = podAt('web-0', '10.0.0.9')
+  const waits = { pod: podAt('web-1', '10.0.0.1'), state: 'queued' as const }
+  const unserved = (address: string): boolean | undefined =>
+    windowOf({ pods: [moved], member: { pod: moved, address }, others: [waits], isUnserved: () => true })[0]?.unserved
+  expect([unserved('10.0.0.1'), unserved('10.0.0.9')]).toEqual([true, false])
 })

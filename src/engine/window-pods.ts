@@ -72,7 +72,7 @@ export function windowPods({
     pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
   for (const member of members) {
-    const { uid, name, state, result, mustWait, wasFound } = member
+    const { uid, name, state, result, mustWait, wasFound, address } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const observed = store.get(uid)?.pod
     const pod = observed ?? member.pod
@@ -91,8 +91,8 @@ export function windowPods({
       standing: mustWait ? 'idle' : place,
       ready: (pod.finished && !pod.deleting) || isServing(pod),
       operatorOut: isOut(pod),
-      // One that waits is looked for when its turn comes.
-      unserved: place === 'idle' && !wasFound && isMissing(pod),
+      // One that waits is looked for when its turn comes. What was found is not known of where it is now, if it has moved.
+      unserved: place === 'idle' && !(wasFound && pod.ip === address) && isMissing(pod),
     })
   }
   return pods
