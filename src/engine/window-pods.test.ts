@@ -87,6 +87,16 @@ test('a ready pod that is not known to be in the load balancers counts as unserv
   expect(unserved([waiting, { ...made, ready: false }], { pod: waiting, state: 'queued' })).toEqual([])
 })
 
+// Found by reading: a pod made anew on the old images, which waits for its turn, counted as one that serves.
+test('one that waits for its turn itself counts so too, unless it is known to be there', () => {
+  const waiting = podAt('web-0', '10.0.0.1')
+  const isUnserved = ({ name }: PodView): boolean => name === 'web-0'
+  const [one] = windowOf({ pods: [waiting], member: { pod: waiting, state: 'queued', wasFound: false }, isUnserved })
+  expect(one).toMatchObject({ standing: 'waiting', unserved: true })
+  const [known] = windowOf({ pods: [waiting], member: { pod: waiting, state: 'queued', wasFound: false } })
+  expect(known).toMatchObject({ standing: 'waiting', unserved: false })
+})
+
 // Found by reading: its sandbox died after it was done, and it counted as one that serves.
 test('where a pod was found says nothing of where it is now', () => {
   const moved = podAt('web-0', '10.0.0.9')

@@ -91,8 +91,8 @@ export function windowPods({
       standing: mustWait ? 'idle' : place,
       ready: (pod.finished && !pod.deleting) || isServing(pod),
       operatorOut: isOut(pod),
-      // One that waits is looked for when its turn comes. What was found is not known of where it is now, if it has moved.
-      unserved: place === 'idle' && !(wasFound && pod.ip === address) && isMissing(pod),
+      // What was found is not known of where it is now, if it has moved.
+      unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isMissing(pod),
     })
   }
   return pods

@@ -13,6 +13,7 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   checking: { standing: 'checking', ready: true, operatorOut: false, unserved: false },
   sick: { standing: 'idle', ready: false, operatorOut: false, unserved: false },
   unserved: { standing: 'idle', ready: true, operatorOut: false, unserved: true },
+  missing: { standing: 'waiting', ready: true, operatorOut: false, unserved: true },
 }
 
 /** Pods by their words; a pod's uid is its letter. */
@@ -29,6 +30,13 @@ test.each([
   { name: 'what is not ready counts, whoever made it so', pods: 'sick waiting', size: 1, start: '' },
   { name: 'a ready pod that no load balancer has counts', pods: 'unserved waiting', size: 1, start: '' },
   { name: 'and no more than once', pods: 'unserved waiting', size: 2, start: 'b' },
+  {
+    name: 'one that waits and that no load balancer has counts as well, and could not be drained',
+    pods: 'missing waiting',
+    size: 1,
+    start: '',
+  },
+  { name: 'it does not start in a larger window either', pods: 'missing waiting', size: 2, start: 'b' },
   { name: 'a pod that is done is no hindrance', pods: 'idle waiting', size: 1, start: 'b' },
   { name: 'a broken pod is mended within a window of 1', pods: 'waiting broken waiting', size: 1, start: 'b' },
   { name: 'what an operator has out goes before what serves', pods: 'waiting maintained', size: 1, start: 'b' },
@@ -59,6 +67,7 @@ test('says what it waits for', () => {
   expect(admit(podsOf('unserved unserved active active active maintained waiting'), 6).waitingFor).toBe(
     'the window of 6 is full: 3 being upgraded, 1 out by an operator, 2 not known to be in every load balancer',
   )
+  expect(admit(podsOf('missing idle'), 2).waitingFor).toBe('web-0 is not known to be in every load balancer')
   expect(admit(podsOf('waiting idle'), 1)).toEqual({ start: ['a'] })
 })
 
@@ -101,7 +110,7 @@ test('never holds back without a reason: with room, whoever waits starts', () =>
       const { start } = admit(list, places)
       const started = new Set(start)
       const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
-      const left = list.filter(({ uid, standing }) => standing === 'waiting' && !started.has(uid))
+      const left = list.filter(({ uid, standing, unserved }) => standing === 'waiting' && !unserved && !started.has(uid))
       expect(left.length === 0 || out.length >= places).toBe(true)
     }),
   )

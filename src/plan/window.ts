@@ -34,19 +34,24 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
  * run, not ready for whatever reason, out by an operator, or in no load balancer. A pod that an earlier run left out is
  * `active` from the start: it takes no new place. So a broken pod can be mended within a window of 1, and a
- * late node heartbeat, which makes every pod of the node not ready, starts none.
+ * late node heartbeat, which makes every pod of the node not ready, starts none. One that no load balancer has cannot be
+ * drained: it waits until they do.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []
   const unavailable = new Set(pods.filter((pod) => isUnavailable(pod)).map(({ uid }) => uid))
   const waiting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'checking')
   for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
+    if (pod.unserved) continue
     const others = unavailable.size - (unavailable.has(pod.uid) ? 1 : 0)
     if (others >= size) continue
     start.push(pod.uid)
     unavailable.add(pod.uid)
   }
-  if (start.length === waiting.length) return { start }
+  const starting = new Set(start)
+  const left = waiting.filter(({ uid }) => !starting.has(uid))
+  if (left.length === 0) return { start }
+  if (left.every(({ unserved }) => unserved)) return { start, waitingFor: describe(left, unavailable) }
   return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
 }
 
