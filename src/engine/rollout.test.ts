@@ -13,6 +13,7 @@ import type { Traffic } from './traffic.ts'
 
 const OUT = { state: 'out', inFlight: 0, detail: 'out' } as const
 const READY_FOR_MS = 2_000
+const READY_DEADLINE_MS = 60_000
 const STARTED = '2026-01-01T00:10:00Z'
 const BEFORE = '2026-01-01T00:05:00Z'
 const PROBE = { periodSeconds: 5, failureThreshold: 3 }
@@ -30,8 +31,8 @@ function podAt(containersReadySince: string, change: RawPodOptions = {}, version
   })
 }
 
-/** One pod, patched by this owner and restarted since; its load balancer has it out. */
-async function createBed(pod = podAt(BEFORE)) {
+/** One pod, patched by this owner and restarted since; its load balancer has it out, and forgets that every `reloadMs`. */
+async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
   const clock = createVirtualClock()
   const stored: Observation['stored'] = {
     kind: 'read',
@@ -48,6 +49,7 @@ async function createBed(pod = podAt(BEFORE)) {
   const seen: Observation = { pod, stored }
   const states: PodState[] = []
   const details: string[] = []
+  let drainedAt = clock.now()
   const input = (): PodUpgradeInput => ({
     ...seen,
     run: 'run-1',
@@ -66,7 +68,7 @@ async function createBed(pod = podAt(BEFORE)) {
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 600_000,
-      readyDeadlineMs: 60_000,
+      readyDeadlineMs: READY_DEADLINE_MS,
       restoreDeadlineMs: 60_000,
     },
     window: 1,
@@ -79,8 +81,22 @@ async function createBed(pod = podAt(BEFORE)) {
       stop: async () => {},
     },
     endpoints: { readiness: () => null, stop: async () => {} },
-    traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
-    ports: { ...missingPorts, inspect: async () => OUT, store: () => new Promise(() => {}) },
+    traffic: {
+      isVolatile: () => reloadMs < Infinity,
+      inspect: async () => (clock.now() - drainedAt < reloadMs ? OUT : { ...OUT, state: 'in' }),
+      hasOvertaken: () => false,
+      lateMs: () => 0,
+      settleMs: () => 0,
+    } as unknown as Traffic,
+    ports: {
+      ...missingPorts,
+      inspect: async () => OUT,
+      async effect() {
+        drainedAt = clock.now()
+        return { kind: 'applied' }
+      },
+      store: () => new Promise(() => {}),
+    },
     includes: () => true,
     inputFor: input,
     isHeir,
@@ -158,4 +174,14 @@ test.each([
   expect(states.at(-1)).toBe('restarting')
   await clock.advance(20)
   expect(states.at(-1)).toBe('warming')
+})
+
+// Found by reading: each reload began the time anew, and a pod that was never ready kept the run from its end.
+test('it does not get ready, and its load balancer is reloaded again and again: the ready deadline goes on', async () => {
+  const { clock, states } = await createBed(podAt(STARTED, { ready: false }), 25_000)
+  await clock.advance(READY_DEADLINE_MS - 10)
+  expect(states.filter((state) => state === 'warming').length).toBeGreaterThan(1)
+  expect(states.at(-1)).toBe('warming')
+  await clock.advance(20)
+  expect(states.at(-1)).toBe('failed')
 })

@@ -108,6 +108,8 @@ interface Member {
   actor: PodActor
   state: PodState | null
   since: number
+  /** Until when it has to be ready. */
+  readyBy: number | undefined
   detail: string
   phases: Partial<Record<PodState, number>>
   result: PodResult | undefined
@@ -143,6 +145,14 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** In the state that the pod is in. */
   const waitedMs = ({ context }: { context: PodContext }): number =>
     clock.now() - (members.get(context.uid)?.since ?? clock.now())
+  /** Goes on where it has to be drained again in between: reloads would else put it off for ever. */
+  const readyDeadline = ({ context }: { context: PodContext }): number => {
+    const member = members.get(context.uid)!
+    // For what comes in its place.
+    if (member.state === 'settling') return settings.readyDeadlineMs
+    member.readyBy ??= clock.now() + settings.readyDeadlineMs
+    return Math.max(0, member.readyBy - clock.now())
+  }
   const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
   const machine = podUpgradeMachine.provide({
@@ -162,7 +172,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
-      readyDeadline: settings.readyDeadlineMs,
+      readyDeadline,
       restoreDeadline: settings.restoreDeadlineMs,
       settleDeadline: settings.readyDeadlineMs + settings.restoreDeadlineMs,
     },
@@ -171,7 +181,17 @@ export function createRollout(options: RolloutOptions): Rollout {
   function add(input: PodUpgradeInput): void {
     const actor = createActor(machine, { input, clock })
     const { uid, name } = input.pod
-    const member: Member = { uid, name, actor, state: null, since: clock.now(), detail: '', phases: {}, result: undefined }
+    const member: Member = {
+      uid,
+      name,
+      actor,
+      state: null,
+      since: clock.now(),
+      readyBy: undefined,
+      detail: '',
+      phases: {},
+      result: undefined,
+    }
     members.set(uid, member)
     actor.subscribe({
       next: (snapshot) => onTransition(member, snapshot),
@@ -197,6 +217,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       const now = clock.now()
       if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
       member.since = now
+      if (!PROVING.has(state)) member.readyBy = undefined
       const reason = waitingFor(state, snapshot.context)
       tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
       member.state = state
@@ -488,6 +509,9 @@ function stateOf({ value }: Snapshot): PodState {
 
 /** Nothing is drained for it by this run. */
 const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
+
+/** Patched, and not ready yet to be put back. */
+const PROVING = new Set<PodState>(['restarting', 'warming'])
 
 /** It has a place in the window, and no effect: its intent is not known to be stored. */
 function isBeforeDrain(snapshot: Snapshot): boolean {
