@@ -44,6 +44,21 @@ describe('a pod that is there', () => {
     expect(decided?.next).toMatchObject({ run: 'r1', step: 'patched', attempt: 2, epoch: 9, targets: [{ said: 'out' }] })
   })
 
+  test('out is not taken for a part of what a restore was begun for', () => {
+    const inner = { ...target, loadBalancer: 'inner' }
+    const both = writeJournal({ ...journal, targets: [target, inner] })
+    const part = { ...OUT, loadBalancers: ['inner'] }
+    expect(() => decide(found(pod(both), entry({ targets: [target, inner] })), part, 9)).toThrow(
+      'say first which of edge it is in',
+    )
+    // Somebody has said that it is in edge.
+    const left = writeJournal({ ...journal, targets: [inner] })
+    expect(() => decide(found(pod(left), entry({ targets: [target, inner] })), part, 9)).toThrow(
+      'pod/web-0 is in rotation in edge, as was said before: put it back in inner by hand, and say --traffic in',
+    )
+    expect(decide(found(pod(left), entry({ targets: [inner] })), part, 9).journal?.next).toMatchObject({ step: 'patched' })
+  })
+
   test('a journal that cannot be read is made anew of the ledger', () => {
     const { journal: decided } = decide(found(pod('{'), entry()), OUT, 9)
     expect(decided?.next).toMatchObject({ run: 'r1', step: 'drain', targets: [{ ...target, said: 'out' }] })

@@ -438,6 +438,15 @@ describe('a read-back after a doubt', () => {
     expect('lateCall' in answer).toBe(volatileOnReload)
   })
 
+  // Found by simulation: it was drained a second time, where nobody could see what that does.
+  test('what a person says is out, of one that cannot be read, is not drained', async () => {
+    const { traffic, edge } = createBed({ edge: { capabilities: { inspect: 'none' } } })
+    expect(await traffic.effect(request('drain', [{ ...EDGE, said: 'out' }]))).toEqual({ kind: 'applied' })
+    expect(edge.calls).toEqual([])
+    expect(await traffic.effect(request('restore', [{ ...EDGE, said: 'out' }]))).toEqual({ kind: 'applied' })
+    expect(edge.calls.map(({ method }) => method)).toEqual(['restore'])
+  })
+
   // Found by simulation: the load balancer knew the drain by its id, and did not do it again.
   test('what is taken for done, and reads otherwise all the same, is done under another id, and only that', async () => {
     let fault: MemoryFault | undefined

@@ -325,7 +325,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
         // Called again for the sake of another target: nobody could see what a second call does here.
-        const isDone = lastAnswers.stateOf(target) === (kind === 'drain' ? 'out' : 'in')
+        const known = lastAnswers.stateOf(target) ?? target.said
+        const isDone = known === (kind === 'drain' ? 'out' : 'in')
         if (isDone && !isReadable(target)) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}

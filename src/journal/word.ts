@@ -14,7 +14,8 @@ export type WithWord = { ok: true; journal: Journal } | { ok: false; reason: str
  * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
  *   is left is to put the pod back: a pod that is in one of them is never patched.
  * - `out`: it is out of rotation. The run goes on from there without a read-back; where a restore was begun, as a new
- *   attempt, since a load balancer that remembers operations would take its second restore for the first.
+ *   attempt, since a load balancer that remembers operations would take its second restore for the first. Then of all that
+ *   are left.
  */
 export function withWord(journal: Journal, word: Word): WithWord {
   const isSaid = (target: JournalTarget): boolean => isMeant(target, word) && !target.untouched
@@ -31,6 +32,10 @@ export function withWord(journal: Journal, word: Word): WithWord {
   }
   const targets = journal.targets.map((target) => (isSaid(target) ? { ...target, said: 'out' as const } : target))
   if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
+  const unsaid = rest.filter(({ said }) => said === undefined).map(({ loadBalancer }) => loadBalancer)
+  // Found by simulation: they were put back by the attempt that ends with this, and were put back once more.
+  if (unsaid.length > 0)
+    return { ok: false, reason: `it was on its way back, which begins anew: say first which of ${unsaid.join(', ')} it is in` }
   const step = journal.generation === undefined ? 'drain' : 'patched'
   return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }
 }

@@ -3,7 +3,7 @@ import { WIRE_FAULTS } from '../simulation/faults.ts'
 import { mutationsTable } from '../simulation/mutations/page.ts'
 import { MUTATIONS } from '../simulation/mutations/mutations.ts'
 import { readRecorded } from '../simulation/mutations/recorded.ts'
-import { INCIDENTS } from '../simulation/scene.ts'
+import { INCIDENTS, WISHES } from '../simulation/scene.ts'
 import { page } from './pages.ts'
 
 const { text } = page('docs/simulation.md')
@@ -14,9 +14,10 @@ function namesUnder(heading: string): string[] {
   return [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name!)
 }
 
-test('docs/simulation.md explains every fault and every incident, and no other', () => {
+test('docs/simulation.md explains every fault, incident and wish, and no other', () => {
   expect(namesUnder('fault')).toEqual(WIRE_FAULTS)
   expect(namesUnder('incident')).toEqual(INCIDENTS)
+  expect(namesUnder('wish')).toEqual(WISHES)
 })
 
 test('its invariants are those of the checker', () => {

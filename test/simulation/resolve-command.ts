@@ -15,7 +15,8 @@ export async function resolveAll(
   const said: string[] = []
   for (const { uid, pod, targets = [] } of pods) {
     if (!world.pods().some(({ metadata }) => metadata.uid === uid)) continue
-    for (const traffic of ['out', 'in'] as const) {
+    // In this order: what is in is left alone by what begins anew for the others.
+    for (const traffic of ['in', 'out'] as const) {
       const isSo = (one: { loadBalancer: string; target: string }): boolean => trafficOf(one, world) === traffic
       const loadBalancers = [...new Set(targets.filter(isSo).map(({ loadBalancer }) => loadBalancer))]
       if (loadBalancers.length > 0) said.push(await say({ pod, traffic, loadBalancers }, ports))

@@ -36,6 +36,8 @@ export const INCIDENTS = [
 
 /** What somebody wants in the middle of a run, and by a command of his own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
+/** … and what follows from how a run ends. */
+export const WISHES = [...ORDERS, 'undo', 'resolve'] as const
 export type IncidentKind = (typeof INCIDENTS)[number] | (typeof ORDERS)[number]
 
 export interface Incident {

@@ -160,16 +160,18 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       const stream = random.fork(`process ${hosts.length}`)
       const host = createHost({ name: `sluice-${hosts.length}`, scheduler, originMs: 0, wallOffsetMs: 0 })
       hosts.push(host)
-      tell({ type: 'process', process: host.name, what: 'started', wanted: {} })
+      tell({ type: 'process', process: host.name, what: 'started', wanted: {}, isWord: true })
       const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
       const client = createKubeClient({ transport, clock: host.clock, random: stream.fork('client') })
       const ports = { client, clock: host.clock, random: stream.fork('engine'), identity: host.name }
       host.deliver(() => {
-        void resolveAll(pods, world, ports).then((said) => {
-          tell({ type: 'process', process: host.name, what: 'exited', outcome: `resolved: ${said.join('; ')}`, pods: [] })
-          onEnd()
-        })
+        void saying()
       })
+      async function saying(): Promise<void> {
+        const said = await resolveAll(pods, world, ports)
+        tell({ type: 'process', process: host.name, what: 'exited', outcome: `resolved: ${said.join('; ')}`, pods: [] })
+        onEnd()
+      }
     }
 
     const supervisor = createSupervisor({

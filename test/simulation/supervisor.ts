@@ -147,14 +147,14 @@ export function createSupervisor({ scene, scheduler, random, start, person, reso
     // The image was a bad one: the release is mended, and released anew.
     if (GONE_WRONG.has(outcome)) tag = 'v3'
     patience = isSame ? Math.min(patience * MORE_PATIENCE, MOST_PATIENCE) : 1
-    const goOn = (): void => launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
+    const again = (): void => launchAfter(random.between(200, outcome === 'conflict' ? 20_000 : 5_000) * patience)
     const inDoubt = pods.filter((pod) => pod.outcome === 'needsOperator')
-    if (!scene.resolves || inDoubt.length === 0) return goOn()
+    if (!scene.resolves || inDoubt.length === 0) return again()
     hit('resolve', '')
     isResolving = true
     resolve(inDoubt, () => {
       isResolving = false
-      goOn()
+      again()
     })
   }
 

@@ -997,6 +997,25 @@ describe('what nobody can know', () => {
     expect(found.includes('I2')).toBe(isReady)
   })
 
+  test.each([
+    { who: 'a person who has looked', isWord: true },
+    { who: 'a run', isWord: false },
+  ])('a restore that was begun begins anew as another attempt, by the word of $who', ({ isWord }) => {
+    const found = broken((story) => {
+      story.upgrade(0, { without: ['restore', 'close'] })
+      story.process('sluice-1')
+      if (isWord) story.tell({ type: 'process', process: 'word', what: 'started', isWord })
+      story.lease(3, `${isWord ? 'word' : 'sluice-1'}_a1b2c3`)
+      const mark = { attempt: 2, epoch: 3, gen: 2, lbs: [['edge', 'web-0@10.0.0.1:80', 'edge', {}, 2]] }
+      story.journal(0, 'patched', mark, isWord ? 'word' : 'sluice-1')
+      story.lease(4)
+      story.journal(0, 'restore', { attempt: 2, epoch: 4, gen: 2 })
+      story.effect(0, 'restore', { operation: 'again' })
+    })
+    expect(found.includes('I4')).toBe(!isWord)
+    expect(found.includes('I1')).toBe(!isWord)
+  })
+
   test('the pod in its place has gone again, a moment ago or long since', () => {
     const settled = (agoMs: number, onItsWayMs = 0): Invariant[] =>
       broken((story) => {

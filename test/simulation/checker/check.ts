@@ -46,7 +46,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (patched.length > 0) judgeImages(world, pod, entry.at, report)
     const { journal } = pod
     if (journal === undefined || journal.entry !== index) return
-    if (former) judgeJournal(pod, former, journal, report)
+    if (former) judgeJournal(world, pod, former, journal, report)
     // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'

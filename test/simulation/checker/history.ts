@@ -57,6 +57,8 @@ export type Happening =
       type: 'process'
       process: string
       what: 'started' | 'crashed' | 'paused' | 'continued' | 'exited'
+      /** With `started`: it only writes down what a person has seen of some pods. */
+      isWord?: true
       /** With `started`: container name → image that it was asked for. */
       wanted?: Record<string, string>
       outcome?: string

@@ -11,7 +11,8 @@ export interface JournalText {
   epoch: number
   attempt: number
   step: Step
-  targets: { balancer: string; target: string; untouched: boolean }[]
+  /** `said`: a person says that it is out. */
+  targets: { balancer: string; target: string; untouched: boolean; said: boolean }[]
 }
 
 interface Journaled {
@@ -46,13 +47,14 @@ function parse(text: string): JournalText | 'unreadable' {
       step,
       lbs = [],
     } = JSON.parse(text) as Record<string, unknown> & {
-      lbs?: [string, string, string, unknown, 0 | 1][]
+      lbs?: [string, string, string, unknown, 0 | 1 | 2][]
     }
     if (typeof run !== 'string' || typeof epoch !== 'number' || typeof attempt !== 'number') return 'unreadable'
-    const targets = lbs.map(([balancer, target, , , untouched]) => ({
+    const targets = lbs.map(([balancer, target, , , mark]) => ({
       balancer,
       target: entryName(target),
-      untouched: untouched === 1,
+      untouched: mark === 1,
+      said: mark === 2,
     }))
     return { run, epoch, attempt, step: step as Step, targets }
   } catch {

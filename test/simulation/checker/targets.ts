@@ -16,6 +16,8 @@ export interface Claim {
   untouched: boolean
   /** Somebody else had changed the record by then: what came before is not known from it. */
   isTampered: boolean
+  /** Written down for a person who has looked. */
+  isSaid: boolean
 }
 
 /** How far the drain and the restore of one attempt have come. */

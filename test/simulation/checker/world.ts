@@ -15,6 +15,8 @@ export interface Process {
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
   wanted: Record<string, string> | undefined
+  /** It writes down what a person has seen. */
+  isWord: boolean
 }
 
 export interface LeaseRecord {
@@ -99,9 +101,10 @@ export function createWorld(given: Scenario): World {
       return
     }
     const attempt = `${pod.uid} ${journal.attempt} ${pod.tampered}`
-    for (const { balancer, target, untouched } of journal.targets) {
+    for (const { balancer, target, untouched, said } of journal.targets) {
       const isTampered = pod.tampered > 0
-      const claim: Claim = { at, leftAt, entry, uid: pod.uid, attempt, step: journal.step, untouched, isTampered }
+      const isSaid = said && processes.get(by)!.isWord
+      const claim: Claim = { at, leftAt, entry, uid: pod.uid, attempt, step: journal.step, untouched, isTampered, isSaid }
       targets.claim(balancer, target, claim)
     }
   }
@@ -123,7 +126,8 @@ export function createWorld(given: Scenario): World {
         const step = entry.state === 'restore' ? 'restore' : 'closed'
         const attempt = last?.attempt ?? `${uid} 1 0`
         const isTampered = last?.isTampered ?? true
-        targets.claim(balancer, target, { at, leftAt: at, entry: index, uid, attempt, step, untouched, isTampered })
+        const claim = { at, leftAt: at, entry: index, uid, attempt, step, untouched, isTampered, isSaid: false } as const
+        targets.claim(balancer, target, claim)
       }
     }
     return found
@@ -157,7 +161,7 @@ export function createWorld(given: Scenario): World {
           world.calmAt = entry.at
           return NOTHING
         case 'process': {
-          const { process: name, what, wanted } = entry
+          const { process: name, what, wanted, isWord = false } = entry
           const known = processes.get(name)
           const process = known ?? {
             name,
@@ -166,6 +170,7 @@ export function createWorld(given: Scenario): World {
             sleeps: [],
             exit: undefined,
             wanted,
+            isWord,
           }
           processes.set(name, process)
           const last = process.sleeps.at(-1)

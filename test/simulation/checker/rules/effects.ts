@@ -119,7 +119,8 @@ function progressOf({ scenario }: World, target: Target, { attempt, isTampered }
     const isTouched = isTouchedSince(target, first.entry, seenAt)
     // A call that was beyond its promise has just changed it, for another attempt: this one's may find nothing left to do.
     const isOvertaken = target.late !== undefined && target.changedAt >= seenAt
-    found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken }
+    // It begins with what a person has found out.
+    found = { done: first.isSaid ? 1 : 0, isDisturbed: isTampered || isTouched || isOvertaken }
     target.progress.set(attempt, found)
   }
   return found

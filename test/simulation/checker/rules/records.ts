@@ -1,17 +1,25 @@
 import type { JournalText } from '../journal.ts'
 import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
-import type { LeaseRecord } from '../world.ts'
+import type { LeaseRecord, World } from '../world.ts'
 
 /** I4: a journal over another one of the same pod. */
-export function judgeJournal({ name }: Pod, before: NonNullable<Pod['journal']>, after: JournalText, report: Report): void {
+export function judgeJournal(
+  { processes }: World,
+  { name }: Pod,
+  before: NonNullable<Pod['journal']>,
+  after: JournalText & { by: string },
+  report: Report,
+): void {
   if (after.epoch < before.epoch)
     report('I4', `the epoch of ${name} goes from ${before.epoch} back to ${after.epoch}`, before.entry)
   if (after.attempt < before.attempt)
     report('I4', `the attempt of ${name} goes from ${before.attempt} back to ${after.attempt}`, before.entry)
   if (after.epoch === before.epoch && after.run !== before.run)
     report('I4', `the journal of ${name} goes from run ${before.run} to ${after.run} in the same epoch`, before.entry)
-  const isNext = after.attempt === before.attempt + 1 && before.step === 'closed'
+  // What was put back, as a person says, is out: that begins another, since this one's restore may be known as done.
+  const isSaid = before.step === 'restore' && processes.get(after.by)?.isWord === true
+  const isNext = after.attempt === before.attempt + 1 && (before.step === 'closed' || isSaid)
   if (after.attempt > before.attempt && !isNext)
     report('I4', `the attempt of ${name} goes from ${before.attempt} (${before.step}) to ${after.attempt}`, before.entry)
   if (after.attempt === before.attempt && before.step === 'closed' && after.step !== 'closed')

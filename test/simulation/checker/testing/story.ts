@@ -38,7 +38,7 @@ export interface Story {
   step(place: number, name: StepName): void
   /** All steps, but these; `before` comes before the step of that name. */
   upgrade(place: number, but?: { without?: readonly StepName[]; before?: Partial<Record<StepName, () => void>> }): void
-  journal(place: number, step: Step, over?: Record<string, unknown>): void
+  journal(place: number, step: Step, over?: Record<string, unknown>, by?: string): void
   effect(place: number, effect: 'drain' | 'restore', over?: Partial<EffectEntry>): void
   /** Somebody else changes the target. */
   change(place: number, by: 'operator' | 'reload', to: Partial<TargetState>): void
@@ -208,7 +208,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
         if (!without.includes(name)) story.step(place, name)
       }
     },
-    journal: (place, step, over) => pod(place, (raw) => write(raw, step, record(place, step, over))),
+    journal: (place, step, over, by) => pod(place, (raw) => write(raw, step, record(place, step, over)), by),
     effect(place, effect, over = {}) {
       const before = targets[place % pods]!
       const accepted = over.accepted ?? true
