@@ -119,9 +119,10 @@ function progressOf({ scenario }: World, target: Target, { attempt, isTampered }
     const isTouched = isTouchedSince(target, first.entry, seenAt)
     // A call that was beyond its promise has just changed it, for another attempt: this one's may find nothing left to do.
     const isOvertaken = target.late !== undefined && target.changedAt >= seenAt
-    // It begins with what a person has found out.
-    found = { done: first.isSaid ? 1 : 0, isDisturbed: isTampered || isTouched || isOvertaken }
+    found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken }
     target.progress.set(attempt, found)
   }
+  // Whether its drain has arrived, or another has it out: that it is, a person has found out.
+  if (found.done === 0 && target.claims.some((claim) => claim.attempt === attempt && claim.isSaid)) found.done = 1
   return found
 }
