@@ -1,27 +1,16 @@
-import type { LoadBalancer as ConfiguredBalancer } from '../../src/engine/request.ts'
-import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
-import { createKubeClient } from '../../src/kube/kube-client.ts'
-import { prepareAbortCommand } from './abort-command.ts'
-import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
 import { check } from './checker/check.ts'
 import type { Happening, HistoryEntry, Scenario } from './checker/history.ts'
+import { createCommands } from './commands.ts'
 import type { Guard } from './determinism.ts'
 import { createFaults } from './faults.ts'
-import { createHost, WALL_EPOCH } from './host.ts'
+import { WALL_EPOCH } from './host.ts'
 import type { Host } from './host.ts'
 import { scheduleIncidents } from './incidents.ts'
-import { imageOf, NAMESPACE, PORT } from './manifests.ts'
-import { createNetwork } from './network.ts'
+import { imageOf, NAMESPACE } from './manifests.ts'
 import { createRandom } from './random.ts'
 import type { IncidentKind, Scene } from './scene.ts'
 import { createScheduler } from './scheduler.ts'
-import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
-import { startProcess } from './sluice-process.ts'
-import type { Person } from './person.ts'
-import { createPerson } from './person.ts'
-import { resolveAll } from './resolve-command.ts'
 import { createSupervisor, selectionIn } from './supervisor.ts'
-import { createWire } from './wire.ts'
 import { createWorld } from './world.ts'
 
 /** A run that has not come to its end so long after all went well again never will. */
@@ -85,102 +74,32 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
     if (!(await scheduler.run({ ...limits, done: areReady }))) throw new Error('the pods of the scene did not become ready')
     world.balance()
 
-    const start = (command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess => {
-      const place = hosts.length
-      const stream = random.fork(`process ${place}`)
-      const kill = kills.find(({ process }) => process === place)
-      const host = createHost({
-        name: `sluice-${place}`,
-        scheduler,
-        originMs: stream.integer(0, 1_000_000),
-        wallOffsetMs: stream.integer(-2_000, 2_000),
-        ...(kill === undefined
-          ? {}
-          : {
-              onDelivery({ deliveries }) {
-                if (deliveries === kill.delivery) supervisor.crash(stream.between(100, 3_000))
-              },
-            }),
-      })
-      hosts.push(host)
-      tell({
-        type: 'process',
-        process: host.name,
-        what: 'started',
-        wanted: command === 'abort' ? {} : Object.fromEntries(request.images.map(({ container, image }) => [container, image])),
-      })
-      const loadBalancers = Array.from(world.balancers.values(), (balancer): ConfiguredBalancer => {
-        const wire = createWire({
-          scheduler,
-          random: stream.fork(balancer.name),
-          host,
-          faults,
-          balancer: balancer.name,
-          tell,
-        })
-        return {
-          name: balancer.name,
-          adapterName: 'simulated',
-          adapter: createSimulatedAdapter({ balancer, wire, process: host.name }),
-          port: PORT,
-        }
-      })
-      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
-      return startProcess({
-        host,
-        transport,
-        random: stream.fork('sluice'),
-        request,
-        ...(command === 'abort' ? { prepare: (ports: RunPorts) => prepareAbortCommand(request, ports) } : {}),
-        loadBalancers,
-        onEvent(event) {
-          if (options.withFaultDetails !== true) return
-          if (event.type === 'podState')
-            tell({ type: 'fault', fault: host.name, detail: `${event.pod} ${event.from} → ${event.to} ${event.reason}` })
-          if (event.type === 'warning')
-            tell({ type: 'fault', fault: host.name, detail: `warns: ${event.pod ?? ''} ${event.message}` })
-        },
-        onEnd,
-        onBug(error) {
-          violations.push({ invariant: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-          onEnd({ outcome: 'unreachable', reason: `a bug: ${String(error)}`, pods: [] })
-        },
-      })
-    }
-
-    const createCommander = (): Person => {
-      const stream = random.fork('person')
-      const host = createHost({ name: 'person', scheduler, originMs: 0, wallOffsetMs: 0 })
-      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
-      const client = createKubeClient({ transport, clock: host.clock, random: stream.fork('client') })
-      return createPerson({ host, client, request: { namespace: NAMESPACE, select: selectionIn(scene) } })
-    }
-
-    function resolve(pods: ProcessEnd['pods'], onEnd: () => void): void {
-      const stream = random.fork(`process ${hosts.length}`)
-      const host = createHost({ name: `sluice-${hosts.length}`, scheduler, originMs: 0, wallOffsetMs: 0 })
-      hosts.push(host)
-      tell({ type: 'process', process: host.name, what: 'started', wanted: {}, isWord: true })
-      const transport = createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
-      const client = createKubeClient({ transport, clock: host.clock, random: stream.fork('client') })
-      const ports = { client, clock: host.clock, random: stream.fork('engine'), identity: host.name }
-      host.deliver(() => {
-        void saying()
-      })
-      async function saying(): Promise<void> {
-        const said = await resolveAll(pods, world, ports)
-        tell({ type: 'process', process: host.name, what: 'exited', outcome: `resolved: ${said.join('; ')}`, pods: [] })
-        onEnd()
-      }
-    }
-
+    const commands = createCommands({
+      scheduler,
+      random,
+      world,
+      faults,
+      hosts,
+      ...(kills.length === 0
+        ? {}
+        : {
+            onDelivery(place, { deliveries }, stream) {
+              const kill = kills.find(({ process }) => process === place)
+              if (deliveries === kill?.delivery) supervisor.crash(stream.between(100, 3_000))
+            },
+          }),
+      select: selectionIn(scene),
+      tell,
+      withDetails: options.withFaultDetails === true,
+      onBug(error) {
+        violations.push({ invariant: 'bug', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+      },
+    })
     const supervisor = createSupervisor({
       scene,
       scheduler,
       random: random.fork('supervisor'),
-      start,
-      person: createCommander(),
-      resolve,
+      commands,
       hit,
       tell,
     })

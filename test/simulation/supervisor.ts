@@ -1,12 +1,12 @@
 import type { RunRequest } from '../../src/engine/request.ts'
 import type { Happening } from './checker/history.ts'
+import type { Commands } from './commands.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
 import type { Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
-import type { Person } from './person.ts'
 
 /** After so many ends once nothing goes wrong any more, the run is taken never to come to an end. */
 const MOST_TRIES_IN_CALM = 6
@@ -56,10 +56,7 @@ export interface SupervisorOptions {
   scene: Scene
   scheduler: Scheduler
   random: SeededRandom
-  start(command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
-  person: Person
-  /** Somebody looks at the load balancers, and says of these pods what is so. */
-  resolve(pods: ProcessEnd['pods'], onEnd: () => void): void
+  commands: Commands
   hit(fault: string, detail: string): void
   tell(happening: Happening): void
 }
@@ -70,7 +67,7 @@ export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select
   return { refs: names.map((name) => ({ kind, name })) }
 }
 
-export function createSupervisor({ scene, scheduler, random, start, person, resolve, hit, tell }: SupervisorOptions): Supervisor {
+export function createSupervisor({ scene, scheduler, random, commands, hit, tell }: SupervisorOptions): Supervisor {
   const running = new Set<SluiceProcess>()
   const ends: string[] = []
   let tag: string = scene.image
@@ -99,7 +96,7 @@ export function createSupervisor({ scene, scheduler, random, start, person, reso
   }
 
   function launch(command: 'upgrade' | 'abort' = 'upgrade'): SluiceProcess {
-    const process = start(command, request(), (end) => ended(process, end))
+    const process = commands.start(command, request(), (end) => ended(process, end))
     running.add(process)
     return process
   }
@@ -152,7 +149,7 @@ export function createSupervisor({ scene, scheduler, random, start, person, reso
     if (!scene.resolves || inDoubt.length === 0) return again()
     hit('resolve', '')
     isResolving = true
-    resolve(inDoubt, () => {
+    commands.resolve(inDoubt, () => {
       isResolving = false
       again()
     })
@@ -187,7 +184,7 @@ export function createSupervisor({ scene, scheduler, random, start, person, reso
 
   function resume(): void {
     if (isDone()) return
-    person.resume()
+    commands.person.resume()
     scheduler.after(RESUME_AGAIN_MS, resume)
   }
 
@@ -214,8 +211,8 @@ export function createSupervisor({ scene, scheduler, random, start, person, reso
     abort: () => befall(() => void launch('abort')),
     pauseFor: (ms) =>
       befall(() => {
-        person.pause()
-        scheduler.after(ms, person.resume)
+        commands.person.pause()
+        scheduler.after(ms, commands.person.resume)
         isPausing = true
       }),
     wantOthers() {

@@ -1,0 +1,128 @@
+import type { LoadBalancer as ConfiguredBalancer } from '../../src/engine/request.ts'
+import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
+import { createKubeClient } from '../../src/kube/kube-client.ts'
+import { prepareAbortCommand } from './abort-command.ts'
+import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
+import type { Happening } from './checker/history.ts'
+import type { Faults } from './faults.ts'
+import type { Host } from './host.ts'
+import { createHost } from './host.ts'
+import { NAMESPACE, PORT } from './manifests.ts'
+import { createNetwork } from './network.ts'
+import type { Person } from './person.ts'
+import { createPerson } from './person.ts'
+import type { SeededRandom } from './random.ts'
+import { resolveAll } from './resolve-command.ts'
+import type { Scheduler } from './scheduler.ts'
+import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
+import { startProcess } from './sluice-process.ts'
+import { createWire } from './wire.ts'
+import type { World } from './world.ts'
+
+/** What can be started in a scene, each on a host of its own. */
+export interface Commands {
+  /** `sluice upgrade`, or `sluice undo` by its request, or `sluice abort`. */
+  start(command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
+  /** `sluice resolve`, of each of these pods, by somebody who looks at the load balancers. */
+  resolve(pods: ProcessEnd['pods'], onEnd: () => void): void
+  person: Person
+}
+
+export interface CommandsOptions {
+  scheduler: Scheduler
+  random: SeededRandom
+  world: World
+  faults: Faults
+  /** Takes in each host, in the order of their starts. */
+  hosts: Host[]
+  /** Asked before each delivery to the process of this place, the first is 0. */
+  onDelivery?: ((place: number, host: Host, random: SeededRandom) => void) | undefined
+  select: RunRequest['select']
+  tell(happening: Happening): void
+  /** Tells more than a judge wants to know, for a person who reads it. */
+  withDetails: boolean
+  onBug(error: unknown): void
+}
+
+export function createCommands(options: CommandsOptions): Commands {
+  const { scheduler, random, world, faults, hosts, select, tell, onDelivery } = options
+
+  /** How a host reaches the API server. */
+  function connect(host: Host, stream: SeededRandom): ReturnType<typeof createNetwork> {
+    return createNetwork({ scheduler, random: stream.fork('network'), host, world, faults })
+  }
+
+  function balancersFor(host: Host, stream: SeededRandom): ConfiguredBalancer[] {
+    return Array.from(world.balancers.values(), (balancer) => {
+      const { name } = balancer
+      const wire = createWire({ scheduler, random: stream.fork(name), host, faults, balancer: name, tell })
+      const adapter = createSimulatedAdapter({ balancer, wire, process: host.name })
+      return { name, adapterName: 'simulated', adapter, port: PORT }
+    })
+  }
+
+  function createPersonHere(): Person {
+    const stream = random.fork('person')
+    const host = createHost({ name: 'person', scheduler, originMs: 0, wallOffsetMs: 0 })
+    const client = createKubeClient({ transport: connect(host, stream), clock: host.clock, random: stream.fork('client') })
+    return createPerson({ host, client, request: { namespace: NAMESPACE, select } })
+  }
+
+  return {
+    person: createPersonHere(),
+    start(command, request, onEnd) {
+      const place = hosts.length
+      const stream = random.fork(`process ${place}`)
+      const host = createHost({
+        name: `sluice-${place}`,
+        scheduler,
+        originMs: stream.integer(0, 1_000_000),
+        wallOffsetMs: stream.integer(-2_000, 2_000),
+        ...(onDelivery === undefined ? {} : { onDelivery: (one) => onDelivery(place, one, stream) }),
+      })
+      hosts.push(host)
+      const images = command === 'abort' ? [] : request.images
+      const wanted = Object.fromEntries(images.map(({ container, image }) => [container, image]))
+      tell({ type: 'process', process: host.name, what: 'started', wanted })
+      return startProcess({
+        host,
+        transport: connect(host, stream),
+        random: stream.fork('sluice'),
+        request,
+        ...(command === 'abort' ? { prepare: (ports: RunPorts) => prepareAbortCommand(request, ports) } : {}),
+        loadBalancers: balancersFor(host, stream),
+        onEvent(event) {
+          if (!options.withDetails) return
+          if (event.type === 'podState')
+            tell({ type: 'fault', fault: host.name, detail: `${event.pod} ${event.from} → ${event.to} ${event.reason}` })
+          if (event.type === 'warning')
+            tell({ type: 'fault', fault: host.name, detail: `warns: ${event.pod ?? ''} ${event.message}` })
+        },
+        onEnd,
+        onBug(error) {
+          options.onBug(error)
+          onEnd({ outcome: 'unreachable', reason: `a bug: ${String(error)}`, pods: [] })
+        },
+      })
+    },
+    resolve(pods, onEnd) {
+      const place = hosts.length
+      const stream = random.fork(`process ${place}`)
+      const host = createHost({ name: `sluice-${place}`, scheduler, originMs: 0, wallOffsetMs: 0 })
+      hosts.push(host)
+      tell({ type: 'process', process: host.name, what: 'started', wanted: {}, isWord: true })
+      const client = createKubeClient({ transport: connect(host, stream), clock: host.clock, random: stream.fork('client') })
+      async function run(): Promise<void> {
+        const said = await resolveAll(pods, world, {
+          client,
+          clock: host.clock,
+          random: stream.fork('engine'),
+          identity: host.name,
+        })
+        tell({ type: 'process', process: host.name, what: 'exited', outcome: `resolved: ${said.join('; ')}`, pods: [] })
+        onEnd()
+      }
+      host.deliver(() => void run())
+    },
+  }
+}
