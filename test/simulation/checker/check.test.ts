@@ -998,6 +998,29 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { name: 'and it is in when it is drained', isSaid: true, isDrained: false, then: 'drain', excused: true },
+    { name: 'and it is drained once more', isSaid: true, isDrained: true, then: 'drain', excused: false },
+    { name: 'and it is put back, though nothing has drained it', isSaid: true, isDrained: false, then: 'restore', excused: true },
+    { name: 'control: nobody says so', isSaid: false, isDrained: false, then: 'restore', excused: false },
+  ] as const)('a person says of one that cannot be read that it is out, $name', ({ isSaid, isDrained, then, excused }) => {
+    const found = broken(
+      (story) => {
+        story.step(0, 'drainIntent')
+        if (isDrained) story.step(0, 'drain')
+        story.tell({ type: 'process', process: 'word', what: 'started', isWord: true })
+        story.lease(2, 'word_a1b2c3')
+        const mark = { epoch: 2, lbs: [['edge', 'web-0@10.0.0.1:80', 'edge', {}, isSaid ? 2 : 0]] }
+        story.journal(0, 'drain', mark, 'word')
+        story.lease(3)
+        story.journal(0, then, { epoch: 3 })
+        story.effect(0, then)
+      },
+      { level: 'G0' },
+    )
+    expect(found.includes('I1')).toBe(!excused)
+  })
+
+  test.each([
     { who: 'a person who has looked', isWord: true },
     { who: 'a run', isWord: false },
   ])('a restore that was begun begins anew as another attempt, by the word of $who', ({ isWord }) => {

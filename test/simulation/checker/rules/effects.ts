@@ -17,7 +17,7 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const claim = claimAt(target, entry.leftAt, entry.effect)
   judgeIntent(world, entry, target, claim, report)
   if (claim === undefined) return
-  const progress = progressOf(world, target, claim)
+  const progress = progressOf(world, entry, target, claim)
   const isBeyond = isBeyondPromise(world, entry, target)
   if (isBeyond) {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
@@ -110,7 +110,7 @@ function note(entry: Effect, target: Target, progress: Progress): void {
   progress.isDisturbed = false
 }
 
-function progressOf({ scenario }: World, target: Target, { attempt, isTampered }: Claim): Progress {
+function progressOf({ scenario }: World, { effect }: Effect, target: Target, { attempt, isTampered }: Claim): Progress {
   let found = target.progress.get(attempt)
   if (found === undefined) {
     const first = target.claims.find((claim) => claim.attempt === attempt)!
@@ -122,7 +122,8 @@ function progressOf({ scenario }: World, target: Target, { attempt, isTampered }
     found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken }
     target.progress.set(attempt, found)
   }
-  // Whether its drain has arrived, or another has it out: that it is, a person has found out.
-  if (found.done === 0 && target.claims.some((claim) => claim.attempt === attempt && claim.isSaid)) found.done = 1
+  // Whether its drain has arrived, or another has it out: that it is, a person has found out. It may be in again since.
+  const isSaid = target.claims.some((claim) => claim.attempt === attempt && claim.isSaid)
+  if (found.done === 0 && isSaid && !(effect === 'drain' && target.state?.routable)) found.done = 1
   return found
 }
