@@ -21,7 +21,7 @@ it('names what to look at, how it was, and how to go on', () => {
 Look at the pod:
   kubectl -n shop describe pod web-1
 Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.
-Where no run can know it: look yourself, say what you have seen, and then run the same command again:
+Where no run can know it: look yourself, half a minute from now, since a call that nobody answered may still arrive; say what you have seen, and then run the same command again:
   sluice resolve pod/web-1 -n shop --traffic out   # it gets no requests: the run goes on from there
   sluice resolve pod/web-1 -n shop --traffic in    # it is in rotation as it was: nothing is left to do for it`,
   )

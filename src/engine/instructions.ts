@@ -32,7 +32,8 @@ function resolveInstructions({ pod: { name, namespace }, gone }: Stranded): stri
   const command = `  sluice resolve pod/${name} -n ${namespace} --traffic`
   if (gone) return ['Or, once each entry is as it should be, whether put back, removed or left out for good:', `${command} in`]
   return [
-    'Where no run can know it: look yourself, say what you have seen, and then run the same command again:',
+    // Found by simulation: who looked at once said truly that it was out, and then a restore arrived that nobody had answered.
+    'Where no run can know it: look yourself, half a minute from now, since a call that nobody answered may still arrive; say what you have seen, and then run the same command again:',
     `${command} out   # it gets no requests: the run goes on from there`,
     `${command} in    # it is in rotation as it was: nothing is left to do for it`,
   ]

@@ -3,8 +3,11 @@ import type { PodResult } from '../../src/engine/events.ts'
 import type { ResolvePorts } from '../../src/engine/resolve.ts'
 import { resolvePod } from '../../src/engine/resolve.ts'
 import { KubeError } from '../../src/kube/errors.ts'
+import { pause } from '../../src/kube/pause.ts'
 import { NAMESPACE } from './manifests.ts'
 import type { World } from './world.ts'
+
+const LOOK_AFTER_MS = 30_000
 
 /** What somebody types who is asked about these pods: of each that is there, and of each load balancer, what is so. */
 export async function resolveAll(
@@ -13,6 +16,8 @@ export async function resolveAll(
   ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>,
 ): Promise<string[]> {
   const said: string[] = []
+  // As they are told to: what nobody has answered may still arrive.
+  await pause(ports.clock, LOOK_AFTER_MS)
   for (const { uid, pod, targets = [] } of pods) {
     if (!world.pods().some(({ metadata }) => metadata.uid === uid)) continue
     // In this order: what is in is left alone by what begins anew for the others.
