@@ -998,11 +998,17 @@ describe('what nobody can know', () => {
   })
 
   test.each([
-    { name: 'and it is in when it is drained', isSaid: true, isDrained: false, then: 'drain', excused: true },
-    { name: 'and it is drained once more', isSaid: true, isDrained: true, then: 'drain', excused: false },
-    { name: 'and it is put back, though nothing has drained it', isSaid: true, isDrained: false, then: 'restore', excused: true },
-    { name: 'control: nobody says so', isSaid: false, isDrained: false, then: 'restore', excused: false },
-  ] as const)('a person says of one that cannot be read that it is out, $name', ({ isSaid, isDrained, then, excused }) => {
+    { name: 'and it is in when it is drained', isSaid: true, isDrained: false, effect: 'drain', excused: true },
+    { name: 'and it is drained once more', isSaid: true, isDrained: true, effect: 'drain', excused: false },
+    {
+      name: 'and it is put back, though nothing has drained it',
+      isSaid: true,
+      isDrained: false,
+      effect: 'restore',
+      excused: true,
+    },
+    { name: 'control: nobody says so', isSaid: false, isDrained: false, effect: 'restore', excused: false },
+  ] as const)('a person says of one that cannot be read that it is out, $name', ({ isSaid, isDrained, effect, excused }) => {
     const found = broken(
       (story) => {
         story.step(0, 'drainIntent')
@@ -1012,8 +1018,8 @@ describe('what nobody can know', () => {
         const mark = { epoch: 2, lbs: [['edge', 'web-0@10.0.0.1:80', 'edge', {}, isSaid ? 2 : 0]] }
         story.journal(0, 'drain', mark, 'word')
         story.lease(3)
-        story.journal(0, then, { epoch: 3 })
-        story.effect(0, then)
+        story.journal(0, effect, { epoch: 3 })
+        story.effect(0, effect)
       },
       { level: 'G0' },
     )
