@@ -30,9 +30,13 @@ interface Home {
   rounds: number
 }
 
-/** Before the patch it goes back untouched; after it, it comes home or is left, as the grace allows. */
-function homeOf({ state, grace }: Interruption): Home {
-  if (state === 'draining' || state === 'emptying') return { outcome: 'unchanged', rounds: 2 }
+/**
+ * Before the patch it goes back untouched; after it, it comes home or is left, as the grace allows. Where its drain intent was
+ * still being written, nothing was drained, and only the run that goes on does it.
+ */
+function homeOf({ state, grace }: Interruption, { events }: SluiceExit): Home {
+  const wasDrained = events.some((event) => event.type === 'effect' && event.pod === POD && event.effect === 'drain')
+  if (state === 'draining' || state === 'emptying') return { outcome: 'unchanged', rounds: wasDrained ? 2 : 1 }
   return { outcome: grace === undefined ? 'upgraded' : 'interrupted', rounds: 1 }
 }
 
@@ -59,7 +63,7 @@ export async function runInterruption(bed: UpgradeBed, interruption: Interruptio
   const printed = printedCommand(exit)
   const resumed = printed === undefined ? undefined : await runAsPrinted(bed, printed)
   const { history } = await upgrade.end()
-  const { outcome, rounds } = homeOf(interruption)
+  const { outcome, rounds } = homeOf(interruption, exit)
   return {
     note: `${signal}${twice ? ' twice' : ''} ${delayMs} ms after ${POD} ${state}${grace === undefined ? '' : `, grace ${grace}`}`,
     problems: [
