@@ -1027,6 +1027,24 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { by: 'sluice-1', excused: true },
+    { by: 'operator', excused: false },
+  ])('what was said to be upgraded has got other images since, by $by', ({ by, excused }) => {
+    const found = broken((story) => {
+      story.upgrade(0)
+      story.process('sluice-1', 'app:v3')
+      story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v3'), by)
+      const container = { uid: 'uid-0', container: 'app', image: 'app:v3', address: '10.0.0.1' }
+      story.tell({ type: 'container', what: 'started', id: 'c9', ...container })
+      story.tell({ type: 'process', process: 'sluice-1', what: 'crashed' })
+      story.tell({ type: 'calm' })
+      const pods = [{ uid: 'uid-0', outcome: 'upgraded', reason: 'home' }]
+      story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'done: all is well', pods })
+    })
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
+  test.each([
     { who: 'a person who has looked', isWord: true },
     { who: 'a run', isWord: false },
   ])('a restore that was begun begins anew as another attempt, by the word of $who', ({ isWord }) => {

@@ -43,6 +43,8 @@ export interface Pod {
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
   patch: { entry: number; containers: string[] } | undefined
+  /** Who has given it other images last. */
+  patchedBy: string | undefined
   containers: Map<string, Container>
   /** Containers that the API has said to be ready, by their ids. */
   saidReady: Set<string>
@@ -113,6 +115,7 @@ export function createPods(): Pods {
         attempts: new Map(),
         tampered: 0,
         patch: undefined,
+        patchedBy: undefined,
         containers: new Map(),
         saidReady: new Set(),
         starts: new Map(),
@@ -134,7 +137,7 @@ export function createPods(): Pods {
       [...byUid.values()].filter(
         (pod) => (pod.address === address ? (pod.goneAt ?? Infinity) : (pod.left.get(address) ?? 0)) >= since,
       ),
-    store({ verb, before, after }, at, index, isSluice) {
+    store({ by, verb, before, after }, at, index, isSluice) {
       const raw = (after ?? before) as RawPod | undefined
       if (raw === undefined) return undefined
       const pod = podOf(raw.metadata.uid, at)
@@ -166,7 +169,10 @@ export function createPods(): Pods {
         pod.images = Object.fromEntries(spec.containers.map(({ name, image }) => [name, image]))
         pod.probed = new Set(spec.containers.flatMap(({ name, readinessProbe }) => (readinessProbe === undefined ? [] : [name])))
       }
-      if (patched.length > 0) pod.patch = isSluice ? { entry: index, containers: patched } : undefined
+      if (patched.length > 0) {
+        pod.patch = isSluice ? { entry: index, containers: patched } : undefined
+        pod.patchedBy = by
+      }
       return { pod, patched, journal: verb === 'create' ? undefined : journalWrite(before, after) }
     },
     node({ what, uid, container, id, image, address }, index) {

@@ -38,6 +38,9 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   if (journal && journal.step !== 'closed' && !isNamed(world, since, { uid, names: [name] }))
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
+  // One that is stopped on its way out may have been overtaken by another wish (seed 520855).
+  const patcher = world.processes.get(pod.patchedBy ?? '')
+  if (last && patcher && patcher.startedAt > last.startedAt) return
   const told = last?.exit?.pods?.find((one) => one.uid === uid)
   for (const [container, image] of Object.entries(last?.wanted ?? {})) {
     const asked = pod.images[container]

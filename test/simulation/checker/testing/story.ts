@@ -33,7 +33,7 @@ export interface Story {
   readonly history: HistoryEntry[]
   readonly scenario: Scenario
   /** Who acts from now on, with the Lease in hand. */
-  process(name: string): void
+  process(name: string, wanted?: string): void
   /** One step of the pod at this place. */
   step(place: number, name: StepName): void
   /** All steps, but these; `before` comes before the step of that name. */
@@ -169,9 +169,9 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       wanted: { app: 'app:v2' },
       ...scenario,
     },
-    process(name) {
+    process(name, wanted = 'app:v2') {
       actor = name
-      tell({ type: 'process', process: name, what: 'started', wanted: { app: 'app:v2' } })
+      tell({ type: 'process', process: name, what: 'started', wanted: { app: wanted } })
       story.lease((epoch += 1))
     },
     lease(transitions, holder = `${actor}_a1b2c3`, name = 'sluice-statefulset-web') {
