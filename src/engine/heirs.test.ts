@@ -111,6 +111,8 @@ test('it is drained itself where its own open record has all that is left of the
   expect(isDrained([EDGE], recordOf([EDGE]))).toBe(true)
   expect(isDrained([EDGE, { ...INNER, untouched: true }], recordOf([EDGE]))).toBe(true)
   expect(isDrained([EDGE, INNER], recordOf([EDGE]))).toBe(false)
+  // Seed 29017: an operator had the other one out by then.
+  expect(isDrained([EDGE, INNER], recordOf([EDGE, { ...INNER, untouched: true }]))).toBe(true)
   expect(isDrained([EDGE], recordOf([EDGE], 'closed'))).toBe(false)
 })
 

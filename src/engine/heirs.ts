@@ -45,15 +45,20 @@ export function heirOf(gone: PodView, { record, pods, isHeir: isOne }: HeirOptio
   return heir
 }
 
-/** What was drained for the pod before was in rotation when it was drained for this one: its own record counts. */
+/**
+ * What was drained for the pod before was in rotation when it was drained for this one, or an operator had it out: its own
+ * record counts. Found by simulation: he had one of two, and the other was put back in the middle of its upgrade.
+ */
 function isDrainedFor(stored: ReadJournal, before: Journal | undefined): boolean {
-  const own = touched(openJournal(stored))
+  const own = openJournal(stored)
   const left = touched(before)
-  const isOwn = (one: Journal['targets'][number]): boolean =>
-    own.some(
-      ({ loadBalancer, scope, target }) => loadBalancer === one.loadBalancer && scope === one.scope && target === one.target,
-    )
-  return left.length > 0 && left.every(isOwn)
+  const isIn =
+    (targets: Journal['targets']) =>
+    (one: Journal['targets'][number]): boolean =>
+      targets.some(
+        ({ loadBalancer, scope, target }) => loadBalancer === one.loadBalancer && scope === one.scope && target === one.target,
+      )
+  return left.some(isIn(touched(own))) && left.every(isIn(own?.targets ?? []))
 }
 
 function touched(journal: Journal | undefined): Journal['targets'] {
