@@ -1,5 +1,6 @@
 import { and, not } from 'xstate'
-import { followInput, heirRestoreInput, inspectInput, relocateInput, settleInput, targetsInput } from '../inputs.ts'
+import { comparing, NOT_AS_BEFORE } from '../comparing.ts'
+import { followInput, heirRestoreInput, inspectInput, relocateInput, settleInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import type { Ending } from '../setup.ts'
 import { podSetup } from '../setup.ts'
@@ -57,52 +58,13 @@ const restoring = podSetup.createStateConfig({
   initial: 'calling',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
-    calling: {
-      invoke: {
-        id: 'restore',
-        src: 'effect',
-        input: heirRestoreInput,
-        onDone: { target: 'called', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    called: {
-      always: [
-        {
-          guard: 'isRefused',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreRefused' } },
-        },
-        { guard: 'isApplied', target: 'comparing' },
-        // Not done, or not known: what differs then is no sign that it came back as something else.
-        { target: 'doubting' },
-      ],
-    },
-    doubting: { entry: 'forgetTries', after: { retry: 'comparing' } },
-    comparing: {
-      invoke: {
-        id: 'compare',
-        src: 'compare',
-        input: targetsInput,
-        onDone: { target: 'compared', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
+    ...comparing(heirRestoreInput),
     compared: {
       always: [
         // Found by simulation: it put back the next pod there, in the middle of its upgrade.
         { guard: and(['isEqual', 'hasLateCall']), target: 'waitingOut' },
         { guard: 'isEqual', target: '#pod.settling.closing' },
-        {
-          guard: 'isTooDifferent',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoredDifferently' } },
-        },
-        {
-          guard: 'isExpired',
-          target: '#pod.needsOperator',
-          actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
-        },
+        ...NOT_AS_BEFORE,
         { target: 'pausing' },
       ],
     },
