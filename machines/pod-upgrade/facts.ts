@@ -66,11 +66,6 @@ export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'bef
   }
 }
 
-export function withoutRollback(record: Journal): Journal {
-  const { rollback: _, ...rest } = record
-  return rest
-}
-
 /** An owner before this one has begun the rollback, and its write has landed late. */
 export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stored' | 'run' | 'record'>): boolean {
   const journal = openJournal(stored)

@@ -27,7 +27,6 @@ import {
   reopened,
   restartTroubleOf,
   rollbackRecord,
-  withoutRollback,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
@@ -211,10 +210,10 @@ export const podSetup = setup({
       deadline: undefined,
     })),
     /** What the pod asks for is wanted from here on, and not what it was to go back to where that is something else. */
-    keepPatch: assign(({ context: { pod, record } }) => ({
+    keepPatch: assign(({ context }) => ({
       keepsPatch: true,
-      wanted: patchedImages(pod, record),
-      record: record && withoutRollback(record),
+      wanted: patchedImages(context.pod, context.record),
+      record: reopened({ ...context, keepsPatch: true }),
     })),
 
     takeAnswer: assign(({ context, event }) => {
