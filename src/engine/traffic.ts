@@ -1,7 +1,6 @@
 import type { Adapter, Call, Capabilities, Endpoint, Json, Target, TargetObservation } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
-import { operationId } from '../journal/operation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
 import { createDoubts } from './doubts.ts'
@@ -9,6 +8,7 @@ import { answerOf, worst } from './effect-answer.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { createLastAnswers } from './last-answers.ts'
+import { createOperations } from './operations.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
@@ -83,10 +83,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   /** Effects that were begun, and by target which of them was its last. */
   let effects = 0
   const lastEffect = new Map<string, number>()
-  /** By target: the last operation that was answered as done, how often, and what the target is by that. */
-  const lastDone = new Map<string, { operation: string; times: number; state: 'in' | 'out' }>()
-  /** Operations that cannot do any more what they name. */
-  const spent = new Set<string>()
+  const operations = createOperations()
   let ended = false
 
   function adapterOf(name: string): Adapter {
@@ -201,24 +198,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   function note(target: JournalTarget, state: 'in' | 'out', before: number): void {
     if ((lastEffect.get(keyOf(target)) ?? 0) > before) return
     lastAnswers.note(target, state)
-    const last = lastDone.get(keyOf(target))
-    // Not at the first answer: it may have been a wrong one, and the call that it was given to may arrive once more.
-    if (last && last.state !== state && last.times > 1) spent.add(last.operation)
-  }
-
-  function noteDone(target: JournalTarget, operation: string, kind: 'drain' | 'restore'): void {
-    const key = keyOf(target)
-    const last = lastDone.get(key)
-    const times = last?.operation === operation ? last.times + 1 : 1
-    lastDone.set(key, { operation, times, state: kind === 'drain' ? 'out' : 'in' })
-  }
-
-  /** Found by simulation: what was drained came back, and its drain was refused as one that was done, again and again. */
-  function operationOf(record: Journal, uid: string, kind: 'drain' | 'restore', { loadBalancer, target }: JournalTarget): string {
-    for (let repair = 0; ; repair++) {
-      const operation = operationId(record, uid, kind, `${loadBalancer}/${target}`, repair)
-      if (!spent.has(operation)) return operation
-    }
+    operations.noteRead(target, state)
   }
 
   /**
@@ -277,7 +257,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
       doubts.settle(uid, target)
-      noteDone(target, doubt.operation, doubt.effect)
+      operations.noteDone(target, doubt.operation, doubt.effect)
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
     })
   }
@@ -330,7 +310,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         if (isDone && !isReadable(target)) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
-        const operation = operationOf(record, uid, kind, target)
+        const operation = operations.idOf(record, uid, kind, target)
         const event = {
           type: 'effect',
           uid,
@@ -362,7 +342,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           doubts.settle(uid, target)
           if (result.outcome === 'applied') {
             lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
-            noteDone(target, operation, kind)
+            operations.noteDone(target, operation, kind)
             return { kind: 'applied', ...late }
           }
           lastAnswers.forget(target)
