@@ -3,61 +3,74 @@ import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import { patientClock } from './patient-clock.ts'
 
-/** A clock whose timers fire only when they are let. */
-function stoppable() {
-  const inner = createVirtualClock()
+/** A process that is stopped and goes on: what is due meanwhile fires when it does. */
+function bed() {
+  const virtual = createVirtualClock()
   let due: (() => void)[] = []
   let isStopped = false
   const clock: Clock = {
-    ...inner,
-    setTimeout: (callback, ms) => inner.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
+    ...virtual,
+    setTimeout: (callback, ms) => virtual.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
   }
+  const asked: (() => void)[] = []
+  const patient = patientClock(clock, () => new Promise((resolve) => asked.push(resolve)))
   return {
-    inner,
-    clock: patientClock(clock),
-    stop: () => (isStopped = true),
-    goOn() {
+    patient,
+    asked,
+    advance: virtual.advance,
+    async stopFor(ms: number) {
+      isStopped = true
+      await virtual.advance(ms)
       isStopped = false
-      const late = due
-      due = []
-      for (const callback of late) callback()
+      for (const callback of due.splice(0)) callback()
+      await virtual.advance(0)
     },
   }
 }
 
-test('a timer in time is as any other', async () => {
-  const { inner, clock } = stoppable()
-  let fired = 0
-  clock.setTimeout(() => fired++, 5_000)
-  const cleared = clock.setTimeout(() => fired++, 5_000)
-  clock.clearTimeout(cleared)
-  await inner.advance(4_999)
-  expect(fired).toBe(0)
-  await inner.advance(1)
-  expect(fired).toBe(1)
+test('a timer in time is as any other, and asks for nothing', async () => {
+  const { patient, asked, advance } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('kept'), 5_000)
+  patient.clearTimeout(patient.setTimeout(() => fired.push('cleared'), 5_000))
+  patient.clearTimeout(undefined)
+  await advance(4_999)
+  expect(fired).toEqual([])
+  await advance(1)
+  expect([fired, asked.length]).toEqual([['kept'], 0])
 })
 
-test('one that is late waits until what happened meanwhile has come in', async () => {
-  const { inner, clock, stop, goOn } = stoppable()
-  let fired = 0
-  clock.setTimeout(() => fired++, 5_000)
-  stop()
-  await inner.advance(20_000)
-  goOn()
-  expect(fired).toBe(0)
-  await inner.advance(2_000)
-  expect(fired).toBe(1)
+test('those that are late wait until what happened meanwhile is known, all for the same', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('first'), 5_000)
+  patient.setTimeout(() => fired.push('second'), 6_000)
+  await stopFor(20_000)
+  await advance(1_000)
+  expect([fired, asked.length]).toEqual([[], 1])
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['first', 'second'])
 })
 
-test('and is cleared in that time as before', async () => {
-  const { inner, clock, stop, goOn } = stoppable()
-  let fired = 0
-  const timer = clock.setTimeout(() => fired++, 5_000)
-  stop()
-  await inner.advance(20_000)
-  goOn()
-  clock.clearTimeout(timer)
-  await inner.advance(10_000)
-  expect(fired).toBe(0)
-  clock.clearTimeout(undefined)
+test('one that what is known now has made needless is cleared as before', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  const timer = patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  patient.clearTimeout(timer)
+  asked[0]!()
+  await advance(10_000)
+  expect(fired).toEqual([])
+})
+
+test('nothing is waited for without end', async () => {
+  const { patient, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  await advance(4_999)
+  expect(fired).toEqual([])
+  await advance(1)
+  expect(fired).toEqual(['failed'])
 })

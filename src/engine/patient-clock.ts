@@ -1,29 +1,44 @@
+import { withinLimit } from '../kube/within-limit.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** A timer that is so late says that this process has stood still, or the machine under it. */
 const LATE_MS = 1_000
-/** In which what happened meanwhile comes in. */
-const CATCH_UP_MS = 2_000
+/** What cannot be caught up with in this time is not waited for: a deadline has to end some time. */
+const CATCH_UP_WITHIN_MS = 5_000
 
 /**
- * A clock whose timers wait a moment longer where they are late. Found by simulation: a process was stopped for longer than a
- * deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up was
- * taken for failed, and rolled back.
+ * A clock whose late timers wait until what happened meanwhile is known. Found by simulation: a process was stopped for longer
+ * than a deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up
+ * was taken for failed, and rolled back.
+ * @param catchUp resolves when what is observed is of now
  */
-export function patientClock(clock: Clock): Clock {
+export function patientClock(clock: Clock, catchUp: () => Promise<void>): Clock {
+  let catchingUp: Promise<unknown> | undefined
+
+  /** One for all that are late at once. */
+  function caughtUp(): Promise<unknown> {
+    catchingUp ??= withinLimit(clock, CATCH_UP_WITHIN_MS, catchUp).finally(() => (catchingUp = undefined))
+    return catchingUp
+  }
+
   return {
     now: () => clock.now(),
     wallNow: () => clock.wallNow(),
     setTimeout(callback, delayMs) {
       const dueAt = clock.now() + delayMs
-      const timer = {
-        handle: clock.setTimeout(() => {
-          if (clock.now() - dueAt <= LATE_MS) callback()
-          else timer.handle = clock.setTimeout(callback, CATCH_UP_MS)
-        }, delayMs),
+      const timer = { isCleared: false, handle: undefined as unknown }
+      async function fire(): Promise<void> {
+        if (clock.now() - dueAt > LATE_MS) await caughtUp()
+        if (!timer.isCleared) callback()
       }
+      timer.handle = clock.setTimeout(() => void fire(), delayMs)
       return timer
     },
-    clearTimeout: (timer) => clock.clearTimeout((timer as { handle: unknown } | undefined)?.handle),
+    clearTimeout(handle) {
+      const timer = handle as { isCleared: boolean; handle: unknown } | undefined
+      if (timer === undefined) return
+      timer.isCleared = true
+      clock.clearTimeout(timer.handle)
+    },
   }
 }

@@ -116,8 +116,9 @@ interface Member {
 }
 
 export function createRollout(options: RolloutOptions): Rollout {
-  const { settings, store, traffic, tell } = options
-  const clock = patientClock(options.clock)
+  const { clock, settings, store, traffic, tell } = options
+  /** For all that is decided when time is over. */
+  const patient = patientClock(clock, () => store.refresh())
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()
@@ -139,7 +140,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     resolveFinished = resolve
   })
 
-  const vacancies = createVacancies({ clock, expectsHeir: options.expectsHeir, onExpired: plan })
+  const vacancies = createVacancies({ clock: patient, expectsHeir: options.expectsHeir, onExpired: plan })
   const exposed = () => exposedPods({ members: members.values(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
   /** In the state that the pod is in. */
@@ -179,7 +180,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   function add(input: PodUpgradeInput): void {
-    const actor = createActor(machine, { input, clock })
+    const actor = createActor(machine, { input, clock: patient })
     const { uid, name } = input.pod
     const member: Member = {
       uid,
@@ -317,7 +318,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       intake = 'none'
       reloadGuard.stop()
       clock.clearTimeout(graceTimer)
-      clock.clearTimeout(stalling)
+      patient.clearTimeout(stalling)
       vacancies.stop()
       resolveFinished(all.map(({ result }) => result!))
     }
@@ -339,11 +340,11 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Nothing of this run holds the window, so that nothing of this run can free it: not waited for without end. */
   function waitForWindow(full: string | undefined): void {
     if (full === undefined) {
-      clock.clearTimeout(stalling)
+      patient.clearTimeout(stalling)
       stalling = undefined
       return
     }
-    stalling ??= clock.setTimeout(() => options.onStalled(`no pod may leave in time: ${full}`), settings.readyDeadlineMs)
+    stalling ??= patient.setTimeout(() => options.onStalled(`no pod may leave in time: ${full}`), settings.readyDeadlineMs)
   }
 
   function includedPods(): Observation[] {
