@@ -1,4 +1,4 @@
-import type { Actor, SnapshotFrom } from 'xstate'
+import type { Actor } from 'xstate'
 import { createActor } from 'xstate'
 import type { Observation, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
@@ -20,6 +20,8 @@ import { patientClock } from './patient-clock.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
+import type { Snapshot } from './snapshots.ts'
+import { badEnd, isAdmitting, isBeforeDrain, isLookedAt, isUntouched, isProving, stateOf } from './snapshots.ts'
 import type { Traffic } from './traffic.ts'
 import { createVacancies } from './vacancies.ts'
 import type { WindowMember } from './window-pods.ts'
@@ -100,7 +102,6 @@ export interface RolloutOptions {
 const PODS_PER_MS = 20
 
 type PodActor = Actor<typeof podUpgradeMachine>
-type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
 
 interface Member {
   uid: string
@@ -212,20 +213,20 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   function onTransition(member: Member, snapshot: Snapshot): void {
     const state = stateOf(snapshot)
-    if (snapshot.status !== 'done' && !UNTOUCHED.has(state) && isVanished(snapshot.context)) leaving.add(member)
+    if (snapshot.status !== 'done' && !isUntouched(state) && isVanished(snapshot.context)) leaving.add(member)
     else leaving.delete(member)
     if (state !== member.state) {
       const now = clock.now()
       if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
       member.since = now
-      if (!PROVING.has(state)) member.readyBy = undefined
+      if (!isProving(state)) member.readyBy = undefined
       const reason = waitingFor(state, snapshot.context)
       tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
       member.state = state
       if (state === 'settling') settling.add(member)
       else settling.delete(member)
       member.detail = reason
-      if (endsBadly(snapshot)) holdAfter(member, snapshot)
+      holdAfter(member, badEnd(snapshot))
       if (state === 'settling') tellHeir(member)
       if (snapshot.status === 'done') end(member, snapshot)
       plan()
@@ -263,9 +264,9 @@ export function createRollout(options: RolloutOptions): Rollout {
   }
 
   /** Decided before the pod has come to its end: one that is put back after a refusal frees its place before that. */
-  function holdAfter({ name }: Member, { context: { outcome } }: Snapshot): void {
-    if (intake !== 'all') return
-    hold(`${name} ${BAD_ENDS[outcome as keyof typeof BAD_ENDS]}: no further pod is started`, { undo: false })
+  function holdAfter({ name }: Member, how: string | undefined): void {
+    if (how === undefined || intake !== 'all') return
+    hold(`${name} ${how}: no further pod is started`, { undo: false })
   }
 
   /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
@@ -494,40 +495,4 @@ export function createRollout(options: RolloutOptions): Rollout {
     },
     secure: reloadGuard.look,
   }
-}
-
-const BAD_ENDS = { failed: 'failed', rolledBack: 'failed and goes back to its former images', needsOperator: 'needs a person' }
-
-function endsBadly({ context: { outcome } }: Snapshot): boolean {
-  return outcome !== undefined && outcome in BAD_ENDS
-}
-
-/** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */
-function stateOf({ value }: Snapshot): PodState {
-  const name = typeof value === 'string' ? value : Object.keys(value)[0]!
-  return name === 'stopped' ? 'failed' : (name as PodState)
-}
-
-/** Nothing is drained for it by this run. */
-const UNTOUCHED = new Set<PodState>(['deriving', 'queued', 'checking'])
-
-/** Patched, and not ready yet to be put back. */
-const PROVING = new Set<PodState>(['restarting', 'warming'])
-
-/** It has a place in the window, and no effect: its intent is not known to be stored. */
-function isBeforeDrain(snapshot: Snapshot): boolean {
-  return snapshot.matches('checking') || INTENDING.some((draining) => snapshot.matches({ draining }))
-}
-
-const INTENDING = ['writing', 'rereading', 'rewaiting', 'pausing'] as const
-
-/** What an earlier owner meant to drain, and has not. */
-function isAdmitting(snapshot: Snapshot): boolean {
-  return snapshot.matches({ draining: 'admitting' })
-}
-
-/** Has that been drained after all? */
-function isLookedAt(snapshot: Snapshot): boolean {
-  const { record, admitted } = snapshot.context
-  return snapshot.matches({ draining: 'reading' }) && record?.step === 'drain' && !admitted
 }
