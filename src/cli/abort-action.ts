@@ -1,7 +1,6 @@
 import type { OpenRuns } from '../engine/open-runs.ts'
+import type { OrderedAbort } from '../engine/order-abort.ts'
 import type { RunRequest } from '../engine/run.ts'
-import type { SeenLease } from '../engine/ownership.ts'
-import type { LedgerHeader } from '../journal/ledger.ts'
 import { abortInterrupted, orderStands } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -44,7 +43,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     const cluster = await openCluster(flags, request.requestTimeoutMs, terminal)
     try {
       const onOrdered = (): void => void (isOrdered = true)
-      const ordered = await orderAbort({ cluster, select: request.select, by, flags, context, onOrdered })
+      const ordered = await order({ cluster, select: request.select, by, flags, context, onOrdered })
       if ('code' in ordered) return ordered.code
       left = ordered
     } finally {
@@ -70,7 +69,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   )
 }
 
-interface AbortOrder {
+interface OrderContext {
   cluster: Cluster
   select: RunRequest['select']
   by: string
@@ -79,68 +78,60 @@ interface AbortOrder {
   onOrdered(): void
 }
 
-/** What no living process has; `runs` were ordered to end. */
-interface Left {
-  open: OpenRuns
-  runs: readonly string[]
-  seen: ReadonlyMap<string, SeenLease>
-}
+type Left = Extract<OrderedAbort, { kind: 'left' }>
 
 /** An exit code where all is said and done; else what no living process has. */
-async function orderAbort({
+async function order({
   cluster: { client, namespace },
   select,
   by,
   flags,
   context: { terminal },
   onOrdered,
-}: AbortOrder): Promise<{ code: ExitCode } | Left> {
-  const { awaitOpenRuns, readOpenRuns } = await import('../engine/open-runs.ts')
-  const { assertLeased, giveOrder } = await import('../engine/give-order.ts')
-  const { watchOwner } = await import('../engine/watch-owner.ts')
-  const { listLedgers } = await import('../engine/ledger-store.ts')
+}: OrderContext): Promise<{ code: ExitCode } | Left> {
+  const { orderAbort } = await import('../engine/order-abort.ts')
   const { findUnrecorded } = await import('../engine/unrecorded.ts')
   const { clock } = terminal
-  const open = await awaitOpenRuns(client, { namespace, select }, clock)
-  const runs = open.runs.map(({ run }) => run)
-  const what = `run ${runs.join(', ')} of ${open.asked}`
+  let told = ''
+  const ordered = await orderAbort(
+    {
+      namespace,
+      select,
+      by,
+      wait: flags.wait,
+      onOrdered,
+      onLook(open, holder) {
+        if (told !== holder) terminal.err.write(`${inert(runsOf(open))}: the abort is ordered; waits for ${inert(holder)}\n`)
+        told = holder
+      },
+    },
+    { client, clock },
+  )
+  const { open } = ordered
+  const what = runsOf(open)
 
   function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done): { code: ExitCode } {
+    const runs = open.runs.map(({ run }) => run)
     const report: OrderReport = { order: 'abort', namespace, workloads: open.asked, runs, outcome, message }
     terminal.out.write(orderOutput(report, flags.output))
     return { code }
   }
 
-  if (runs.length === 0) {
+  if (ordered.kind === 'left') return ordered
+  if (ordered.kind === 'ordered') return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
+  if (ordered.kind === 'none') {
     const unrecorded = await findUnrecorded({ client, clock, namespace, refs: open.refs })
     if (unrecorded.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
     const message = `no open run of ${open.asked} is on record, but ${unrecorded.join('; ')}: sluice upgrade brings such pods to their end`
     return end('left', message, EXIT.needsOperator)
   }
-  if (!flags.wait) assertLeased(open)
-  await giveOrder(open, { order: 'abort', by }, { client, namespace })
-  onOrdered()
-  if (!flags.wait) return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
-  let told = ''
-  const seen = await watchOwner({
-    client,
-    clock,
-    namespace,
-    leases: open.leases,
-    onLook(holder) {
-      if (told !== holder) terminal.err.write(`${inert(what)}: the abort is ordered; waits for ${inert(holder)}\n`)
-      told = holder
-    },
-  })
-  const now = await readOpenRuns(client, { namespace, select })
-  if (now.runs.some(({ run }) => runs.includes(run))) return { open: now, runs, seen }
-  const ledgers = await listLedgers(client, namespace)
-  const ended = ledgers.flatMap((found): LedgerHeader[] =>
-    found.kind === 'read' && runs.includes(found.ledger.header.run) ? [found.ledger.header] : [],
-  )
-  const aborted = ended.flatMap((header) => header.aborted ?? [])
+  const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
   const leftAsIs = aborted.flatMap((one) => one.left)
   if (aborted.length === 0) return end('finished', `${what} had come to its end before the order reached it`)
   if (leftAsIs.length > 0) return end('left', `${what} is aborted, but ${leftAsIs.join('; ')}`, EXIT.conflict)
   return end('aborted', `${what} is aborted`)
+}
+
+function runsOf({ runs, asked }: OpenRuns): string {
+  return `run ${runs.map(({ run }) => run).join(', ')} of ${asked}`
 }
