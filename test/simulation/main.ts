@@ -5,6 +5,7 @@
  * with, so these are printed.
  */
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { createGuard } from './determinism.ts'
 import type { Range } from './ranges.ts'
@@ -46,15 +47,30 @@ function commit(): string {
   }
 }
 
-/** Seeds of two commits are no one run. */
+/** All that a history comes from. */
+const CODE = ['adapters', 'machines', 'sim', 'src', 'test/simulation', 'package-lock.json']
+
+/** The same for two commits that differ in documents and tests alone; undefined where it is not as it was committed. */
+function committedCode(): string | undefined {
+  try {
+    if (execFileSync('git', ['status', '--porcelain', '--', ...CODE], { encoding: 'utf8' }) !== '') return undefined
+    const files = execFileSync('git', ['ls-tree', '-r', 'HEAD', '--', ...CODE], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+    const run = files.split('\n').filter((line) => !/\.(test\.ts|md)$/.test(line))
+    return createHash('sha256').update(run.join('\n')).digest('hex').slice(0, 16)
+  } catch {
+    return undefined
+  }
+}
+
+/** Seeds of two versions of the code are no one run. */
 function recordOf(file: string, range: Range): RunRecord {
-  const of = commit()
-  if (values.mutation !== undefined || !/^commit \w+$/.test(of)) {
-    console.error(`--record ${file}: only for the code of a commit as it is, and this is ${values.mutation ?? of}`)
+  const code = committedCode()
+  if (values.mutation !== undefined || code === undefined) {
+    console.error(`--record ${file}: only for code as it is committed, and this is ${values.mutation ?? commit()}`)
     process.exit(2)
   }
   try {
-    return openRecord(file, { commit: of, node: process.version, ...range })
+    return openRecord(file, { code, node: process.version, ...range })
   } catch (error) {
     console.error(`--record ${file}: ${(error as Error).message}`)
     process.exit(2)

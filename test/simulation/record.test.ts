@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openRecord } from './record.ts'
 import { emptyTally } from './seeds.ts'
 
-const RUN = { commit: 'commit abc', node: 'v24.0.0', from: 1, count: 300 }
+const RUN = { code: 'abc', node: 'v24.0.0', from: 1, count: 300 }
 const first = { from: 1, count: 100, tally: { ...emptyTally(), seeds: 100 } }
 const second = { from: 101, count: 100, tally: { ...emptyTally(), seeds: 100 } }
 
@@ -35,7 +35,7 @@ test('a line that was not written to its end is of a portion that is not done', 
 })
 
 test.each([
-  ['commit', { commit: 'commit abd' }],
+  ['code', { code: 'abd' }],
   ['version of Node', { node: 'v24.0.1' }],
   ['first seed', { from: 2 }],
   ['number of seeds', { count: 301 }],

@@ -11,15 +11,15 @@ export interface RunRecord {
 
 /** What must be the same for two sittings to be one run. */
 export interface RunIdentity extends Range {
-  /** As main.ts prints it. */
-  commit: string
+  /** A digest of all that a history comes from. */
+  code: string
   node: string
 }
 
 /** Opens the file of this run, or makes it: a line that says what is run, and one for each portion. */
 export function openRecord(file: string, run: RunIdentity): RunRecord {
-  const { commit, node, from, count } = run
-  const heading = JSON.stringify({ commit, node, from, count })
+  const { code, node, from, count } = run
+  const heading = JSON.stringify({ code, node, from, count })
   const add = (portion: Portion): void => appendFileSync(file, `${JSON.stringify(portion)}\n`)
   if (!existsSync(file)) {
     writeFileSync(file, `${heading}\n`)

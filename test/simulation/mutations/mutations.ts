@@ -290,7 +290,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: ROLLOUT,
-        find: 'stalling ??= clock.setTimeout(',
+        find: 'stalling ??= patient.setTimeout(',
         replace: 'stalling ??= ((..._: unknown[]) => 1)(',
       },
     ],
