@@ -127,7 +127,8 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     // Another is at it, or is about to be: what comes of the run is its matter.
     if (running.size > 0 || pending !== undefined) return
     if (isCalm) triesInCalm += 1
-    const isOver = outcome === 'done' || isAborted
+    // One that could not even look has nothing to say of what was aborted, nor of what was begun since.
+    const isOver = outcome === 'done' || (isAborted && outcome !== 'unreachable')
     if (scene.takesBack && !isTakingBack && !isAborted && (isOver || GONE_WRONG.has(outcome))) {
       isTakingBack = true
       hit('undo', '')
