@@ -74,3 +74,17 @@ test('nothing is waited for without end', async () => {
   await advance(1)
   expect(fired).toEqual(['failed'])
 })
+
+test('what that has made due at once comes first, and may clear it', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  const deadline = patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  patient.setTimeout(() => {
+    fired.push('ready')
+    patient.clearTimeout(deadline)
+  }, 0)
+  asked[0]!()
+  await advance(10_000)
+  expect(fired).toEqual(['ready'])
+})

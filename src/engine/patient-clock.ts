@@ -9,7 +9,8 @@ const CATCH_UP_WITHIN_MS = 5_000
 /**
  * A clock whose late timers wait until what happened meanwhile is known. Found by simulation: a process was stopped for longer
  * than a deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up
- * was taken for failed, and rolled back.
+ * was taken for failed, and rolled back. And in a turn of its own then, after what that has made due at once: found by reading, a
+ * pod that was seen to be ready was failed before it could be put back.
  * @param catchUp resolves when what is observed is of now
  */
 export function patientClock(clock: Clock, catchUp: () => Promise<void>): Clock {
@@ -27,11 +28,11 @@ export function patientClock(clock: Clock, catchUp: () => Promise<void>): Clock 
     setTimeout(callback, delayMs) {
       const dueAt = clock.now() + delayMs
       const timer = { isCleared: false, handle: undefined as unknown }
-      async function fire(): Promise<void> {
-        if (clock.now() - dueAt > LATE_MS) await caughtUp()
-        if (!timer.isCleared) callback()
+      async function fireLate(): Promise<void> {
+        await caughtUp()
+        if (!timer.isCleared) timer.handle = clock.setTimeout(callback, 0)
       }
-      timer.handle = clock.setTimeout(() => void fire(), delayMs)
+      timer.handle = clock.setTimeout(() => (clock.now() - dueAt > LATE_MS ? void fireLate() : callback()), delayMs)
       return timer
     },
     clearTimeout(handle) {

@@ -99,3 +99,10 @@ test('Ctrl-C at any moment of a run that goes on with another: never taken for d
     expect(told[0]).not.toMatch(/^done: 0/)
   }
 })
+
+test('stopped until the ready deadline is over, while the pod comes up: put back, and not rolled back', async () => {
+  const settings = { ...plainScene().settings, onFailure: 'rollback' as const }
+  const stop = at(20_000, 'stop', 0, 70_000)
+  const { violations, told } = await play({ readyAfterMs: 50_000, settings, incidents: [stop], calmAtMs: 120_000 })
+  expect([violations, told]).toEqual([[], ['done: 1 upgraded, 0 at the wanted images already']])
+})
