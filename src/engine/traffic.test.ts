@@ -340,6 +340,22 @@ test('what one load balancer said long before another has answered is asked for 
   expect((await reading).state).toBe('mixed')
 })
 
+// Found by reading: it was asked before all others, and they took their time.
+test('nor does it count for one that an operator had out, and has put back meanwhile', async () => {
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { clock, traffic, edge } = createBed({
+    inner: { delay: (moment, { method }) => (moment === 'before' && method === 'inspect' ? held : undefined) },
+  })
+  await traffic.effect(request('drain'))
+  const reading = traffic.inspect('uid-0', [{ ...EDGE, untouched: true }, INNER], { wasOut: false, all: true })
+  await clock.advance(0)
+  edge.restart()
+  await clock.advance(9_000)
+  release()
+  expect(await reading).toMatchObject({ state: 'out', reclaimed: expect.stringMatching(/^edge\/edge\/web-0 in/) })
+})
+
 describe('a read-back after a doubt', () => {
   test.each(['drain', 'restore'] as const)('%s: confirmed once, when it is seen to be done', async (effect) => {
     let fault: MemoryFault | undefined

@@ -133,7 +133,10 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
    */
   async function readTogether(targets: readonly JournalTarget[], wasOut: boolean): Promise<TargetObservation[]> {
     const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; at: number }> => {
-      const observation = await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
+      // Found by simulation: that one could not be asked at this moment hid that another can never be.
+      const observation = target.untouched
+        ? await queueOf(target).inspect(plain(target))
+        : await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
       return { observation, at: clock.now() }
     }
     const readings = await Promise.all(targets.map(read))
@@ -214,11 +217,13 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
     const before = effects
     try {
-      const { leftAlone, ...reclaimed } = all ? await reclaimedOf(recorded) : { leftAlone: [] }
+      const operators = all ? recorded.filter((target) => target.untouched && isReadable(target)) : []
+      const asked = await readTogether([...targets, ...operators], wasOut)
+      const readings = asked.slice(0, targets.length)
+      const leftAlone = asked.slice(targets.length)
+      const reclaimed = reclaimedOf(operators, leftAlone)
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
-      // Found by simulation: that one could not be asked at this moment hid that another can never be.
-      const readings = await readTogether(targets, wasOut)
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       confirm(uid, targets, readings)
       targets.forEach((target, index) => {
@@ -241,14 +246,13 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  /** What an operator had out: as it stands, and, where he has put it back, in words. */
-  async function reclaimedOf(
+  /** What an operator had out and has put back, in words. */
+  function reclaimedOf(
     targets: readonly JournalTarget[],
-  ): Promise<Pick<TrafficReading, 'reclaimed'> & { leftAlone: TargetObservation[] }> {
-    const untouched = targets.filter((target) => target.untouched && isReadable(target))
-    const leftAlone = await Promise.all(untouched.map((target) => queueOf(target).inspect(plain(target))))
-    const index = leftAlone.findIndex(({ routable }) => routable)
-    return { leftAlone, ...(index === -1 ? {} : { reclaimed: describeTarget(untouched[index]!, leftAlone[index]!) }) }
+    readings: readonly TargetObservation[],
+  ): Pick<TrafficReading, 'reclaimed'> {
+    const index = readings.findIndex(({ routable }) => routable)
+    return index === -1 ? {} : { reclaimed: describeTarget(targets[index]!, readings[index]!) }
   }
 
   function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
