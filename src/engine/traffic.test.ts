@@ -531,6 +531,13 @@ describe('what a person has said', () => {
     const { traffic } = createBed()
     expect(await traffic.inspect('uid-0', [said])).toMatchObject({ state: 'in' })
   })
+
+  test('of a load balancer that is in the config no more: the others are drained all the same', async () => {
+    const { traffic, outcomes } = createBed()
+    const answer = await traffic.effect(request('drain', [{ ...said, loadBalancer: 'former' }, INNER]))
+    expect(answer).toMatchObject({ kind: 'refused', message: expect.stringContaining('no load balancer "former"') })
+    expect(outcomes().toSorted()).toEqual(['former drain failed', 'inner drain applied'])
+  })
 })
 
 describe('inspect and compare', () => {

@@ -311,7 +311,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         // Called again for the sake of another target: nobody could see what a second call does here.
         const known = lastAnswers.stateOf(target) ?? target.said
         const isDone = known === (kind === 'drain' ? 'out' : 'in')
-        if (isDone && !isReadable(target)) return { kind: 'applied' }
+        // One that is in the config no more shows where it is called.
+        if (isDone && byName.has(target.loadBalancer) && !isReadable(target)) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
         const operation = operations.idOf(record, uid, kind, target)
