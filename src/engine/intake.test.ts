@@ -124,7 +124,7 @@ function createBed({
       refresh: async () => {},
       stop: async () => {},
     },
-    endpoints: { readiness: () => null, stop: async () => {} },
+    endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,
       hasOvertaken: () => false,

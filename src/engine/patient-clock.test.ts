@@ -13,7 +13,7 @@ function bed() {
     setTimeout: (callback, ms) => virtual.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
   }
   const asked: (() => void)[] = []
-  const patient = patientClock(clock, () => new Promise((resolve) => asked.push(resolve)))
+  const patient = patientClock(clock, () => new Promise<void>((resolve) => asked.push(resolve)))
   return {
     patient,
     asked,

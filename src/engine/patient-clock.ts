@@ -13,7 +13,7 @@ const CATCH_UP_WITHIN_MS = 5_000
  * pod that was seen to be ready was failed before it could be put back.
  * @param catchUp resolves when what is observed is of now
  */
-export function patientClock(clock: Clock, catchUp: () => Promise<void>): Clock {
+export function patientClock(clock: Clock, catchUp: () => Promise<unknown>): Clock {
   let catchingUp: Promise<unknown> | undefined
 
   /** One for all that are late at once. */

@@ -80,7 +80,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       refresh: async () => {},
       stop: async () => {},
     },
-    endpoints: { readiness: () => null, stop: async () => {} },
+    endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,
       inspect: async () => (clock.now() - drainedAt < reloadMs ? OUT : { ...OUT, state: 'in' }),

@@ -119,7 +119,7 @@ interface Member {
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   /** For all that is decided when time is over. */
-  const patient = patientClock(clock, () => store.refresh())
+  const patient = patientClock(clock, () => Promise.all([store.refresh(), options.endpoints.refresh()]))
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()

@@ -100,9 +100,15 @@ test('Ctrl-C at any moment of a run that goes on with another: never taken for d
   }
 })
 
-test('stopped until the ready deadline is over, while the pod comes up: put back, and not rolled back', async () => {
-  const settings = { ...plainScene().settings, onFailure: 'rollback' as const }
-  const stop = at(20_000, 'stop', 0, 70_000)
-  const { violations, told } = await play({ readyAfterMs: 50_000, settings, incidents: [stop], calmAtMs: 120_000 })
-  expect([violations, told]).toEqual([[], ['done: 1 upgraded, 0 at the wanted images already']])
-})
+test.each([
+  { name: '', service: false, others: [] },
+  { name: ' and its watches are cut', service: true, others: [at(40_000, 'api-server-restart', 0, 1_000)] },
+])(
+  'stopped until the ready deadline is over, while the pod comes up$name: it is not rolled back',
+  async ({ service, others }) => {
+    const settings = { ...plainScene().settings, onFailure: 'rollback' as const }
+    const incidents = [at(20_000, 'stop', 0, 70_000), ...others]
+    const { violations, told } = await play({ readyAfterMs: 50_000, service, settings, incidents, calmAtMs: 120_000 })
+    expect([violations, told]).toEqual([[], ['done: 1 upgraded, 0 at the wanted images already']])
+  },
+)
