@@ -32,7 +32,8 @@ export async function readLeasePatiently(options: {
     try {
       return await readLease(client, namespace, name)
     } catch (error) {
-      const refused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
+      // A 404 that does not say that there is no Lease is of a gateway that has lost its API server.
+      const refused = error instanceof KubeError && error.kind === 'definite' && ![undefined, 404].includes(error.status)
       if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
       options.onTrouble?.(error as Error)
       await pause(clock, AGAIN_AFTER_MS, signal)

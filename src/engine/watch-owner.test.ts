@@ -87,10 +87,13 @@ test('what was seen of an owner that has renewed since is a conflict, at once', 
   await expect(taking).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-test('an API server that is away for a moment is asked again; a Lease that is gone is nobody’s', async () => {
+test.each([
+  ['an', 'lost'],
+  ['a gateway’s', 'gateway'],
+] as const)('%s API server that is away for a moment is asked again; a Lease that is gone is nobody’s', async (_which, fault) => {
   const { clock, server, seen } = createBed()
   let calls = 0
-  server.fault = () => (calls++ < 4 ? 'lost' : undefined)
+  server.fault = () => (calls++ < 4 ? fault : undefined)
   await clock.advance(8_000)
   expect(seen()).toBeUndefined()
   server.write(undefined)

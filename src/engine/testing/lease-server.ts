@@ -8,8 +8,9 @@ import type { KubeErrorKind } from '../../kube/errors.ts'
  * - `lost`: bytes left, never arrived
  * - `unanswered`: arrived and was done, and the answer is lost
  * - `unsent`: no byte left
+ * - `gateway`: one before it answers with a 404 of its own
  */
-export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | undefined
+export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | 'gateway' | undefined
 
 export interface StoredLease {
   metadata: { name: string; namespace: string; uid: string; resourceVersion: string; annotations?: Record<string, string> }
@@ -40,13 +41,19 @@ export function createLeaseServer(): LeaseServer {
     return lease
   }
 
-  function failure(method: string, path: string, kind: KubeErrorKind, status?: number): KubeError {
+  function failure(
+    method: string,
+    path: string,
+    kind: KubeErrorKind,
+    status?: number,
+    reason = status === 404 ? 'NotFound' : undefined,
+  ): KubeError {
     return new KubeError(`${method} ${path}: ${status ?? kind}`, {
       kind,
       method,
       path,
       ...(status === undefined ? {} : { status }),
-      ...(status === 404 ? { reason: 'NotFound' } : {}),
+      ...(reason ? { reason } : {}),
     })
   }
 
@@ -56,6 +63,7 @@ export function createLeaseServer(): LeaseServer {
     await Promise.resolve()
     if (fault === 'unsent') throw failure(method, path, method === 'GET' ? 'ambiguous' : 'definite')
     if (fault === 'lost') throw failure(method, path, 'ambiguous')
+    if (fault === 'gateway') throw failure(method, path, 'definite', 404, '')
     const answer = structuredClone(work())
     if (fault === 'unanswered') throw failure(method, path, 'ambiguous')
     return answer
