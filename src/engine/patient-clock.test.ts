@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { Clock } from '../ports/clock.ts'
-import { patientClock } from './patient-clock.ts'
+import { patientClocks } from './patient-clock.ts'
 
 /** A process that is stopped and goes on: what is due meanwhile fires when it does. */
 function bed() {
@@ -13,9 +13,11 @@ function bed() {
     setTimeout: (callback, ms) => virtual.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
   }
   const asked: (() => void)[] = []
-  const patient = patientClock(clock, () => new Promise<void>((resolve) => asked.push(resolve)))
+  const patientClock = patientClocks(clock, () => new Promise<void>((resolve) => asked.push(resolve)))
+  const patient = patientClock()
   return {
     patient,
+    another: patientClock(),
     asked,
     advance: virtual.advance,
     async stopFor(ms: number) {
@@ -75,7 +77,7 @@ test('nothing is waited for without end', async () => {
   expect(fired).toEqual(['failed'])
 })
 
-test('what that has made due at once comes first, and may clear it', async () => {
+test.each([0, 10_000])('what that begins comes first, and may clear it (%d ms)', async (forMs) => {
   const { patient, asked, advance, stopFor } = bed()
   const fired: string[] = []
   const deadline = patient.setTimeout(() => fired.push('failed'), 5_000)
@@ -83,8 +85,37 @@ test('what that has made due at once comes first, and may clear it', async () =>
   patient.setTimeout(() => {
     fired.push('ready')
     patient.clearTimeout(deadline)
-  }, 0)
+  }, forMs)
   asked[0]!()
-  await advance(10_000)
+  await advance(30_000)
   expect(fired).toEqual(['ready'])
+})
+
+test('it does not come to that after all, or that is late as well: then it is over', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  const cleared = patient.setTimeout(() => fired.push('cleared'), 10_000)
+  patient.setTimeout(() => fired.push('ready'), 5_000)
+  asked[0]!()
+  await advance(4_000)
+  patient.clearTimeout(cleared)
+  expect(fired).toEqual([])
+  await stopFor(20_000)
+  expect(fired).toEqual(['failed'])
+  asked[1]!()
+  await advance(0)
+  expect(fired).toEqual(['failed', 'ready'])
+})
+
+test('no pod waits for what another begins', async () => {
+  const { patient, another, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  another.setTimeout(() => fired.push('another'), 10_000)
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['failed'])
 })

@@ -16,7 +16,7 @@ import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import { heirOf } from './heirs.ts'
 import { podResult } from './pod-result.ts'
-import { patientClock } from './patient-clock.ts'
+import { patientClocks } from './patient-clock.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
@@ -119,7 +119,7 @@ interface Member {
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   /** For all that is decided when time is over. */
-  const patient = patientClock(clock, () => Promise.all([store.refresh(), options.endpoints.refresh()]))
+  const patientClock = patientClocks(clock, () => Promise.all([store.refresh(), options.endpoints.refresh()]))
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()
@@ -135,13 +135,14 @@ export function createRollout(options: RolloutOptions): Rollout {
   let planned = false
   let decidedAt = Number.NEGATIVE_INFINITY
   let graceTimer: unknown
+  const patient = patientClock()
   let stalling: unknown
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
     resolveFinished = resolve
   })
 
-  const vacancies = createVacancies({ clock: patient, expectsHeir: options.expectsHeir, onExpired: plan })
+  const vacancies = createVacancies({ clock: patientClock(), expectsHeir: options.expectsHeir, onExpired: plan })
   const exposed = () => exposedPods({ members: members.values(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
   /** In the state that the pod is in. */
@@ -181,7 +182,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   })
 
   function add(input: PodUpgradeInput): void {
-    const actor = createActor(machine, { input, clock: patient })
+    const actor = createActor(machine, { input, clock: patientClock() })
     const { uid, name } = input.pod
     const member: Member = {
       uid,

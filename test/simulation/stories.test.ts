@@ -100,15 +100,21 @@ test('Ctrl-C at any moment of a run that goes on with another: never taken for d
   }
 })
 
-test.each([
-  { name: '', service: false, others: [] },
-  { name: ' and its watches are cut', service: true, others: [at(40_000, 'api-server-restart', 0, 1_000)] },
-])(
-  'stopped until the ready deadline is over, while the pod comes up$name: it is not rolled back',
-  async ({ service, others }) => {
-    const settings = { ...plainScene().settings, onFailure: 'rollback' as const }
-    const incidents = [at(20_000, 'stop', 0, 70_000), ...others]
-    const { violations, told } = await play({ readyAfterMs: 50_000, service, settings, incidents, calmAtMs: 120_000 })
-    expect([violations, told]).toEqual([[], ['done: 1 upgraded, 0 at the wanted images already']])
+test.each<{ name: string; change: Partial<Scene>; readyForMs?: number; stoppedAtMs?: number }>([
+  { name: 'ready deadline is over, while the pod comes up', change: {} },
+  {
+    name: 'ready deadline is over, while the pod comes up and its watches are cut',
+    change: { service: true, incidents: [at(40_000, 'api-server-restart', 0, 1_000)] },
   },
-)
+  { name: 'ready deadline is over, while the pod comes up, which has to be ready for a second', change: {}, readyForMs: 1_000 },
+  {
+    name: 'restart deadline is over, while the pod comes up on the same digest, which time alone proves',
+    change: { image: 'v1-again', readyAfterMs: 1_000 },
+    stoppedAtMs: 600,
+  },
+])('stopped until the $name: it is not rolled back', async ({ change, readyForMs = 0, stoppedAtMs = 20_000 }) => {
+  const settings = { ...plainScene().settings, onFailure: 'rollback' as const, readyForMs }
+  const incidents = [at(stoppedAtMs, 'stop', 0, 70_000), ...(change.incidents ?? [])]
+  const { violations, told } = await play({ readyAfterMs: 50_000, calmAtMs: 120_000, ...change, settings, incidents })
+  expect([violations, told]).toEqual([[], ['done: 1 upgraded, 0 at the wanted images already']])
+})
