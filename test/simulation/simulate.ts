@@ -109,7 +109,7 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       namespace: NAMESPACE,
       maxUnavailable: windowOf(scene),
       wanted: { app: imageOf(scene.image) },
-      proceeds: scene.settings.onDrainDeadline === 'proceed',
+      ...(scene.settings.onDrainDeadline === 'proceed' ? { proceedsAfterMs: scene.settings.drainDeadlineMs } : {}),
       uncounted: scene.balancers.filter(({ level }) => level === 'G0').map(({ name }) => name),
       ...agesOf(scene),
     }

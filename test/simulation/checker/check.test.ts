@@ -37,6 +37,15 @@ function patchBack(story: Story): void {
   })
 }
 
+/** The first pod is patched so long after its drain, while requests are under way on it. */
+function patchUnderWay(story: Story, afterMs = 0): void {
+  story.step(0, 'drainIntent')
+  const before: TargetState = { address: '10.0.0.1', routable: true, weight: 5, inFlight: 2, emptyAt: null, admin: 'ready' }
+  story.effect(0, 'drain', { before, after: { ...before, routable: false, admin: 'drain', emptyAt: 1_000_000 } })
+  story.pass(afterMs)
+  story.step(0, 'patch')
+}
+
 describe('what is right', () => {
   test.each(LEVELS)('%s: three pods, one after another', (level) => {
     const story = createStory({ level, pods: 3 })
@@ -132,6 +141,11 @@ describe('what is right', () => {
         story.effect(0, 'restore', { accepted: false })
         story.end({ 0: { outcome: 'needsOperator', reason: 'in maintenance' } })
       },
+    },
+    {
+      name: 'requests that are cut at the deadline, as it was said',
+      options: { scenario: { proceedsAfterMs: 60_000 } },
+      tell: (story) => patchUnderWay(story, 60_000),
     },
     {
       name: 'a bad image: it stays out, and that is said',
@@ -324,15 +338,11 @@ const bad: Record<Invariant, Bad[]> = {
         story.step(0, 'patch')
       },
     },
+    { name: 'patched while requests are under way', tell: (story) => patchUnderWay(story) },
     {
-      name: 'patched while requests are under way',
-      tell(story) {
-        story.step(0, 'drainIntent')
-        const before: TargetState = { address: '10.0.0.1', routable: true, weight: 5, inFlight: 2, emptyAt: null, admin: 'ready' }
-        const after: TargetState = { ...before, routable: false, admin: 'drain', emptyAt: 1_000_000 }
-        story.effect(0, 'drain', { before, after })
-        story.step(0, 'patch')
-      },
+      name: 'patched while requests are under way, before the deadline at which they are cut',
+      options: { scenario: { proceedsAfterMs: 60_000 } },
+      tell: (story) => patchUnderWay(story, 50_000),
     },
     {
       name: 'patched without saying so in the same write',

@@ -98,8 +98,8 @@ export interface Scenario {
   maxUnavailable: number
   /** Container name → wanted image, for each pod of the request. */
   wanted: Record<string, string>
-  /** A pod is patched at the drain deadline though requests are still under way. */
-  proceeds?: boolean
+  /** So many milliseconds after its drain intent a pod is patched though requests are still under way. */
+  proceedsAfterMs?: number
   /** Load balancers that cannot tell how many requests are under way. */
   uncounted?: readonly string[]
   /** Milliseconds that a call may be under way: what G0, G1 and G2 assume. 10,000 unless given. */

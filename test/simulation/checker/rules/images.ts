@@ -22,13 +22,19 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     if (
       (isHeldOut(target) && !isLongHeldOut(world, target, leftAt)) ||
       target.level === 'G0' ||
-      world.scenario.proceeds ||
+      leftAt - beganAt(target, pod) >= (world.scenario.proceedsAfterMs ?? Infinity) ||
       world.scenario.uncounted?.includes(target.balancer)
     )
       continue
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
+}
+
+/** When the drain intent was sent. */
+function beganAt({ claims }: Target, { uid }: Pod): number {
+  const attempt = claims.findLast((claim) => claim.uid === uid)?.attempt
+  return claims.find((claim) => claim.attempt === attempt)?.leftAt ?? Infinity
 }
 
 /** An operator has had it out for as long as it takes to be seen: what is under way there ends by itself. */
