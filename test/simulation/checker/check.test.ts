@@ -46,6 +46,12 @@ function patchUnderWay(story: Story, afterMs = 0): void {
   story.step(0, 'patch')
 }
 
+/** The first process is killed, and a second goes on. */
+function takeOver(story: Story): void {
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.process('sluice-1')
+}
+
 describe('what is right', () => {
   test.each(LEVELS)('%s: three pods, one after another', (level) => {
     const story = createStory({ level, pods: 3 })
@@ -77,9 +83,10 @@ describe('what is right', () => {
       },
     },
     {
-      name: 'put back before the patch, and drained anew as another attempt',
+      name: 'put back before the patch, and drained anew by the next run',
       tell(story) {
         story.upgrade(0, { without: ['patch', 'notReady', 'stop', 'start', 'serve', 'ready'] })
+        takeOver(story)
         const attempt = { attempt: 2 }
         story.journal(0, 'drain', attempt)
         story.effect(0, 'drain')
@@ -315,6 +322,13 @@ const bad: Record<Invariant, Bad[]> = {
       name: 'G1: a call that arrives again within its life, sent once more',
       tell: (story) =>
         story.upgrade(0, { before: { close: () => story.effect(0, 'drain', { leftAt: story.history.at(-9)!.at }) } }),
+    },
+    {
+      name: 'put back with nothing patched, and drained a second time by the same process',
+      tell(story) {
+        story.upgrade(0, { without: ['patch', 'notReady', 'stop', 'start', 'serve', 'ready'] })
+        story.journal(0, 'drain', { attempt: 2 })
+      },
     },
   ],
   I2: [
@@ -983,6 +997,7 @@ describe('what nobody can know', () => {
         before: { restore: () => void (leftAt = story.history.at(-1)!.at + 90) },
         without: ['patch', 'notReady', 'stop', 'start', 'serve', 'ready'],
       })
+      takeOver(story)
       story.journal(0, 'drain', attempt)
       story.effect(0, 'drain', { operation: 'second' })
       if (!isDrained) {

@@ -8,7 +8,7 @@ import { judgeEffect } from './rules/effects.ts'
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
-import { judgeJournal, judgeLease } from './rules/records.ts'
+import { judgeAnew, judgeJournal, judgeLease } from './rules/records.ts'
 import { judgeHeir, judgeRestore } from './rules/restore.ts'
 import { judgeStart, judgeWindow } from './rules/window.ts'
 import type { Report, Violation } from './violation.ts'
@@ -51,10 +51,15 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'
     if (!pod.attempts.has(journal.attempt)) pod.attempts.set(journal.attempt, entry.by)
-    if (journal.step === 'drain' && isOpened && !isFound) judgeStart(world, pod, entry.at, entry.by, report)
+    if (journal.step === 'drain' && isOpened && !isFound) {
+      judgeStart(world, pod, entry.at, entry.by, report)
+      judgeAnew(pod, entry.by, report)
+    }
     // A successor writes it again as its own before it looks: no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt
-    if (journal.step === 'restore' && !isClaimed) judgeRestore(world, pod, journal.leftAt, report)
+    if (journal.step !== 'restore' || isClaimed) return
+    judgeRestore(world, pod, journal.leftAt, report)
+    pod.readmittedBy = pod.patch === undefined ? entry.by : undefined
   }
 
   function journalBefore(entry: HistoryEntry) {

@@ -39,6 +39,8 @@ export interface Pod {
   journal: (JournalText & { entry: number; by: string; leftAt: number; at: number }) | undefined
   /** Attempts that were begun, and by whom. */
   attempts: Map<number, string>
+  /** Who has put it back last with nothing patched. */
+  readmittedBy: string | undefined
   /** Somebody else has changed the journal: what it says is not sluice's word any more. */
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
@@ -113,6 +115,7 @@ export function createPods(): Pods {
         probed: new Set(),
         journal: undefined,
         attempts: new Map(),
+        readmittedBy: undefined,
         tampered: 0,
         patch: undefined,
         patchedBy: undefined,

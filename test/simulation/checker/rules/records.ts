@@ -26,6 +26,12 @@ export function judgeJournal(
     report('I4', `attempt ${after.attempt} of ${name} is opened again`, before.entry)
 }
 
+/** I1: the drain intent of a new attempt has just been stored. Who puts a pod back unpatched is done with it. */
+export function judgeAnew({ name, readmittedBy }: Pod, by: string, report: Report): void {
+  if (readmittedBy === by)
+    report('I1', `${name} is to be drained a second time by ${by}, which has put it back with nothing patched`)
+}
+
 /** I4: the epoch of a Lease. */
 export function judgeLease(records: readonly LeaseRecord[], entry: number, report: Report): void {
   const [before, after] = records.slice(-2)
