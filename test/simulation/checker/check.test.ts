@@ -515,6 +515,15 @@ const bad: Record<Invariant, Bad[]> = {
         story.step(0, 'drain')
       },
     },
+    {
+      name: 'a patch of a process that has lost its Lease',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.lease(2, 'sluice-1_d4e5f6')
+        story.step(0, 'patch')
+      },
+    },
   ],
   I6: [
     {

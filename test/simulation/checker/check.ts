@@ -4,7 +4,7 @@
  * level is in docs/guarantees.md.
  */
 import type { HistoryEntry, Scenario } from './history.ts'
-import { judgeEffect } from './rules/effects.ts'
+import { judgeEffect, judgeOwner } from './rules/effects.ts'
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
@@ -46,6 +46,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (patched.length > 0) judgeImages(world, pod, entry.at, report)
     const { journal } = pod
     if (journal === undefined || journal.entry !== index) return
+    judgeOwner(world, pod, journal, report)
     if (former) judgeJournal(world, pod, former, journal, report)
     // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)

@@ -46,6 +46,14 @@ function judgeIntent(world: World, entry: Effect, target: Target, claim: Claim |
     report('I5', `a ${effect} of ${target.key} left ${by}, which did not hold the Lease (${holders.join(', ') || 'nobody'} did)`)
 }
 
+/** I5: the journal of this pod has just been stored. Whoever writes it holds the Lease. */
+export function judgeOwner(world: World, pod: Pod, { by, step, leftAt }: NonNullable<Pod['journal']>, report: Report): void {
+  const holders = holdersAt(world, leftAt, leaseOf(pod))
+  if (holders.some((holder) => isProcess(holder, by))) return
+  const who = holders.join(', ') || 'nobody'
+  report('I5', `the journal of ${pod.name} (${step}) left ${by}, which did not hold the Lease (${who} did)`)
+}
+
 /** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
 function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
   if (isGone) return undefined
