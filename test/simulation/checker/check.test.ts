@@ -607,6 +607,22 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'left drained by the next run, long after a call that came too late was mended',
+      tell(story) {
+        let leftAt = 0
+        story.upgrade(0, { before: { drain: () => void (leftAt = story.history.at(-1)!.at + 1) }, without: ['close'] })
+        story.pass(30_000)
+        story.effect(0, 'drain', { leftAt })
+        story.effect(0, 'restore')
+        story.step(0, 'close')
+        takeOver(story)
+        story.journal(0, 'drain', { attempt: 2 })
+        story.effect(0, 'drain')
+        story.journal(0, 'closed', { attempt: 2 })
+        story.end()
+      },
+    },
   ],
   I7: [
     {

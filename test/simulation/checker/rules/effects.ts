@@ -21,7 +21,11 @@ export function judgeEffect(world: World, entry: Effect, report: Report): void {
   const isBeyond = isBeyondPromise(world, entry, target)
   if (isBeyond) {
     if (changes(entry.before, entry.after)) target.late = isSeen(world, entry, target) ? 'mended' : 'unseen'
-  } else judgeOrder(world, entry, target, claim, progress, report)
+  } else {
+    judgeOrder(world, entry, target, claim, progress, report)
+    // It undoes what came too late.
+    if (changes(entry.before, entry.after)) target.late = undefined
+  }
   note(entry, target, progress)
   // The call that this one came before is still on its way.
   if (isBeyond) progress.isDisturbed = true
