@@ -623,6 +623,21 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'back with another weight, and drained and put back with that by the next run',
+      tell(story) {
+        const after: TargetState = { address: '10.0.0.1', routable: true, weight: 1, inFlight: 0, emptyAt: null, admin: 'ready' }
+        story.upgrade(0, { without: ['restore'], before: { close: () => story.effect(0, 'restore', { after }) } })
+        takeOver(story)
+        const attempt = { attempt: 2 }
+        story.journal(0, 'drain', attempt)
+        story.effect(0, 'drain')
+        story.journal(0, 'restore', attempt)
+        story.effect(0, 'restore', { after })
+        story.journal(0, 'closed', attempt)
+        story.end()
+      },
+    },
   ],
   I7: [
     {

@@ -102,9 +102,9 @@ export function createTargets(scenario: Scenario): Targets {
       const target = of(entry.balancer, entry.target)
       const { before, after } = entry
       if (entry.type === 'effect' && !changes(before!, after!)) return
-      // What it has to come back to. Drained again after a reload or an operator: to either.
+      // What it has to come back to. Drained again after a reload or an operator: to either; put back as something else: as before.
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
-        target.homes = isTouched(target) ? [...target.homes, before!] : [before!]
+        target.homes = isTouched(target) ? [...target.homes, before!] : isHome(target) ? [before!] : target.homes
       if (entry.type === 'target') {
         // What it was before may have been read still, where reads are not of this moment.
         if (before !== null && target.homes.length === 0) target.homes.push(before)
