@@ -638,6 +638,24 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'left drained, where an operator has changed its weight meanwhile',
+      tell(story) {
+        story.upgrade(0, { without: ['restore'], before: { serve: () => story.change(0, 'operator', { weight: 9 }) } })
+        story.end()
+      },
+    },
+    {
+      name: 'left drained, where an operator had it in maintenance meanwhile, and has given it back',
+      tell(story) {
+        const maintain = (): void => {
+          story.change(0, 'operator', { admin: 'maint' })
+          story.change(0, 'operator', { admin: 'drain' })
+        }
+        story.upgrade(0, { without: ['restore'], before: { serve: maintain } })
+        story.end()
+      },
+    },
   ],
   I7: [
     {
@@ -682,6 +700,16 @@ const bad: Record<Invariant, Bad[]> = {
         story.change(1, 'operator', { admin: 'maint', routable: false })
         story.process('sluice-1')
         story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'two are out in a window of one, where an operator has changed the weight of the first meanwhile',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(1, 'drainIntent')
+        for (const name of ['drainIntent', 'drain'] as const) story.step(0, name)
+        story.change(0, 'operator', { weight: 9 })
+        story.effect(1, 'drain')
       },
     },
   ],

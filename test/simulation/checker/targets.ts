@@ -36,6 +36,8 @@ export interface Target {
   state: TargetState | undefined
   /** Who changed it last. */
   by: 'setup' | 'sluice' | 'operator' | 'reload'
+  /** Sluice has drained it, and nobody has put it back since. */
+  isDrained: boolean
   changedAt: number
   /** The entry that changed it last. */
   entry: number
@@ -75,6 +77,7 @@ export function createTargets(scenario: Scenario): Targets {
         level: scenario.levels[balancer] ?? 'G1',
         state: undefined,
         by: 'setup',
+        isDrained: false,
         changedAt: 0,
         entry: 0,
         homes: [],
@@ -108,9 +111,10 @@ export function createTargets(scenario: Scenario): Targets {
       if (entry.type === 'target') {
         // What it was before may have been read still, where reads are not of this moment.
         if (before !== null && target.homes.length === 0) target.homes.push(before)
-        if (after !== null && entry.by === 'operator') target.homes.push(after)
+        if (after !== null && entry.by === 'operator') target.homes.push(wish(target, after))
         for (const progress of target.progress.values()) progress.isDisturbed = true
-      }
+        if (entry.by === 'reload' || after === null || after.admin === 'ready') target.isDrained = false
+      } else target.isDrained = entry.effect === 'drain'
       target.state = after ?? undefined
       target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.changedAt = at
@@ -122,6 +126,11 @@ export function createTargets(scenario: Scenario): Targets {
 /** It changes what the balancer does, not only when its last request ends. */
 export function changes(before: TargetState, after: TargetState): boolean {
   return before.admin !== after.admin || before.weight !== after.weight || before.address !== after.address
+}
+
+/** What an operator wants of it. Who gives a weight or an address to what sluice has out, or gives it back, does not want it out. */
+function wish({ isDrained }: Target, after: TargetState): TargetState {
+  return isDrained && after.admin === 'drain' ? { ...after, admin: 'ready' } : after
 }
 
 /** As it was before it was drained, or as an operator has set it since. */
@@ -143,7 +152,7 @@ export function isTouchedSince(target: Target, entry: number, at: number): boole
 
 /** Out, and it was sluice that took it out. */
 export function isTakenOut(target: Target): boolean {
-  return target.by === 'sluice' && target.state?.routable === false && !isHome(target)
+  return target.isDrained && target.state?.routable === false && !isHome(target)
 }
 
 /** Out, and it was somebody else who took it out. */
