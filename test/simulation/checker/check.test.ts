@@ -656,6 +656,25 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'left out by a run that says that all is done, whatever was told before',
+      tell(story) {
+        story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
+        const pods = [{ uid: 'uid-0', outcome: 'failed', reason: 'it is late' }]
+        story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'failed: it is late', pods })
+        story.process('sluice-1')
+        story.end({ 0: { outcome: 'skipped', reason: '' } })
+      },
+    },
+    {
+      name: 'left drained, and nobody was told but by a person himself',
+      tell(story) {
+        story.upgrade(0, { without: ['restore'] })
+        story.tell({ type: 'process', process: 'word', what: 'started', isWord: true })
+        story.tell({ type: 'process', process: 'word', what: 'exited', outcome: 'resolved: web-0 is out at edge' })
+        story.end({ 0: { outcome: 'unchanged', reason: '' } }, 'failed: another pod')
+      },
+    },
   ],
   I7: [
     {

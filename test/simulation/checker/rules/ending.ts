@@ -6,7 +6,7 @@ import type { Process, World } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
-/** Of these, what only hands it on: a later process that says that all is done has taken it. */
+/** Of these, what only hands it on: a later process that says that all is done has taken it, also of a pod that is gone. */
 const FOR_ANOTHER = new Set(['interrupted', 'conflict'])
 
 /** I6, at the end of the history: everything is home and closed, or a person was told. */
@@ -82,10 +82,12 @@ function isNamed(
 ): boolean {
   const last = lastExit(world)?.exit
   const handedOver = last?.outcome?.startsWith('done') === true ? last.entry : -1
-  return [...world.processes.values()].some(({ exit }) => {
-    if (exit === undefined || exit.entry < since) return false
+  // Each run goes on with what it finds half done of the pods that are there.
+  const isThere = uid !== undefined && world.pods.byUid.get(uid)?.isGone === false
+  return [...world.processes.values()].some(({ exit, isWord }) => {
+    if (exit === undefined || isWord || exit.entry < since) return false
     const stands = ({ outcome }: { outcome: string }): boolean =>
-      FOR_A_PERSON.has(outcome) && !(FOR_ANOTHER.has(outcome) && exit.entry < handedOver)
+      FOR_A_PERSON.has(outcome) && !((isThere || FOR_ANOTHER.has(outcome)) && exit.entry < handedOver)
     const own = exit.pods?.filter((pod) => pod.uid === uid) ?? []
     if (own.some((pod) => stands(pod) || pod.reason.includes('journal could not be closed'))) return true
     const words = [exit.outcome ?? '', ...(exit.pods ?? []).filter(stands).map(({ reason }) => reason)]
