@@ -254,7 +254,7 @@ describe('what is right', () => {
       },
     },
     {
-      name: 'a person removes a journal: what follows from that is not sluice’s',
+      name: 'a person removes a journal: the pod is named',
       tell(story) {
         story.step(0, 'drainIntent')
         story.step(0, 'drain')
@@ -263,7 +263,7 @@ describe('what is right', () => {
           ({ status }) => void (status.conditions = status.conditions.filter(({ type }) => type === 'Ready')),
           'somebody',
         )
-        story.end({ 0: { outcome: 'skipped', reason: '' } })
+        story.end({ 0: { outcome: 'failed', reason: 'somebody has removed its journal' } }, 'failed: a pod failed')
       },
     },
   ]
@@ -673,6 +673,14 @@ const bad: Record<Invariant, Bad[]> = {
         story.tell({ type: 'process', process: 'word', what: 'started', isWord: true })
         story.tell({ type: 'process', process: 'word', what: 'exited', outcome: 'resolved: web-0 is out at edge' })
         story.end({ 0: { outcome: 'unchanged', reason: '' } }, 'failed: another pod')
+      },
+    },
+    {
+      name: 'left drained where somebody has removed its journal, and nobody was told',
+      tell(story) {
+        story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
+        story.pod(0, ({ metadata }) => void (metadata.annotations = {}), 'operator')
+        story.end()
       },
     },
   ],

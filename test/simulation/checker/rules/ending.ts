@@ -26,13 +26,13 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
   // Of a pod that is gone for good, and in whose place nothing has come: it stays out.
   if ((pod === undefined || pod.isGone) && world.pods.at(state.address) === undefined) return
-  if (isNamed(world, entry, { uid, names: [key, pod?.name, target.name] }) || (pod?.tampered ?? 0) > 0) return
+  if (isNamed(world, entry, { uid, names: [key, pod?.name, target.name] })) return
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
 }
 
 function judgePod(world: World, pod: Pod, report: Report): void {
-  const { uid, name, journal, tampered, isDeleting } = pod
-  if (isDeleting || tampered > 0) return
+  const { uid, name, journal, isDeleting } = pod
+  if (isDeleting) return
   // A write that arrives when its process has ended: that one has said that it was under way.
   const since = Math.min(journal?.entry ?? 0, world.processes.get(journal?.by ?? '')?.exit?.entry ?? Infinity)
   if (journal && journal.step !== 'closed' && !isNamed(world, since, { uid, names: [name] }))
