@@ -683,6 +683,21 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'left drained for a pod that has come back at another address, and nobody was told',
+      tell(story) {
+        story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
+        story.remove(0)
+        const metadata = {
+          uid: 'uid-9',
+          name: 'web-0',
+          ownerReferences: [{ kind: 'StatefulSet', name: 'web', controller: true }],
+        }
+        const after = { metadata, spec: { containers: [{ name: 'app', image: 'app:v2' }] }, status: { podIP: '10.0.0.9' } }
+        story.tell({ type: 'stored', by: 'statefulset', resource: 'pods', verb: 'create', before: undefined, after })
+        story.end({ 0: { outcome: 'settled', reason: '' } })
+      },
+    },
   ],
   I7: [
     {

@@ -24,10 +24,16 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   if (state === undefined || isHome(target) || late === 'unseen') return
   const uid = claims.at(-1)?.uid
   const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
-  // Of a pod that is gone for good, and in whose place nothing has come: it stays out.
-  if ((pod === undefined || pod.isGone) && world.pods.at(state.address) === undefined) return
+  // Of a pod that is gone for good, and in whose place nothing has come, there or elsewhere: it stays out.
+  const isGone = pod === undefined || (pod.isGone && !hasHeir(world, pod))
+  if (isGone && world.pods.at(state.address) === undefined) return
   if (isNamed(world, entry, { uid, names: [key, pod?.name, target.name] })) return
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
+}
+
+/** As a StatefulSet makes it. */
+function hasHeir({ pods }: World, { name, owner }: Pod): boolean {
+  return pods.alive().some((one) => one.name === name && one.owner === owner)
 }
 
 function judgePod(world: World, pod: Pod, report: Report): void {
