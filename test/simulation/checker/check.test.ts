@@ -698,6 +698,16 @@ const bad: Record<Invariant, Bad[]> = {
         story.end({ 0: { outcome: 'settled', reason: '' } })
       },
     },
+    {
+      name: 'said to be done, with the template left on the old image',
+      tell(story) {
+        const spec = { template: { spec: { containers: [{ name: 'app', image: 'app:v1' }] } } }
+        const after = { metadata: { name: 'web' }, spec }
+        story.tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'create', before: undefined, after })
+        story.upgrade(0)
+        story.end()
+      },
+    },
   ],
   I7: [
     {

@@ -51,6 +51,8 @@ export interface World {
   processes: Map<string, Process>
   /** By namespace and name: who held it since when. */
   leases: Map<string, LeaseRecord[]>
+  /** Of each workload whose template sluice patches: container name → image. */
+  templates: Map<string, Record<string, string>>
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
   calmAt: number | undefined
@@ -75,6 +77,7 @@ export function createWorld(given: Scenario): World {
   const targets = createTargets(scenario)
   const processes = new Map<string, Process>()
   const leases = new Map<string, LeaseRecord[]>()
+  const templates: World['templates'] = new Map()
   const ledgers: World['ledgers'] = new Map()
 
   /** The journal of the pod now says whose its targets are. */
@@ -139,6 +142,7 @@ export function createWorld(given: Scenario): World {
     targets,
     processes,
     leases,
+    templates,
     ledgers,
     calmAt: undefined,
     silentUntil: (balancer, process) => Math.max(silences.get(balancer) ?? 0, silences.get(`${balancer} ${process}`) ?? 0),
@@ -192,6 +196,14 @@ export function createWorld(given: Scenario): World {
             const lease = readLease(after)
             if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index }])
           }
+          // A Deployment's is left as it is.
+          if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {
+            const { metadata, spec } = after as RawWorkload
+            templates.set(
+              metadata.name,
+              Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image])),
+            )
+          }
           if (resource === 'configmaps') {
             const { key, finished } = readLedger(after ?? before)
             if (key !== undefined && after === undefined) ledgers.delete(key)
@@ -216,6 +228,11 @@ export function createWorld(given: Scenario): World {
 interface RawLease {
   metadata: { name: string; namespace?: string }
   spec?: { holderIdentity?: string | null; leaseTransitions?: number | null }
+}
+
+interface RawWorkload {
+  metadata: { name: string }
+  spec: { template: { spec: { containers: { name: string; image: string }[] } } }
 }
 
 function readLease(object: unknown): { key: string; holder: string; transitions: number } | undefined {

@@ -16,6 +16,7 @@ export function judgeEnding(world: World, report: Report): void {
   if (running.length > 0) report('I6', `${running.map(({ name }) => name).join(', ')} never came to an end`)
   for (const target of world.targets.all.values()) judgeTarget(world, target, report)
   for (const pod of world.pods.alive()) judgePod(world, pod, report)
+  judgeTemplates(world, report)
   judgeLedgers(world, report)
 }
 
@@ -64,9 +65,22 @@ function judgePod(world: World, pod: Pod, report: Report): void {
 }
 
 /** Found at the images already, or not spoken of at all, by a process that has done all: it was there when that began. */
-function isOverlooked({ exit, startedAt }: Process, { createdAt, isFinished }: Pod, outcome: string | undefined): boolean {
-  const isDone = exit?.outcome?.startsWith('done') === true
-  return isDone && !isFinished && createdAt < startedAt && (outcome === undefined || outcome === 'skipped')
+function isOverlooked(process: Process, { createdAt, isFinished }: Pod, outcome: string | undefined): boolean {
+  return isDone(process) && !isFinished && createdAt < process.startedAt && (outcome === undefined || outcome === 'skipped')
+}
+
+function isDone({ exit }: Process): boolean {
+  return exit?.outcome?.startsWith('done') === true
+}
+
+/** What comes anew comes up on what was asked for. */
+function judgeTemplates(world: World, report: Report): void {
+  const last = lastExit(world)
+  if (last === undefined || !isDone(last)) return
+  for (const [name, images] of world.templates)
+    for (const [container, image] of Object.entries(last.wanted ?? {}))
+      if (images[container] !== undefined && images[container] !== image)
+        report('I6', `all was said to be done, and the template of ${name} is left on ${images[container]}`, last.exit!.entry)
 }
 
 /** A run that says "done" without a fault has nothing left in a ledger. */
