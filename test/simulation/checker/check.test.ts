@@ -708,6 +708,25 @@ const bad: Record<Invariant, Bad[]> = {
         story.end()
       },
     },
+    {
+      name: 'said to be rolled back, on the new image',
+      tell(story) {
+        story.upgrade(0)
+        story.end({ 0: { outcome: 'rolledBack', reason: 'it was late' } }, 'rolledBack: a pod was')
+      },
+    },
+    {
+      name: 'said to be undone, on the new image',
+      tell(story) {
+        story.upgrade(0)
+        const pods = [{ uid: 'uid-0', outcome: 'upgraded', reason: '' }]
+        story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'done: 1 upgraded', pods })
+        story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: {} })
+        story.tell({ type: 'calm' })
+        const left = [{ uid: 'uid-0', outcome: 'skipped', reason: '' }]
+        story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'done: 0 upgraded', pods: left })
+      },
+    },
   ],
   I7: [
     {

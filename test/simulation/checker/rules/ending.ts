@@ -48,6 +48,7 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   // One that is stopped on its way out may have been overtaken by another wish (seed 520855).
   const patcher = world.processes.get(pod.patchedBy ?? '')
   if (last && patcher && patcher.startedAt > last.startedAt) return
+  if (last) judgeUndone(world, pod, last, report)
   const told = last?.exit?.pods?.find((one) => one.uid === uid)
   for (const [container, image] of Object.entries(last?.wanted ?? {})) {
     const asked = pod.images[container]
@@ -59,9 +60,26 @@ function judgePod(world: World, pod: Pod, report: Report): void {
         `${name} was said to be upgraded to ${image}, and its container ${container} runs ${runs ?? 'nothing'}`,
         last!.exit!.entry,
       )
+    else if (told?.outcome === 'rolledBack' && runs === image)
+      report('I6', `${name} was said to be rolled back, and its container ${container} runs ${image}`, last!.exit!.entry)
     else if (isOverlooked(last!, pod, told?.outcome) && asked !== image)
       report('I6', `all was said to be done, and the container ${container} of ${name} is left on ${asked}`, last!.exit!.entry)
   }
+}
+
+/** A pod that was brought to images is on them no more when that is taken back. */
+function judgeUndone({ processes }: World, { uid, name, images }: Pod, last: Process, report: Report): void {
+  if (!isDone(last) || asksForImages(last)) return
+  const newest = [...processes.values()].findLast((one) => asksForImages(one))
+  const isUpgraded = newest?.exit?.pods?.some((one) => one.uid === uid && one.outcome === 'upgraded') === true
+  for (const [container, image] of Object.entries(newest?.wanted ?? {}))
+    if (isUpgraded && images[container] === image)
+      report('I6', `all was said to be undone, and the container ${container} of ${name} is left on ${image}`, last.exit!.entry)
+}
+
+/** An undo does not. */
+function asksForImages({ wanted = {} }: Process): boolean {
+  return Object.keys(wanted).length > 0
 }
 
 /** Found at the images already, or not spoken of at all, by a process that has done all: it was there when that began. */
