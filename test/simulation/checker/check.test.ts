@@ -783,6 +783,15 @@ const bad: Record<Invariant, Bad[]> = {
         story.effect(1, 'drain')
       },
     },
+    {
+      name: 'an intent while another has long been going',
+      options: { pods: 2 },
+      tell(story) {
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
   ],
   exposure: [
     { name: 'restarted while it is in', tell: (story) => story.upgrade(0, { without: ['drain', 'restore'] }) },

@@ -25,6 +25,7 @@ export interface Pod {
   owner: string | undefined
   createdAt: number
   isDeleting: boolean
+  deletedAt: number | undefined
   /** It has ended for good, and is started no more. */
   isFinished: boolean
   isGone: boolean
@@ -106,6 +107,7 @@ export function createPods(): Pods {
         owner: undefined,
         createdAt: at,
         isDeleting: false,
+        deletedAt: undefined,
         isFinished: false,
         isGone: false,
         goneAt: undefined,
@@ -153,6 +155,7 @@ export function createPods(): Pods {
       pod.name = metadata.name
       pod.namespace = metadata.namespace ?? ''
       pod.isDeleting = metadata.deletionTimestamp !== undefined
+      if (pod.isDeleting) pod.deletedAt ??= at
       pod.isFinished = status?.phase === 'Failed' || status?.phase === 'Succeeded'
       if (pod.address !== status?.podIP) {
         if (pod.address !== undefined) pod.left.set(pod.address, at)

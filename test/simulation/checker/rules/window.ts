@@ -52,11 +52,13 @@ export function judgeStart(world: World, pod: Pod, at: number, by: string, repor
  */
 function isUnavailable(world: World, pod: Pod, { at, plannedAt }: { at: number; plannedAt: number }): boolean {
   const { targets, scenario } = world
-  const { address, arrived, journal, ready, readySince, isDeleting } = pod
+  const { address, arrived, deletedAt, journal, owner, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
   if (journal?.step === 'patched') return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
+  // Where nothing comes in its place, nobody counts on it.
+  if (deletedAt !== undefined && owner !== undefined && at - deletedAt > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of the pods that are where they are now by then.
   if (arrived.at > plannedAt) return false
   return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
