@@ -792,6 +792,18 @@ const bad: Record<Invariant, Bad[]> = {
         story.step(0, 'drainIntent')
       },
     },
+    {
+      name: 'an earlier owner’s intent is carried out while another has not been ready for long',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(1, 'notReady')
+        story.pass(60_000)
+        takeOver(story)
+        story.journal(0, 'drain')
+        story.effect(0, 'drain')
+      },
+    },
   ],
   exposure: [
     { name: 'restarted while it is in', tell: (story) => story.upgrade(0, { without: ['drain', 'restore'] }) },

@@ -10,7 +10,7 @@ import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
 import { judgeAnew, judgeJournal, judgeLease } from './rules/records.ts'
 import { judgeHeir, judgeRestore } from './rules/restore.ts'
-import { judgeStart, judgeWindow } from './rules/window.ts'
+import { judgeAdopted, judgeStart, judgeWindow } from './rules/window.ts'
 import type { Report, Violation } from './violation.ts'
 import { createWorld } from './world.ts'
 
@@ -31,6 +31,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     const former = journalBefore(entry)
     if (entry.type === 'effect') {
       judgeEffect(world, entry, report)
+      judgeAdopted(world, entry, report)
       judgeReturn(world, entry, report)
     }
     const { write, settled = [] } = world.apply(entry, index)

@@ -1,9 +1,12 @@
+import type { HistoryEntry } from '../history.ts'
 import type { Pod } from '../pods.ts'
 import type { Target } from '../targets.ts'
 import { isHeldOut, isTakenOut } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { asleepSince } from '../world.ts'
+
+type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
 /** I7: a target has just been taken out. */
 export function judgeWindow(world: World, report: Report): void {
@@ -26,14 +29,29 @@ export function judgeWindow(world: World, report: Report): void {
 
 /** I7: the drain intent of a new attempt has just been stored. */
 export function judgeStart(world: World, pod: Pod, at: number, by: string, report: Report): void {
-  const { maxUnavailable } = world.scenario
   if (isGivenUp(world, pod)) return
   // Out already, by an earlier owner: it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
   // What a process has sent may arrive long after it was stopped, or has ended.
-  const process = world.processes.get(by)!
-  const { startedAt: plannedAt } = process
-  const decidedAt = asleepSince(process) ?? at
+  judgePlace(world, pod, by, asleepSince(world.processes.get(by)!) ?? at, report)
+}
+
+/**
+ * I7: an effect has just arrived, and is not taken into the world yet. Who drains a pod for an earlier owner's intent has to have
+ * a place for it, which there is not where others were down when that was taken over, and are still.
+ */
+export function judgeAdopted(world: World, { by, effect, before }: Effect, report: Report): void {
+  if (effect !== 'drain' || !before.routable) return
+  const pod = world.pods.at(before.address)
+  const { journal, attempts } = pod ?? {}
+  if (journal?.step !== 'drain' || journal.by !== by || attempts!.get(journal.attempt) === by) return
+  if (world.targets.at(before.address).some((target) => isTakenOut(target))) return
+  judgePlace(world, pod!, by, journal.leftAt, report)
+}
+
+function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, report: Report): void {
+  const { maxUnavailable } = world.scenario
+  const { startedAt: plannedAt } = world.processes.get(by)!
   const others = world.pods
     .alive()
     .filter(
