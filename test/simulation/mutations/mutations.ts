@@ -325,6 +325,84 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'proceeds-at-once',
+    breaks: 'where a drain may be cut at its deadline, it is cut at once',
+    changes: [
+      {
+        file: EMPTYING,
+        find: "{ guard: 'isEmpty', target: '#pod.patching' },",
+        replace:
+          "{ guard: 'isEmpty', target: '#pod.patching' },\n        { guard: and(['isOut', 'mayProceed']), target: '#pod.patching', actions: 'passOver' },",
+      },
+    ],
+  },
+  {
+    name: 'takeover-begins-anew',
+    breaks: 'a pod that an earlier owner has drained is put back, and drained a second time',
+    changes: [
+      {
+        file: 'machines/pod-upgrade/index.ts',
+        find: "{ guard: 'hasDrainRecord', target: 'draining.reading' }",
+        replace: "{ guard: 'hasDrainRecord', target: 'readmitting' }",
+      },
+    ],
+  },
+  {
+    name: 'lease-not-asked-before-a-write',
+    breaks: 'an owner whose Lease has run out goes on writing to pods',
+    changes: [
+      {
+        file: 'src/engine/pod-ports.ts',
+        find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
+        replace: "if (uid === '') return NOT_HELD\n    // Its guard",
+      },
+    ],
+  },
+  {
+    name: 'abandoned-not-told',
+    breaks: 'an entry that is never put back by guess is not told of',
+    changes: [
+      {
+        file: 'machines/pod-upgrade/states/settling.ts',
+        find: "entering('abandoned', { outcome: 'needsOperator', reason: 'abandoned' })",
+        replace: "entering('abandoned', { outcome: 'settled', reason: 'left' })",
+      },
+    ],
+  },
+  {
+    name: 'template-left',
+    breaks: 'the template is not patched',
+    changes: [
+      {
+        file: 'src/engine/prepare-workloads.ts',
+        find: 'of world.workloads) {\n    await workload.prepare(',
+        replace: 'of world.workloads) {\n    if (assessment.images.length > 0) continue\n    await workload.prepare(',
+      },
+    ],
+  },
+  {
+    name: 'undo-of-nothing',
+    breaks: 'an undo leaves pods as they are',
+    changes: [
+      {
+        file: 'src/engine/undoing.ts',
+        find: 'if (!entry || entry.before) return entry?.before?.images ?? []',
+        replace: 'if (!entry || entry.before) return []',
+      },
+    ],
+  },
+  {
+    name: 'deleting-serves',
+    breaks: 'a pod that is being deleted counts as serving',
+    changes: [
+      {
+        file: 'src/engine/window-pods.ts',
+        find: '(pod.deleting ? !expectsHeir(pod) : pod.ready)',
+        replace: '(pod.deleting || pod.ready)',
+      },
+    ],
+  },
+  {
     name: 'planted-timer',
     breaks: 'the engine uses a real timer, which no seed decides',
     changes: [
