@@ -54,7 +54,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     const isOpened = former === undefined || former.step === 'closed'
     if (!pod.attempts.has(journal.attempt)) pod.attempts.set(journal.attempt, entry.by)
     if (journal.step === 'drain' && isOpened && !isFound) {
-      judgeStart(world, pod, entry.at, entry.by, report)
+      judgeStart(world, pod, journal.leftAt, entry.by, report)
       judgeAnew(pod, entry.by, report)
     }
     // A successor writes it again as its own before it looks: no new intent.

@@ -52,7 +52,7 @@ export interface World {
   /** By namespace and name: who held it since when. */
   leases: Map<string, LeaseRecord[]>
   /** Of each workload whose template sluice patches: container name → image. */
-  templates: Map<string, Record<string, string>>
+  templates: Map<string, { images: Record<string, string>; patchedBy: string }>
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
   calmAt: number | undefined
@@ -199,10 +199,9 @@ export function createWorld(given: Scenario): World {
           // A Deployment's is left as it is.
           if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {
             const { metadata, spec } = after as RawWorkload
-            templates.set(
-              metadata.name,
-              Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image])),
-            )
+            const images = Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image]))
+            const isSame = JSON.stringify(images) === JSON.stringify(templates.get(metadata.name)?.images)
+            if (!isSame) templates.set(metadata.name, { images, patchedBy: entry.by })
           }
           if (resource === 'configmaps') {
             const { key, finished } = readLedger(after ?? before)

@@ -27,13 +27,13 @@ export function judgeWindow(world: World, report: Report): void {
     )
 }
 
-/** I7: the drain intent of a new attempt has just been stored. */
-export function judgeStart(world: World, pod: Pod, at: number, by: string, report: Report): void {
+/** I7: the drain intent of a new attempt has just been stored. It was decided on when it left: it may have been on its way for long. */
+export function judgeStart(world: World, pod: Pod, leftAt: number, by: string, report: Report): void {
   if (isGivenUp(world, pod)) return
   // Out already, by an earlier owner: it takes no new place.
   if (pod.address !== undefined && world.targets.at(pod.address).some((target) => isTakenOut(target))) return
   // What a process has sent may arrive long after it was stopped, or has ended.
-  judgePlace(world, pod, by, asleepSince(world.processes.get(by)!) ?? at, report)
+  judgePlace(world, pod, by, Math.min(leftAt, asleepSince(world.processes.get(by)!) ?? leftAt), report)
 }
 
 /**
@@ -72,8 +72,8 @@ function isUnavailable(world: World, pod: Pod, { at, plannedAt }: { at: number; 
   const { targets, scenario } = world
   const { address, arrived, deletedAt, journal, owner, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
-  if (own.some((target) => isTakenOut(target) && target.late === undefined)) return true
-  if (journal?.step === 'patched') return true
+  if (own.some((target) => isTakenOut(target) && target.late === undefined && target.changedAt <= at)) return true
+  if (journal?.step === 'patched' && journal.at <= at) return true
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // Where nothing comes in its place, nobody counts on it.
   if (deletedAt !== undefined && owner !== undefined && at - deletedAt > scenario.lagMs) return true
