@@ -119,11 +119,12 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
     const goal = goalOf(context)
     return { ...record, step, baseline: baselineOf(pod, goal), generation: generationAfter(pod, goal) }
   }
-  return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record.targets) } : {}) }
+  return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record) } : {}) }
 }
 
-/** What a person has said of the drain says nothing of the restore. */
-function unsaid(targets: readonly JournalTarget[]): JournalTarget[] {
+/** What a person has said of the drain says nothing of the restore; what was said in the middle of that holds on. */
+function unsaid({ step, targets }: Journal): JournalTarget[] {
+  if (step === 'restore') return targets
   return targets.map((target) => {
     const { said: _, ...rest } = target
     return rest
@@ -133,7 +134,7 @@ function unsaid(targets: readonly JournalTarget[]): JournalTarget[] {
 /** The record of a re-admission: nothing was patched, whatever was tried. */
 export function readmission({ record }: Pick<PodContext, 'record'>): Journal {
   const { generation: _, ...rest } = record!
-  return { ...rest, step: 'restore', targets: unsaid(rest.targets) }
+  return { ...rest, step: 'restore', targets: unsaid(rest) }
 }
 
 /** The record is stored on the pod as it was to be. */

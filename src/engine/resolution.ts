@@ -66,7 +66,6 @@ function nextJournal(
   epoch: number,
 ): { next: Journal; message: string } {
   const journal = openOrRebuilt(pod, own, word)
-  assertNowhereIn(pod, journal, own, word)
   const said = withWord(journal, word)
   if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
   const next = { ...said.journal, epoch }
@@ -75,26 +74,6 @@ function nextJournal(
       ? `pod/${pod.name} is in rotation, as you say: its record is closed`
       : `pod/${pod.name} is ${word.traffic === 'in' ? 'in' : 'out of'} rotation, as you say: the next run goes on from there`
   return { next, message }
-}
-
-/**
- * Of a part somebody has said that it is in. Found by simulation: for the rest the run went on as for a pod that is out, and with
- * other images it was patched while it took requests there.
- */
-function assertNowhereIn(
-  { name }: PodView,
-  { step, targets }: Journal,
-  own: Found['entries'][number] | undefined,
-  { traffic }: Word,
-): void {
-  if (traffic === 'in' || step !== 'restore') return
-  const left = new Set(targets.map(({ loadBalancer }) => loadBalancer))
-  const recorded = own?.entry.targets.filter(({ untouched }) => !untouched).map(({ loadBalancer }) => loadBalancer) ?? []
-  const isIn = recorded.filter((loadBalancer) => !left.has(loadBalancer))
-  if (isIn.length === 0) return
-  throw refusal(
-    `pod/${name} is in rotation in ${[...new Set(isIn)].join(', ')}, as was said before: put it back in ${[...left].join(', ')} by hand, and say --traffic in`,
-  )
 }
 
 /** A record that cannot be read says nothing; what was drained stands in the ledger too. */

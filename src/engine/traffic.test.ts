@@ -532,6 +532,24 @@ describe('what a person has said', () => {
     expect(await traffic.inspect('uid-0', [said])).toMatchObject({ state: 'in' })
   })
 
+  // Found by simulation: nothing was left of it on record, and with other images the pod was patched while it took requests there.
+  test.each(['none', 'strong'] as const)(
+    'in, in the middle of a restore (reads: %s): it is not out, and stays as it is',
+    async (reads) => {
+      const { traffic, edge, inner } = createBed({ edge: { capabilities: { inspect: reads } } })
+      const targets: JournalTarget[] = [{ ...EDGE, said: 'in', prior: { state: 'ready', weight: 7 } }, INNER]
+      await traffic.effect(request('drain', [INNER]))
+      expect(await traffic.inspect('uid-0', targets)).toMatchObject({ state: 'mixed' })
+      await traffic.effect(request('restore', targets))
+      const changes = ({ calls }: typeof edge): string[] =>
+        calls.map(({ method }) => method).filter((one) => /drain|restore/.test(one))
+      expect([changes(edge), changes(inner)]).toEqual([[], ['drain', 'restore']])
+      expect(await traffic.inspect('uid-0', targets)).toMatchObject({ state: 'in' })
+      expect(await traffic.compare(targets)).toEqual({ kind: 'equal' })
+      expect(await traffic.compare([{ ...targets[0]!, said: 'out' }])).not.toEqual({ kind: 'equal' })
+    },
+  )
+
   test('of a load balancer that is in the config no more: the others are drained all the same', async () => {
     const { traffic, outcomes } = createBed()
     const answer = await traffic.effect(request('drain', [{ ...said, loadBalancer: 'former' }, INNER]))

@@ -113,6 +113,11 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     return adapterOf(loadBalancer).capabilities.inspect !== 'none'
   }
 
+  /** As it is known, without asking for it now. */
+  function stateOf(target: JournalTarget): 'in' | 'out' | undefined {
+    return lastAnswers.stateOf(target) ?? target.said
+  }
+
   function observe(target: JournalTarget, wasOut: boolean): Promise<TargetObservation> {
     if (isReadable(target)) return queueOf(target).inspect(plain(target))
     if (wasOut && lastAnswers.stateOf(target) === undefined) lastAnswers.note(target, 'out')
@@ -124,7 +129,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     if (target.said === undefined) return observe(target, wasOut)
     const observation = await observe(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
     if (observation.admin !== 'unknown') return observation
-    return { admin: 'out', routable: false, inFlight: null, detail: 'as a person says; it cannot be read' }
+    const routable = target.said === 'in'
+    return { admin: target.said, routable, inFlight: null, detail: 'as a person says; it cannot be read' }
   }
 
   /**
@@ -280,19 +286,16 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     try {
       for (const target of targets.filter(({ untouched }) => !untouched)) {
         if (!isReadable(target)) {
-          if (lastAnswers.stateOf(target) === 'in') continue
+          if (stateOf(target) === 'in') continue
           return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
         }
         // Also where it reads as it should: the next look at it, by whoever comes then, must not see it drained.
         if (!hasCaughtUp(target))
           return { kind: 'unknown', message: `what ${target.loadBalancer} says may be from before the restore` }
-        const { prior } = await queueOf(target).snapshot(plain(target))
-        if (canonical(prior) !== canonical(target.prior as Json)) {
-          return {
-            kind: 'different',
-            message: `${target.loadBalancer}/${target.target} is ${canonical(prior)}, it was ${canonical(target.prior as Json)}`,
-          }
-        }
+        const before = canonical(target.prior as Json)
+        const now = target.said === 'in' ? before : canonical((await queueOf(target).snapshot(plain(target))).prior)
+        if (now !== before)
+          return { kind: 'different', message: `${target.loadBalancer}/${target.target} is ${now}, it was ${before}` }
         // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
         const reading = await queueOf(target).inspect(plain(target))
         if (!reading.routable) return { kind: 'unknown', message: `it gets no requests: ${describeTarget(target, reading)}` }
@@ -309,10 +312,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     const answers = await Promise.all(
       targets.map(async (target): Promise<EffectAnswer> => {
         // Called again for the sake of another target: nobody could see what a second call does here.
-        const known = lastAnswers.stateOf(target) ?? target.said
-        const isDone = known === (kind === 'drain' ? 'out' : 'in')
-        // One that is in the config no more shows where it is called.
-        if (isDone && byName.has(target.loadBalancer) && !isReadable(target)) return { kind: 'applied' }
+        const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
+        // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
+        if (isDone && byName.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
         const operation = operations.idOf(record, uid, kind, target)

@@ -15,7 +15,7 @@ const target = fc.record({
 })
 const marked = fc.oneof(
   target,
-  target.map((one) => ({ ...one, untouched: false, said: 'out' as const })),
+  fc.tuple(target, fc.constantFrom('out' as const, 'in' as const)).map(([one, said]) => ({ ...one, untouched: false, said })),
 )
 const open = fc
   .record(
@@ -107,7 +107,7 @@ test.each([
   [JSON.stringify({ ...valid, epoch: -1 }), /epoch/],
   [JSON.stringify({ ...valid, epoch: 1.5 }), /epoch/],
   [JSON.stringify({ ...valid, run: undefined }), /run/],
-  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 3]] }), /lbs/],
+  [JSON.stringify({ ...valid, lbs: [['edge', 'a', 'b', null, 4]] }), /lbs/],
   [JSON.stringify({ ...valid, lbs: [['edge', 'a']] }), /lbs/],
   [JSON.stringify({ ...valid, base: [['app']] }), /base/],
 ])('%s cannot be read', (text, reason) => {

@@ -8,11 +8,12 @@ export const LONGEST_JOURNAL = 4096
 
 const Versioned = z.object({ v: z.number() })
 const Baseline = z.tuple([z.string(), z.string(), z.string(), z.string()])
-/** Of a target: an operator had it out before the drain; a person says that it is out. */
+/** Of a target: an operator had it out before the drain; a person says that it is out, or in. */
 const UNTOUCHED = 1
 const SAID_OUT = 2
+const SAID_IN = 3
 const Image = z.tuple([z.string(), z.string()])
-const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.literal([0, 1, 2])])
+const Target = z.tuple([z.string(), z.string(), z.string(), z.unknown(), z.literal([0, UNTOUCHED, SAID_OUT, SAID_IN])])
 
 // Short keys and tuples: the record is written four times a pod, and every watcher of the pod receives it.
 const Stored = z.object({
@@ -81,6 +82,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
         prior,
         untouched: mark === UNTOUCHED,
         ...(mark === SAID_OUT ? { said: 'out' as const } : {}),
+        ...(mark === SAID_IN ? { said: 'in' as const } : {}),
       })),
     },
   }
@@ -126,7 +128,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
             target,
             scope,
             prior,
-            untouched ? UNTOUCHED : said === 'out' ? SAID_OUT : 0,
+            untouched ? UNTOUCHED : said === undefined ? 0 : said === 'out' ? SAID_OUT : SAID_IN,
           ]),
         }
       : {}),

@@ -22,9 +22,12 @@ describe('in', () => {
     })
   })
 
-  test('in one of two leaves the other to be restored', () => {
-    const word = { traffic: 'in', loadBalancers: ['edge'] } as const
-    expect(withWord(journal('restore'), word)).toMatchObject({ ok: true, journal: { step: 'restore', targets: [inner, spare] } })
+  test('in one of two leaves the other to be restored; then in that one closes it', () => {
+    const first = withWord(journal('restore'), { traffic: 'in', loadBalancers: ['edge'] })
+    if (!first.ok) throw new Error(first.reason)
+    expect(first.journal).toMatchObject({ step: 'restore', targets: [{ ...edge, said: 'in' }, inner, spare] })
+    const second = withWord(first.journal, { traffic: 'in', loadBalancers: ['inner'] })
+    expect(second).toMatchObject({ ok: true, journal: { step: 'closed' } })
   })
 
   test.each(['drain', 'patched'] as const)(
@@ -52,6 +55,12 @@ describe('out', () => {
     expect(withWord(journal('drain'), { traffic: 'out', ...all })).toMatchObject({
       journal: { targets: [said, { ...inner, said: 'out' }, spare] },
     })
+  })
+
+  test('of one after another is said to be in: refused, it would be patched while it takes requests there', () => {
+    const told = { ...journal('restore', 4), targets: [{ ...edge, said: 'in' as const }, inner, spare] }
+    const word = { traffic: 'out', loadBalancers: ['inner'] } as const
+    expect(withWord(told, word)).toEqual({ ok: false, reason: expect.stringMatching(/^it is in rotation in edge, as was said/) })
   })
 
   test.each([

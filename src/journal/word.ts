@@ -14,15 +14,16 @@ export type WithWord = { ok: true; journal: Journal } | { ok: false; reason: str
  * - `in`: it is back as it should be; nothing is left to do for it. For a part of the load balancers only where all that
  *   is left is to put the pod back: a pod that is in one of them is never patched.
  * - `out`: it is out of rotation. The run goes on from there without a read-back; where a restore was begun, as a new
- *   attempt, since a load balancer that remembers operations would take its second restore for the first. Then of all that
- *   are left.
+ *   attempt, since a load balancer that remembers operations would take its second restore for the first. Then of all.
  */
 export function withWord(journal: Journal, word: Word): WithWord {
   const isSaid = (target: JournalTarget): boolean => isMeant(target, word) && !target.untouched
+  const targets = journal.targets.map((target) => (isSaid(target) ? { ...target, said: word.traffic } : target))
   const rest = journal.targets.filter((target) => !isMeant(target, word) && !target.untouched)
+  const among = (said: JournalTarget['said']): string =>
+    rest.flatMap((target) => (target.said === said ? [target.loadBalancer] : [])).join(', ')
   if (word.traffic === 'in') {
-    if (rest.length === 0) return { ok: true, journal: { ...journal, step: 'closed' } }
-    const targets = journal.targets.filter((target) => !isSaid(target))
+    if (rest.every(({ said }) => said === 'in')) return { ok: true, journal: { ...journal, step: 'closed' } }
     if (journal.step === 'restore') return { ok: true, journal: { ...journal, targets } }
     const names = rest.map(({ loadBalancer }) => loadBalancer).join(', ')
     return {
@@ -30,12 +31,17 @@ export function withWord(journal: Journal, word: Word): WithWord {
       reason: `it is not on its way back yet, and would be patched while it takes requests: say it of ${names} too`,
     }
   }
-  const targets = journal.targets.map((target) => (isSaid(target) ? { ...target, said: 'out' as const } : target))
   if (journal.step !== 'restore') return { ok: true, journal: { ...journal, targets } }
-  const unsaid = rest.filter(({ said }) => said === undefined).map(({ loadBalancer }) => loadBalancer)
+  // Found by simulation: for the rest the run went on as for a pod that is out, and with other images it was patched while it took
+  // requests there.
+  if (among('in') !== '')
+    return {
+      ok: false,
+      reason: `it is in rotation in ${among('in')}, as was said before: put it back in the others by hand, and say --traffic in`,
+    }
   // Found by simulation: they were put back by the attempt that ends with this, and were put back once more.
-  if (unsaid.length > 0)
-    return { ok: false, reason: `it was on its way back, which begins anew: say first which of ${unsaid.join(', ')} it is in` }
+  if (among(undefined) !== '')
+    return { ok: false, reason: `it was on its way back, which begins anew: say first which of ${among(undefined)} it is in` }
   const step = journal.generation === undefined ? 'drain' : 'patched'
   return { ok: true, journal: { ...journal, targets, step, attempt: journal.attempt + 1 } }
 }

@@ -112,8 +112,11 @@ export interface JournalTarget {
   prior: unknown
   /** An operator had it out of rotation: it gets no effect. */
   untouched: boolean
-  /** A person has looked, and says so: it counts where the load balancer cannot be read. Only until the restore. */
-  said?: 'out'
+  /**
+   * A person has looked, and says so: it counts where the load balancer cannot be read. `out` only until the restore; `in` is
+   * said in the middle of that, of a part: it is as it should be, and nothing is put back or compared there.
+   */
+  said?: 'out' | 'in'
 }
 
 /**

@@ -47,7 +47,7 @@ function parse(text: string): JournalText | 'unreadable' {
       step,
       lbs = [],
     } = JSON.parse(text) as Record<string, unknown> & {
-      lbs?: [string, string, string, unknown, 0 | 1 | 2][]
+      lbs?: [string, string, string, unknown, 0 | 1 | 2 | 3][]
     }
     if (typeof run !== 'string' || typeof epoch !== 'number' || typeof attempt !== 'number') return 'unreadable'
     const targets = lbs.map(([balancer, target, , , mark]) => ({
