@@ -217,7 +217,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       const label = world.undoing()?.labelOf(pod, assessed.assessment.images)
       return label === undefined ? assessed.workload.podOperations(pod) : revisionLabelPatch(pod, label)
     }
-    const { store, endpoints, traffic, includes } = world
+    const { store, endpoints, traffic, includes, beside } = world
     rollout = createRollout({
       clock,
       settings: request.settings,
@@ -226,6 +226,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       endpoints,
       traffic,
       includes,
+      beside,
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       isHeir: heirsIn(world),

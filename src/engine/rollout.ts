@@ -78,6 +78,8 @@ export interface RolloutOptions {
   ports: PodPorts
   /** Is this pod the run's concern? */
   includes(pod: PodView): boolean
+  /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
+  beside?(): Observation[]
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
@@ -288,7 +290,15 @@ export function createRollout(options: RolloutOptions): Rollout {
   function decide(): void {
     const included = includedPods()
     takeIn(included)
-    const pods = windowPods({ ...options, included, members: [...members.values()].map(standingOf), vacancies, isOperatorOut })
+    const beside = options.beside?.() ?? []
+    const pods = windowPods({
+      ...options,
+      included,
+      beside,
+      members: [...members.values()].map(standingOf),
+      vacancies,
+      isOperatorOut,
+    })
     const { start, waitingFor: full } = admit(pods, windowNow(included))
     const blind = store.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])

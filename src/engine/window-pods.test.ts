@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../plan/window.ts'
+import { admit } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
@@ -104,4 +106,34 @@ test('where a pod was found says nothing of where it is now', () => {
   const unserved = (address: string): boolean | undefined =>
     windowOf({ pods: [moved], member: { pod: moved, address }, others: [waits], isUnserved: () => true })[0]?.unserved
   expect([unserved('10.0.0.1'), unserved('10.0.0.9')]).toEqual([true, false])
+})
+
+test('what an earlier run has left open for a pod beside the request takes a place', () => {
+  const [meant, ready, left, broken] = [
+    podAt('web-0', '10.0.0.1'),
+    podAt('web-1', '10.0.0.2'),
+    podAt('web-2', '10.0.0.3'),
+    podAt('web-3', '10.0.0.4', { ready: false }),
+  ]
+  const open = { kind: 'read', journal: { step: 'patched' } } as unknown as Observation['stored']
+  const none = { kind: 'none' } as const
+  const found = windowPods({
+    store: { get: () => ({ pod: meant }) } as unknown as PodStore,
+    included: [{ pod: meant!, stored: none }],
+    beside: [
+      { pod: ready!, stored: none },
+      { pod: left!, stored: open },
+      { pod: broken!, stored: none },
+    ],
+    members: [memberOf({ pod: meant!, state: 'queued' })],
+    vacancies: { look: () => [], stop() {} },
+    expectsHeir: () => true,
+    isOperatorOut: () => false,
+    isUnserved: () => false,
+  })
+  expect(admit(found, 2)).toEqual({
+    start: [],
+    waitingFor: 'the window of 2 is full: web-2 is being upgraded, web-3 is not ready',
+  })
+  expect(admit(found, 3).start).toEqual(['web-0'])
 })

@@ -1,6 +1,7 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
+import { isOpen } from '../pods/open-journal.ts'
 import type { PodResult, PodState } from './events.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Vacancies } from './vacancies.ts'
@@ -26,6 +27,8 @@ export interface WindowPodsOptions {
   store: PodStore
   /** Those that are the run's concern, as observed now. */
   included: readonly Observation[]
+  /** Of the same workloads, and not its concern: what is left open for one of them takes a place. */
+  beside?: readonly Observation[]
   members: readonly WindowMember[]
   vacancies: Vacancies
   expectsHeir(pod: PodView): boolean
@@ -48,7 +51,9 @@ export function windowPods({
 }: WindowPodsOptions): WindowPod[] {
   // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
-  const included = given.included.map(({ pod }) => pod)
+  const beside = given.beside ?? []
+  const included = [...given.included, ...beside].map(({ pod }) => pod)
+  const leftOpen = new Set(beside.flatMap(({ pod, stored }) => (isOpen(stored) ? [pod.uid] : [])))
   const taken = new Set(members.map(({ uid }) => uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.out)
@@ -69,7 +74,8 @@ export function windowPods({
   for (const pod of included) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
+    const standing = leftOpen.has(uid) ? 'active' : 'idle'
+    pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
