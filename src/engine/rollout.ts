@@ -139,6 +139,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   let graceTimer: unknown
   const patient = patientClock()
   let stalling: unknown
+  /** What fills it now, and not when the wait began. */
+  let stalledBy = ''
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
     resolveFinished = resolve
@@ -356,7 +358,8 @@ export function createRollout(options: RolloutOptions): Rollout {
       stalling = undefined
       return
     }
-    stalling ??= patient.setTimeout(() => options.onStalled(`no pod may leave in time: ${full}`), settings.readyDeadlineMs)
+    stalledBy = full
+    stalling ??= patient.setTimeout(() => options.onStalled(`no pod may leave in time: ${stalledBy}`), settings.readyDeadlineMs)
   }
 
   function includedPods(): Observation[] {
