@@ -60,7 +60,7 @@ function parseArguments(args: readonly string[], problems: string[]): { refs: Se
         problems.push(`${JSON.stringify(argument)}: container ${parsed.image.container} is given twice`)
       } else images.push(parsed.image)
     } else {
-      const parsed = parseRef(argument)
+      const parsed = parseRef(argument, { orImage: true })
       if (!parsed.ok) problems.push(parsed.problem)
       else if (!refs.some(({ kind, name }) => kind === parsed.ref.kind && name === parsed.ref.name)) refs.push(parsed.ref)
     }

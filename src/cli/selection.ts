@@ -38,13 +38,17 @@ const REFUSED = new Map<string, string>([
 const KNOWN = 'known are pod, statefulset, daemonset and deployment'
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
-/** Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`. */
-export function parseRef(text: string): ParsedRef {
+/**
+ * Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`.
+ * `orImage`: an image could stand there as well.
+ */
+export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
   const quoted = JSON.stringify(text)
   const parts = text.split('/')
   const [type = '', name = ''] = parts
   if (parts.length !== 2 || type === '' || name === '') {
     const isKind = parts.length === 1 && KINDS.has(type.toLowerCase())
+    if (!orImage) return { ok: false, problem: `${quoted} is no workload: write ${isKind ? type : 'TYPE'}/NAME` }
     const hint = isKind ? `write ${type}/NAME` : 'write TYPE/NAME for a workload, or CONTAINER=IMAGE for an image'
     return { ok: false, problem: `${quoted} is neither a workload nor an image: ${hint}` }
   }
