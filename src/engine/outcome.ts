@@ -38,7 +38,7 @@ export function withOverlooked(
 ): { outcome: RunOutcome; reason: string } {
   const left =
     `not settled: ${pods.join(', ')}: gone while they waited for their turn, or no longer of this request. sluice status ` +
-    `says what may be drained for them, and the same command again goes on with it`
+    `says what may be drained for them; the same command again goes on with those that it asks for, and one that names the workload with all`
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
   return { outcome, reason: `${reason}; ${left}` }
 }
