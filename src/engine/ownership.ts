@@ -173,11 +173,10 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         if (counts) until = renewed
         if (!ended) schedule(counts ? RENEW_EVERY_MS : LOOK_EVERY_MS)
       } catch (error) {
-        const before = orderText(record)
         const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
         const gone = conflict && !(await isStillOurs())
-        // Somebody has given an order, which moves the version on: that is how it is meant to be.
-        if (orderText(record) === before) options.onTrouble(error as Error)
+        // Still ours, and its version has moved on: an order does that, or several in a row, of which nothing may be left to see.
+        if (!conflict || gone) options.onTrouble(error as Error)
         if (gone) return options.onLost(reason)
         if (!ended) schedule(LOOK_EVERY_MS)
       }
