@@ -1,6 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { findAlive } from './find-alive.ts'
 import { listLedgers } from './ledger-store.ts'
 import { openEntries } from './open-entries.ts'
 import { isSuspect, lostJournalWords } from './lost-journals.ts'
@@ -25,11 +26,14 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   for (const entry of await openOf(client, namespace, refs)) {
     const { run, uid, pod, targets } = entry
-    const isGone = world.store.get(uid) === undefined
-    if ((!isGone && !isSuspect(entry, world)) || targets.every(({ untouched }) => untouched)) continue
+    const isUnseen = world.store.get(uid) === undefined
+    const alive = isUnseen ? await findAlive(client, namespace, entry) : undefined
+    const isGone = isUnseen && alive === undefined
+    if ((!isUnseen && !isSuspect(entry, world)) || targets.every(({ untouched }) => untouched)) continue
     const { state, removed, detail } = await world.traffic.inspect(uid, targets)
     if (state === 'in' || removed) continue
-    if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
+    if (alive !== undefined) tell(run, pod, `half done, which this request does not ask for: ${detail}`)
+    else if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
     else if (state !== 'unknown')
       left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
   }
