@@ -41,6 +41,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       refresh: async () => {},
       stop: async () => {},
     },
+    beside: { all: () => [], isCurrent: () => true },
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
     ports: missingPorts,

@@ -124,6 +124,7 @@ function createBed({
       refresh: async () => {},
       stop: async () => {},
     },
+    beside: { all: () => [], isCurrent: () => true },
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,

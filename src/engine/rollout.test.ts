@@ -80,6 +80,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       refresh: async () => {},
       stop: async () => {},
     },
+    beside: { all: () => [], isCurrent: () => true },
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,

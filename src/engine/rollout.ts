@@ -18,6 +18,7 @@ import { heirOf } from './heirs.ts'
 import { podResult } from './pod-result.ts'
 import { patientClocks } from './patient-clock.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
+import type { Beside } from './beside.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
 import type { Snapshot } from './snapshots.ts'
@@ -79,7 +80,7 @@ export interface RolloutOptions {
   /** Is this pod the run's concern? */
   includes(pod: PodView): boolean
   /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
-  beside?(): Observation[]
+  beside: Beside
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
@@ -292,17 +293,16 @@ export function createRollout(options: RolloutOptions): Rollout {
   function decide(): void {
     const included = includedPods()
     takeIn(included)
-    const beside = options.beside?.() ?? []
     const pods = windowPods({
       ...options,
       included,
-      beside,
+      beside: options.beside.all(),
       members: [...members.values()].map(standingOf),
       vacancies,
       isOperatorOut,
     })
     const { start, waitingFor: full } = admit(pods, windowNow(included))
-    const blind = store.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
+    const blind = store.isCurrent() && options.beside.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)

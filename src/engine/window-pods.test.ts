@@ -32,6 +32,7 @@ function windowOf({ pods, member, others = [], expectsHeir = true, isUnserved = 
   return windowPods({
     store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
+    beside: [],
     members: [member, ...others].map(memberOf),
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
@@ -108,7 +109,7 @@ test('where a pod was found says nothing of where it is now', () => {
   expect([unserved('10.0.0.1'), unserved('10.0.0.9')]).toEqual([true, false])
 })
 
-test('what an earlier run has left open for a pod beside the request takes a place', () => {
+test('a pod beside the request takes a place where it is not ready, or another run has left it half done', () => {
   const [meant, ready, left, broken] = [
     podAt('web-0', '10.0.0.1'),
     podAt('web-1', '10.0.0.2'),
@@ -129,11 +130,12 @@ test('what an earlier run has left open for a pod beside the request takes a pla
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => true,
     isOperatorOut: () => false,
-    isUnserved: () => false,
+    // Whether they are in a load balancer is not asked.
+    isUnserved: ({ uid }) => uid !== meant!.uid,
   })
   expect(admit(found, 2)).toEqual({
     start: [],
-    waitingFor: 'the window of 2 is full: web-2 is being upgraded, web-3 is not ready',
+    waitingFor: 'the window of 2 is full: web-2 is left half done by another run, web-3 is not ready',
   })
   expect(admit(found, 3).start).toEqual(['web-0'])
 })

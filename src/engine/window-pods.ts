@@ -27,8 +27,8 @@ export interface WindowPodsOptions {
   store: PodStore
   /** Those that are the run's concern, as observed now. */
   included: readonly Observation[]
-  /** Of the same workloads, and not its concern: what is left open for one of them takes a place. */
-  beside?: readonly Observation[]
+  /** Of the same workloads, and not its concern: what is not ready takes a place, and what is left open for one of them. */
+  beside: readonly Observation[]
   members: readonly WindowMember[]
   vacancies: Vacancies
   expectsHeir(pod: PodView): boolean
@@ -42,6 +42,7 @@ const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
 /** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
 export function windowPods({
   store,
+  beside,
   members,
   vacancies,
   expectsHeir,
@@ -51,9 +52,7 @@ export function windowPods({
 }: WindowPodsOptions): WindowPod[] {
   // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
   const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
-  const beside = given.beside ?? []
-  const included = [...given.included, ...beside].map(({ pod }) => pod)
-  const leftOpen = new Set(beside.flatMap(({ pod, stored }) => (isOpen(stored) ? [pod.uid] : [])))
+  const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.out)
@@ -69,13 +68,19 @@ export function windowPods({
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
   const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && !pod.deleting && !pod.finished && isUnserved(pod)
   const pods = vacancies
-    .look(included)
+    .look([...included, ...beside.map(({ pod }) => pod)])
     .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false }))
   for (const pod of included) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    const standing = leftOpen.has(uid) ? 'active' : 'idle'
-    pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
+    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
+  }
+  for (const { pod, stored } of beside) {
+    const { uid, name } = pod
+    if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
+    const standing = isOpen(stored) ? 'left' : 'idle'
+    // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
+    pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: false, unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member

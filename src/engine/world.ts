@@ -1,8 +1,9 @@
-import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
-import { openNamed, openOwners, podSelector, type PodSelector } from '../workloads/open.ts'
+import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
+import type { Beside } from './beside.ts'
+import { besideNamed, besideSelected } from './beside.ts'
 import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -33,8 +34,8 @@ export interface World extends Planning {
   endpoints: EndpointStore
   traffic: Traffic
   includes(pod: PodView): boolean
-  /** Pods of the same workloads that the request is not about: they fill the window too. */
-  beside(): Observation[]
+  /** They fill the window too. */
+  beside: Beside
   /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
   isUnserved(pod: PodView): boolean
   listen(listener: WorldListener): void
@@ -97,12 +98,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     // An abort is about what a run has left open.
     const includes = (pod: PodView): boolean =>
       isMeant(pod) && (request.abort === undefined || mayBeOpen(store.get(pod.uid)?.stored))
-    const siblings = named || opened.length === 0 ? store : await openSiblings(podSelector(opened))
-    const beside = (): Observation[] =>
-      Array.from(siblings.all()).filter(
-        ({ pod }) =>
-          opened.some((workload) => workload.owns(pod)) && !(named ? named.includes(pod) : store.get(pod.uid) !== undefined),
-      )
+    const beside = named ? besideNamed(named, store) : await besideSelected(opened, store, openSiblings)
     const traffic = createTraffic({
       clock,
       loadBalancers,
@@ -132,7 +128,6 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     throw error
   }
 
-  /** By labels the store has only those that are meant. */
   async function openSiblings(selector: PodSelector): Promise<PodStore> {
     const onChange = (): void => listener.onSight()
     const siblings = await openPodStore({ ...watched, selector, onChange, onGone: onChange, onSight: onChange })

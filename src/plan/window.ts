@@ -6,9 +6,10 @@ export interface WindowPod {
    * - `waiting`: would like to start
    * - `checking`: has a place, and has not left yet
    * - `active`: leaves, is out, or comes back; a failed pod stays here
+   * - `left`: an earlier run has left it half done, and this one is not about it
    * - `idle`: is not, or no longer, part of the run's work
    */
-  standing: 'waiting' | 'checking' | 'active' | 'idle'
+  standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle'
   /** Condition Ready, as observed now. */
   ready: boolean
   /** An operator has one of its targets out of rotation. */
@@ -32,7 +33,7 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 
 /**
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run, not ready for whatever reason, out by an operator, or in no load balancer. A pod that an earlier run left out is
+ * run or left so by another, not ready for whatever reason, out by an operator, or in no load balancer. A pod that an earlier run left out is
  * `active` from the start: it takes no new place. So a broken pod can be mended within a window of 1, and a
  * late node heartbeat, which makes every pod of the node not ready, starts none. One that no load balancer has cannot be
  * drained: it waits until they do.
@@ -56,7 +57,7 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
 }
 
 function isUnavailable({ standing, ready, operatorOut, unserved }: WindowPod): boolean {
-  return standing === 'active' || !ready || operatorOut || unserved
+  return standing === 'active' || standing === 'left' || !ready || operatorOut || unserved
 }
 
 /** Who has a place keeps it where it can; then what does not serve anyway. */
@@ -66,17 +67,20 @@ function rank({ standing, ready, operatorOut }: WindowPod): number {
 }
 
 const MOST_NAMED = 5
+const LEFT = 'left half done by another run'
 const UNSERVED = 'not known to be in every load balancer'
 
 /** A few by their names; of many how many, which does not change with each of them. */
 function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
   const out = pods.filter(({ uid }) => unavailable.has(uid))
   if (out.length <= MOST_NAMED) return out.map((pod) => `${pod.name} ${singular(pod)}`).join(', ')
+  const others = out.filter((pod) => !isByThisRun(pod) && pod.standing !== 'left')
   const counts = [
     [out.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
-    [out.filter((pod) => !isByThisRun(pod) && !pod.ready).length, 'not ready'],
-    [out.filter((pod) => !isByThisRun(pod) && pod.ready && pod.operatorOut).length, 'out by an operator'],
-    [out.filter((pod) => !isByThisRun(pod) && pod.ready && !pod.operatorOut).length, UNSERVED],
+    [out.filter((pod) => pod.standing === 'left').length, LEFT],
+    [others.filter((pod) => !pod.ready).length, 'not ready'],
+    [others.filter((pod) => pod.ready && pod.operatorOut).length, 'out by an operator'],
+    [others.filter((pod) => pod.ready && !pod.operatorOut).length, UNSERVED],
   ] as const
   return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
 }
@@ -88,6 +92,7 @@ function isByThisRun(pod: WindowPod): boolean {
 
 function singular({ standing, ready, operatorOut, unserved }: WindowPod): string {
   if (standing === 'active') return 'is being upgraded'
+  if (standing === 'left') return `is ${LEFT}`
   if (!ready) return 'is not ready'
   if (operatorOut) return 'is out by an operator'
   return unserved ? `is ${UNSERVED}` : 'starts'

@@ -27,6 +27,8 @@ export interface NamedWorkloads {
   selector: PodSelector
   /** The pods that the request is about: of a workload that was named, or named themselves. */
   includes(pod: PodView): boolean
+  /** Some pods were named, and their workloads may have others. */
+  isAboutPods: boolean
 }
 
 /** Opens one workload. For a pod it is the one that stands above it: its owner, or a workload of that pod alone. */
@@ -49,6 +51,7 @@ export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptio
   return {
     workloads,
     selector: podSelector(workloads),
+    isAboutPods: above.refs.length > 0,
     includes: (pod) =>
       workloads.some(
         (workload) =>

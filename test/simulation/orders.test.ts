@@ -376,3 +376,26 @@ test('a run that has settled what the one before had drained for a pod that is g
   await stage.until(() => undo.end !== undefined)
   expect([second.end, undo.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
 })
+
+// Found by trial: each had one pod out, and neither counted the other's.
+test.each([
+  { by: 'by name', select: { refs: [{ kind: 'Pod', name: `${NAME}-1` } as const] } },
+  { by: 'by label', select: { labelSelector: `statefulset.kubernetes.io/pod-name=${NAME}-1` } },
+])('what another run has left out fills the window of one that is about another pod, $by', async ({ select: other }) => {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('restarting')(first))
+  first.host.kill()
+  const readyDeadlineMs = 30_000
+  const second = stage.start({ ...V2, select: other, settings: { ...PLAIN_SETTINGS, readyDeadlineMs } })
+  await stage.until(() => second.end !== undefined)
+  const reason = expect.stringContaining(`the window of 1 is full: ${NAME}-2 is left half done by another run`)
+  expect(second.end).toMatchObject({ outcome: 'deadline', reason })
+  expect(stage.history.filter((entry) => entry.type === 'effect').map(({ target }) => target)).toEqual([`${NAME}-2`])
+  // Once that is home it is its turn.
+  const third = stage.start(V2)
+  await stage.until(() => third.end !== undefined)
+  const fourth = stage.start({ ...V2, images: [{ container: 'app', image: imageOf('v3') }], select: other })
+  await stage.until(() => fourth.end !== undefined)
+  expect([third.end, fourth.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+})

@@ -223,8 +223,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: TRAFFIC,
-        find: 'if (canonical(prior) !== canonical(target.prior as Json)) {',
-        replace: "if (canonical(prior) === 'never') {",
+        find: 'if (now !== before)',
+        replace: "if (now === 'never')",
       },
     ],
   },
