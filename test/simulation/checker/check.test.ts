@@ -1247,6 +1247,26 @@ describe('what nobody can know', () => {
     expect(found.includes('I1')).toBe(!isWord)
   })
 
+  test.each([
+    { isReady: true, maintained: [0] },
+    { isReady: false, maintained: [0] },
+    { isReady: false, maintained: [] },
+  ])('a reload has put back what is patched: ready $isReady, an operator had it out $maintained', ({ isReady, maintained }) => {
+    const found = broken(
+      (story) => {
+        story.step(0, 'drainIntent')
+        if (maintained.length === 0) story.step(0, 'drain')
+        if (!isReady) story.step(0, 'notReady')
+        story.pass(60_000)
+        story.change(0, 'reload', { admin: 'ready', routable: true, emptyAt: null })
+        story.pass(60_000)
+        story.step(0, 'patch')
+      },
+      { ...LAG, maintained },
+    )
+    expect(found.includes('I2')).toBe(isReady || maintained.length === 0)
+  })
+
   test('the pod in its place has gone again, a moment ago or long since', () => {
     const settled = (agoMs: number, onItsWayMs = 0): Invariant[] =>
       broken((story) => {

@@ -14,8 +14,10 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
   if (!saysSo) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
-    // Whoever puts one back that answers nothing cannot be harmed by what mends it.
-    const isInVain = target.by === 'operator' && (!pod.ready || pod.readySince > leftAt)
+    // Whoever puts one back that answers nothing cannot be harmed by what mends it; nor can a reload, of what is not sluice's to
+    // drain (seed 4004735).
+    const isForgotten = target.by === 'reload' && target.claims.at(-1)?.untouched === true
+    const isInVain = (target.by === 'operator' || isForgotten) && (!pod.ready || pod.readySince > leftAt)
     if (state!.routable && !isInVain && !isExcused(world, target, leftAt))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
     // Requests that nobody counts are given the settle time, and no more.
