@@ -1,3 +1,4 @@
+import { ReflectorError } from '../kube/reflector-error.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
@@ -57,7 +58,9 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
   const onError = (error: Error, fatal: boolean): void => {
-    tell({ type: 'warning', message: messageOf(error) })
+    // Found by trial: a run of two minutes was warned of a connection that was sound.
+    const isQuiet = error instanceof ReflectorError && error.problem === 'quiet'
+    if (!isQuiet) tell({ type: 'warning', message: messageOf(error) })
     if (fatal) listener.onBlind(error)
   }
   const watched = { client, clock, random, namespace, onError }

@@ -2,13 +2,23 @@
  * - `malformed`: an object, a line or a list could not be read; an event may be lost with it
  * - `expired`: the server no longer has the versions since the last one seen (410)
  * - `server`: the server ended the stream with an error of its own
- * - `silent`: no line for longer than bookmarks need
+ * - `silent`: no answer
+ * - `quiet`: no line for longer than bookmarks need. Most often there is nothing to tell, not even those
  * - `closed`: the server closed the stream at once, with nothing in it
  * - `handler`: `onEvent` threw
  * - `stopped`: ended before the first list was in
  * - `internal`: a mistake in the reflector
  */
-export type ReflectorProblem = 'malformed' | 'expired' | 'server' | 'silent' | 'closed' | 'handler' | 'stopped' | 'internal'
+export type ReflectorProblem =
+  | 'malformed'
+  | 'expired'
+  | 'server'
+  | 'silent'
+  | 'quiet'
+  | 'closed'
+  | 'handler'
+  | 'stopped'
+  | 'internal'
 
 /** Something went wrong with the list and watch of one collection. Failed calls are KubeErrors instead. */
 export class ReflectorError extends Error {

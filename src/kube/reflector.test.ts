@@ -330,7 +330,7 @@ test('a watch without a line for 90 s is resumed; bookmarks keep it', async () =
   const second = await next('watch')
   expect(watch.request.signal?.aborted).toBe(true)
   expect(second.query.get('resourceVersion')).toBe('40')
-  expect(problems()).toEqual(['silent'])
+  expect(problems()).toEqual(['quiet'])
   second.line({ type: 'MODIFIED', object: pod('a', 41) })
   watch.line({ type: 'MODIFIED', object: pod('a', 42) })
   expect(taken()).toEqual(['modified a@41'])

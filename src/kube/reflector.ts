@@ -60,7 +60,8 @@ const SHORTEST_WATCH_S = 240
 const LONGEST_WATCH_S = 480
 /**
  * A quiet watch still gets a bookmark about every minute, so one and a half of that without a line is a connection
- * that died silently. Too early costs one reconnect, which resumes without a gap.
+ * that died silently. Too early costs one reconnect, which resumes without a gap: an API server sends none of a collection in
+ * which nothing has happened since it was started.
  */
 const SILENCE_LIMIT_MS = 90_000
 /** A server begins to answer a watch at once, whatever there is to tell: what takes longer has not reached it. */
@@ -193,7 +194,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (leftMs > 0) {
         watchdog = clock.setTimeout(checkSilence, leftMs)
       } else {
-        end({ from: position, error: problem('silent', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`) })
+        end({ from: position, error: problem('quiet', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`) })
       }
     }
 
