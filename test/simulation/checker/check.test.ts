@@ -967,6 +967,20 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { drained: 'a moment ago', ms: 500, excused: true },
+    { drained: 'long ago', ms: 60_000, excused: false },
+  ])('an entry that was drained $drained for another pod at its address is not drained anew: $excused', ({ ms, excused }) => {
+    const found = broken((story) => {
+      story.step(0, 'drainIntent')
+      story.step(0, 'drain')
+      const heir = story.replace(0)
+      story.pass(ms)
+      story.upgrade(heir)
+    }, LAG)
+    expect(found.includes('I1')).toBe(!excused)
+  })
+
+  test.each([
     { effects: false, who: 'an earlier owner' },
     { effects: true, who: 'an earlier owner' },
     { effects: false, who: 'the same one' },

@@ -122,6 +122,10 @@ function note(entry: Effect, target: Target, progress: Progress): void {
   progress.isDisturbed = false
 }
 
+function isAnothers({ claims }: Target, { attempt, uid }: Claim): boolean {
+  return claims.findLast((claim) => claim.attempt !== attempt)?.uid !== uid
+}
+
 function progressOf({ scenario }: World, { effect }: Effect, target: Target, { attempt, isTampered }: Claim): Progress {
   let found = target.progress.get(attempt)
   if (found === undefined) {
@@ -131,7 +135,9 @@ function progressOf({ scenario }: World, { effect }: Effect, target: Target, { a
     const isTouched = isTouchedSince(target, first.entry, seenAt)
     // A call that was beyond its promise has just changed it, for another attempt: this one's may find nothing left to do.
     const isOvertaken = target.late !== undefined && target.changedAt >= seenAt
-    found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken }
+    // It is out already for a pod whose address this one has got, as that one's status does not say yet (seed 4023358).
+    const isShared = target.by === 'sluice' && target.isDrained && target.changedAt >= seenAt && isAnothers(target, first)
+    found = { done: 0, isDisturbed: isTampered || isTouched || isOvertaken || isShared }
     target.progress.set(attempt, found)
   }
   // Whether its drain has arrived, or another has it out: that it is, a person has found out. It may be in again since.
