@@ -22,10 +22,17 @@ import type { World } from './world.ts'
 /** What can be started in a scene, each on a host of its own. */
 export interface Commands {
   /** `sluice upgrade`, or `sluice undo` by its request, or `sluice abort`. */
-  start(command: 'upgrade' | 'abort', request: RunRequest, onEnd: (end: ProcessEnd) => void): SluiceProcess
+  start(command: StartedCommand, onEnd: (end: ProcessEnd) => void): SluiceProcess
   /** `sluice resolve`, of each of these pods, by somebody who looks at the load balancers. */
   resolve(pods: ProcessEnd['pods'], onEnd: () => void): void
   person: Person
+}
+
+export interface StartedCommand {
+  command: 'upgrade' | 'abort'
+  request: RunRequest
+  /** The names of the pods that it is about, where these are not all. */
+  part?: readonly string[] | undefined
 }
 
 export interface CommandsOptions {
@@ -70,7 +77,7 @@ export function createCommands(options: CommandsOptions): Commands {
 
   return {
     person: createPersonHere(),
-    start(command, request, onEnd) {
+    start({ command, request, part }, onEnd) {
       const place = hosts.length
       const stream = random.fork(`process ${place}`)
       const host = createHost({
@@ -83,7 +90,7 @@ export function createCommands(options: CommandsOptions): Commands {
       hosts.push(host)
       const images = command === 'abort' ? [] : request.images
       const wanted = Object.fromEntries(images.map(({ container, image }) => [container, image]))
-      tell({ type: 'process', process: host.name, what: 'started', wanted })
+      tell({ type: 'process', process: host.name, what: 'started', wanted, ...(part === undefined ? {} : { part }) })
       return startProcess({
         host,
         transport: connect(host, stream),

@@ -3,13 +3,15 @@ import type { Faults } from './faults.ts'
 import type { Host } from './host.ts'
 import { NAME, NAMESPACE } from './manifests.ts'
 import type { SeededRandom } from './random.ts'
-import type { Incident, Scene } from './scene.ts'
+import type { Incident, PartScene, Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
-import type { Supervisor } from './supervisor.ts'
+import type { Part, Supervisor } from './supervisor.ts'
 import type { World } from './world.ts'
 
 const RESOURCES = { StatefulSet: 'statefulsets.apps', DaemonSet: 'daemonsets.apps', Deployment: 'deployments.apps' } as const
 
+/** As a StatefulSet labels its pods. */
+const POD_NAME = 'statefulset.kubernetes.io/pod-name'
 const JOURNAL = 'sluice.dev/journal'
 const NONSENSE = '{"v":1'
 
@@ -38,6 +40,14 @@ export function scheduleIncidents(given: IncidentOptions): () => void {
       if (happen(incident, options)) hit(incident.kind, '')
     }),
   )
+  const { part } = scene
+  if (part !== undefined)
+    items.push(
+      scheduler.after(part.atMs, () => {
+        const meant = podsOf(part, options)
+        if (meant !== undefined) options.supervisor.wantPart(meant, part)
+      }),
+    )
   return () => {
     for (const item of items) scheduler.cancel(item)
     calmDown(options)
@@ -132,6 +142,16 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
   }
+}
+
+/** Which pods these are by now; undefined where they would be all. */
+function podsOf({ places, byLabel }: PartScene, { scene, world }: IncidentOptions): Part | undefined {
+  const there = world.pods().map(({ metadata: { name } }) => name)
+  const pods = [...new Set(places.map((place) => there[place % there.length]!))]
+  if (pods.length >= there.length) return undefined
+  const isLabelled = byLabel && scene.workload === 'StatefulSet'
+  const refs = pods.map((name) => ({ kind: 'Pod', name }) as const)
+  return { pods, select: isLabelled ? { labelSelector: `${POD_NAME} in (${pods.join(',')})` } : { refs } }
 }
 
 function befall(pod: KubeObject | undefined, what: (name: string) => void): boolean {

@@ -37,7 +37,7 @@ export const INCIDENTS = [
 /** What somebody wants in the middle of a run, and by a command of his own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
 /** … and what follows from how a run ends. */
-export const WISHES = [...ORDERS, 'undo', 'resolve'] as const
+export const WISHES = [...ORDERS, 'part', 'undo', 'resolve'] as const
 export type IncidentKind = (typeof INCIDENTS)[number] | (typeof ORDERS)[number]
 
 export interface Incident {
@@ -46,6 +46,21 @@ export interface Incident {
   /** Which pod or load balancer, counted modulo how many there are. */
   which: number
   /** How long it lasts, where it does. */
+  forMs: number
+}
+
+/** Somebody has a command of his own about some pods of the workload; the one for all comes again after it. */
+export interface PartScene {
+  atMs: number
+  /** How it gets its turn: beside who is at work, or in place of one that is stopped in this way. */
+  how: 'rival' | 'interrupt' | 'crash' | 'takeover'
+  /** Which pods, counted modulo how many there are. */
+  places: number[]
+  /** By their labels, where each has one of its own. */
+  byLabel: boolean
+  /** From here on another image is asked for: these pods get it first. */
+  isFirst: boolean
+  /** How long it is until the command is given, or until who was stopped goes on. */
   forMs: number
 }
 
@@ -90,6 +105,7 @@ export interface Scene {
   /** The longest that a call to a load balancer may be under way after it left. */
   longestCallMs: number
   incidents: Incident[]
+  part?: PartScene
   /** A release that has failed, or is done, is taken back in place of the next one. */
   takesBack: boolean
   /** Where a person is asked, one looks at the load balancers, and says what is so. */
@@ -197,6 +213,7 @@ export function sceneOf(seed: number): Scene {
     incidents: [...incidentsOf(random.fork('incidents'), calmAtMs), ...ordersOf(wishes, calmAtMs)].toSorted(
       (a, b) => a.atMs - b.atMs,
     ),
+    ...(workload !== 'Pod' && pods > 1 ? partOf(random.fork('part'), { pods, calmAtMs }) : {}),
     takesBack: wishes.chance(0.15),
     resolves: wishes.chance(0.5),
     calmAtMs,
@@ -238,8 +255,27 @@ function ordersOf(random: SeededRandom, calmAtMs: number): Incident[] {
   return ORDERS.filter(() => random.chance(0.08)).map((kind) => incidentOf(kind, random, calmAtMs))
 }
 
+function partOf(random: SeededRandom, { pods, calmAtMs }: Pick<Scene, 'pods' | 'calmAtMs'>): Pick<Scene, 'part'> {
+  if (!random.chance(0.3)) return {}
+  const first = random.integer(0, pods - 1)
+  return {
+    part: {
+      atMs: momentOf(random, calmAtMs),
+      how: random.pick(['rival', 'interrupt', 'crash', 'takeover'] as const),
+      places: Array.from({ length: random.integer(1, pods - 1) }, (_, more) => first + more),
+      byLabel: random.chance(0.3),
+      isFirst: random.chance(0.3),
+      forMs: random.pick([200, 2_000, 20_000]),
+    },
+  }
+}
+
 function incidentOf(kind: IncidentKind, random: SeededRandom, calmAtMs: number): Incident {
-  // Most of a small upgrade happens within its first seconds.
-  const atMs = random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
+  const atMs = momentOf(random, calmAtMs)
   return { atMs, kind, which: random.integer(0, 9), forMs: random.pick([200, 2_000, 20_000, 40_000]) }
+}
+
+/** Most of a small upgrade happens within its first seconds. */
+function momentOf(random: SeededRandom, calmAtMs: number): number {
+  return random.chance(0.6) ? random.between(0, Math.min(8_000, calmAtMs)) : random.between(0, calmAtMs)
 }

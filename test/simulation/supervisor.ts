@@ -3,7 +3,7 @@ import type { Happening } from './checker/history.ts'
 import type { Commands } from './commands.ts'
 import type { Host } from './host.ts'
 import type { SeededRandom } from './random.ts'
-import type { Scene } from './scene.ts'
+import type { PartScene, Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -21,6 +21,12 @@ const LAST_WORDS = new Set<ProcessEnd['outcome']>(['needsOperator', 'refused', '
 
 /** The image is to blame, it seems. */
 const GONE_WRONG = new Set<ProcessEnd['outcome']>(['failed', 'rolledBack'])
+
+/** Some pods of the workload. */
+export interface Part {
+  pods: string[]
+  select: RunRequest['select']
+}
 
 /** What a release pipeline does: runs the command, and runs it again after a crash or where the exit code says to. */
 export interface Supervisor {
@@ -43,6 +49,8 @@ export interface Supervisor {
   pauseFor(ms: number): boolean
   /** What is started from here on asks for another image. */
   wantOthers(): boolean
+  /** The next command is about these pods alone, and the one for all comes again when it has ended. */
+  wantPart(part: Part, as: Pick<PartScene, 'how' | 'isFirst' | 'forMs'>): void
   calm(): void
   /** No process runs, and none will be started any more. */
   isDone(): boolean
@@ -61,7 +69,7 @@ export interface SupervisorOptions {
   tell(happening: Happening): void
 }
 
-/** What every command of the scene is about. */
+/** What every command of the scene is about, but for those about a part of it. */
 export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select'] {
   const names = kind === 'Pod' ? Array.from({ length: pods }, (_, place) => `${NAME}-${place}`) : [NAME]
   return { refs: names.map((name) => ({ kind, name })) }
@@ -80,14 +88,16 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
   /** By how much the next start is put off, beside what chance says. */
   let patience = 1
   let upgrades = 0
+  /** What is started next is about. */
+  let part: Part | undefined
   let isPausing = false
   let isResolving = false
   let pending: ReturnType<Scheduler['after']> | undefined
 
-  function request(): RunRequest {
+  function request(select: RunRequest['select'] = selectionIn(scene)): RunRequest {
     return {
       namespace: NAMESPACE,
-      select: selectionIn(scene),
+      select,
       ...(isTakingBack ? { images: [], undo: {} } : { images: [{ container: 'app', image: imageOf(tag) }] }),
       settings: scene.settings,
       acceptTemplateDrift: scene.workload === 'Deployment',
@@ -96,7 +106,13 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
   }
 
   function launch(command: 'upgrade' | 'abort' = 'upgrade'): SluiceProcess {
-    const process = commands.start(command, request(), (end) => ended(process, end))
+    // A run is taken back as a whole, and ended so.
+    const own = command === 'upgrade' && !isTakingBack ? part : undefined
+    if (own !== undefined) hit('part', own.pods.join(', '))
+    const process = commands.start({ command, request: request(own?.select), part: own?.pods }, (end) => {
+      if (own !== undefined) part = undefined
+      ended(process, end, own !== undefined)
+    })
     running.add(process)
     return process
   }
@@ -109,7 +125,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     })
   }
 
-  function ended(process: SluiceProcess, end: ProcessEnd): void {
+  function ended(process: SluiceProcess, end: ProcessEnd, isOfPart: boolean): void {
     running.delete(process)
     const { outcome, reason, pods } = end
     tell({
@@ -123,12 +139,13 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     upgrades += pods.filter((pod) => pod.outcome === 'upgraded').length
     const before = last
     last = end
-    isAborted ||= outcome === 'aborted'
+    isAborted ||= outcome === 'aborted' && !isOfPart
     // Another is at it, or is about to be: what comes of the run is its matter.
     if (running.size > 0 || pending !== undefined) return
-    if (isCalm) triesInCalm += 1
+    if (isCalm && !isOfPart) triesInCalm += 1
     // One that could not even look has nothing to say of what was aborted, nor of what was begun since.
-    const isOver = outcome === 'done' || (isAborted && outcome !== 'unreachable')
+    const isAllDone = outcome === 'done' && !isOfPart && part === undefined
+    const isOver = isAllDone || (isAborted && outcome !== 'unreachable')
     if (scene.takesBack && !isTakingBack && !isAborted && (isOver || GONE_WRONG.has(outcome))) {
       isTakingBack = true
       hit('undo', '')
@@ -137,7 +154,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       return
     }
     // A person looks at it; the same once more in calm is the last word.
-    const isSame = before?.outcome === outcome && before.reason === reason
+    const isSame = !isOfPart && before?.outcome === outcome && before.reason === reason
     if (LAST_WORDS.has(outcome) && triesInCalm > 1 && isSame) {
       done = true
       return
@@ -179,6 +196,21 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     tell({ type: 'process', process: host.name, what: 'continued' })
   }
 
+  function crash(againAfterMs: number): boolean {
+    return befall((process) => {
+      running.delete(process)
+      kill(process)
+      if (running.size === 0) launchAfter(againAfterMs)
+    })
+  }
+
+  function takeOver(continueAfterMs: number): boolean {
+    return befall((process) => {
+      stop(process, continueAfterMs)
+      launchAfter(random.between(0, 500))
+    })
+  }
+
   function isDone(): boolean {
     return done && running.size === 0 && pending === undefined && !isResolving
   }
@@ -195,18 +227,9 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       return upgrades
     },
     begin: () => void launch(),
-    crash: (againAfterMs) =>
-      befall((process) => {
-        running.delete(process)
-        kill(process)
-        if (running.size === 0) launchAfter(againAfterMs)
-      }),
+    crash,
     stopFor: (ms) => befall((process) => stop(process, ms)),
-    takeOver: (continueAfterMs) =>
-      befall((process) => {
-        stop(process, continueAfterMs)
-        launchAfter(random.between(0, 500))
-      }),
+    takeOver,
     rival: () => befall(() => void launch()),
     interrupt: () => befall((process) => process.interrupt()),
     abort: () => befall(() => void launch('abort')),
@@ -220,8 +243,18 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       tag = 'v3'
       return true
     },
+    wantPart(wanted, { how, isFirst, forMs }) {
+      if (isTakingBack || isDone()) return
+      part = wanted
+      if (isFirst) tag = 'v3'
+      if (how === 'rival') befall(() => void launch())
+      else if (how === 'interrupt') befall((process) => process.interrupt())
+      else if (how === 'crash') crash(forMs)
+      else takeOver(20_000 + forMs)
+    },
     calm() {
       isCalm = true
+      part = undefined
       patience = 1
       if (isPausing) resume()
     },

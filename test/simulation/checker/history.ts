@@ -61,6 +61,8 @@ export type Happening =
       isWord?: true
       /** With `started`: container name → image that it was asked for. */
       wanted?: Record<string, string>
+      /** With `started`: the names of the pods that it is about, where these are not all. */
+      part?: readonly string[]
       outcome?: string
       pods?: { uid: string; outcome: string; reason: string }[]
     }

@@ -15,6 +15,8 @@ export interface Process {
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
   wanted: Record<string, string> | undefined
+  /** The names of the pods that it is about, where these are not all. */
+  part: readonly string[] | undefined
   /** It writes down what a person has seen. */
   isWord: boolean
 }
@@ -165,7 +167,7 @@ export function createWorld(given: Scenario): World {
           world.calmAt = entry.at
           return NOTHING
         case 'process': {
-          const { process: name, what, wanted, isWord = false } = entry
+          const { process: name, what, wanted, part, isWord = false } = entry
           const known = processes.get(name)
           const process = known ?? {
             name,
@@ -174,6 +176,7 @@ export function createWorld(given: Scenario): World {
             sleeps: [],
             exit: undefined,
             wanted,
+            part,
             isWord,
           }
           processes.set(name, process)
@@ -295,6 +298,11 @@ export function awakeMs({ startedAt, sleeps }: Process, since: number, at: numbe
 export function asleepSince({ sleeps }: Process): number | undefined {
   const last = sleeps.at(-1)
   return last?.to === Infinity ? last.from : undefined
+}
+
+/** Of other pods it says nothing. */
+export function isAbout({ part }: Process, pod: { name: string }): boolean {
+  return part === undefined || part.includes(pod.name)
 }
 
 /** A process adds to its name what makes it the only one. */

@@ -3,6 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
+import { isAbout } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
@@ -50,6 +51,7 @@ function judgePod(world: World, pod: Pod, report: Report): void {
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
   if (last && isOvertaken(world, last, pod.patchedBy)) return
+  if (last && !isAbout(last, pod)) return
   if (last) judgeUndone(world, pod, last, report)
   const told = last?.exit?.pods?.find((one) => one.uid === uid)
   for (const [container, image] of Object.entries(last?.wanted ?? {})) {
@@ -114,7 +116,7 @@ function judgeTemplates(world: World, report: Report): void {
 /** A run that says "done" without a fault has nothing left in a ledger. */
 function judgeLedgers(world: World, report: Report): void {
   const last = lastExit(world)
-  if (last?.exit?.outcome === undefined || !last.exit.outcome.startsWith('done') || last.startedAt < world.calmAt!) return
+  if (last?.exit === undefined || !isDone(last) || last.part !== undefined || last.startedAt < world.calmAt!) return
   for (const [name, { finished, at, entry, isOrphan }] of world.ledgers) {
     // A dead process's write may arrive when all is done, or when the one that does it has looked: the next run closes it.
     const isLate = entry > last.exit.entry || (isOrphan && at > last.startedAt)
@@ -128,8 +130,12 @@ function isNamed(
   since: number,
   { uid, names }: { uid: string | undefined; names: (string | undefined)[] },
 ): boolean {
-  const last = lastExit(world)?.exit
-  const handedOver = last?.outcome?.startsWith('done') === true ? last.entry : -1
+  const last = lastExit(world)
+  const isHandedOver =
+    last !== undefined &&
+    isDone(last) &&
+    (last.part === undefined || names.some((name) => name !== undefined && last.part!.includes(name)))
+  const handedOver = isHandedOver ? last.exit!.entry : -1
   // Each run goes on with what it finds half done of the pods that are there.
   const isThere = uid !== undefined && world.pods.byUid.get(uid)?.isGone === false
   return [...world.processes.values()].some(({ exit, isWord }) => {

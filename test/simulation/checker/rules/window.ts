@@ -3,8 +3,8 @@ import type { Pod } from '../pods.ts'
 import type { Target } from '../targets.ts'
 import { isHeldOut, isTakenOut } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { World } from '../world.ts'
-import { asleepSince } from '../world.ts'
+import type { Process, World } from '../world.ts'
+import { asleepSince, isAbout } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
@@ -51,14 +51,12 @@ export function judgeAdopted(world: World, { by, effect, before }: Effect, repor
 
 function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, report: Report): void {
   const { maxUnavailable } = world.scenario
-  const { startedAt: plannedAt } = world.processes.get(by)!
+  const process = world.processes.get(by)!
   const others = world.pods
     .alive()
     .filter(
       (other) =>
-        other.uid !== pod.uid &&
-        other.namespace === world.scenario.namespace &&
-        isUnavailable(world, other, { at: decidedAt, plannedAt }),
+        other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, decidedAt, process),
     )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
@@ -68,7 +66,7 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
  * In the world as a process can have observed it; what sluice itself does it must know at once. One that is only meant to be
  * drained is in rotation: whether it loses its place to another before it is, the drains themselves tell.
  */
-function isUnavailable(world: World, pod: Pod, { at, plannedAt }: { at: number; plannedAt: number }): boolean {
+function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
   const { address, arrived, deletedAt, journal, owner, ready, readySince, isDeleting } = pod
   const own = address === undefined ? [] : targets.at(address)
@@ -77,8 +75,9 @@ function isUnavailable(world: World, pod: Pod, { at, plannedAt }: { at: number; 
   if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
   // Where nothing comes in its place, nobody counts on it.
   if (deletedAt !== undefined && owner !== undefined && at - deletedAt > scenario.lagMs) return true
-  // What an operator has out is seen when the run is planned, of the pods that are where they are now by then.
-  if (arrived.at > plannedAt) return false
+  // What an operator has out is seen when the run is planned, of its own pods that are where they are now by then.
+  const { startedAt: plannedAt } = process
+  if (arrived.at > plannedAt || !isAbout(process, pod)) return false
   return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
 }
 
