@@ -981,6 +981,52 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { what: 'in maintenance', part: [0], excused: true },
+    { what: 'in maintenance', part: [0, 1], excused: false },
+    { what: 'left drained', part: [0], excused: false },
+    { what: 'not ready', part: [0], excused: false },
+  ])('a run about the pods at $part: the second is $what', ({ what, part, excused }) => {
+    const found = broken(
+      (story) => {
+        if (what === 'in maintenance') story.change(1, 'operator', { admin: 'maint', routable: false })
+        if (what === 'left drained') for (const step of ['drainIntent', 'drain'] as const) story.step(1, step)
+        if (what === 'not ready') story.step(1, 'notReady')
+        story.pass(60_000)
+        story.process('sluice-1', 'app:v2', part)
+        story.step(0, 'drainIntent')
+      },
+      { pods: 3 },
+    )
+    expect(found.includes('I7')).toBe(!excused)
+  })
+
+  test.each([
+    { what: 'on the old image', part: [0], excused: true },
+    { what: 'on the old image', part: [0, 1], excused: false },
+    { what: 'left open, which was told', part: [0], excused: true },
+    { what: 'left open, which was told', part: [0, 1], excused: false },
+    { what: 'left open', part: [0], excused: false },
+    { what: 'in an open ledger', part: [0], excused: true },
+  ])('a run about the pods at $part says that all is done: the second is $what', ({ what, part, excused }) => {
+    const found = broken(
+      (story) => {
+        if (what.startsWith('left open')) story.step(1, 'drainIntent')
+        const pods = [{ uid: 'uid-1', outcome: 'interrupted', reason: '' }]
+        const said = what === 'left open, which was told' ? { pods } : {}
+        story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'interrupted: by a person', ...said })
+        if (what === 'in an open ledger') story.ledger(1, 'open')
+        story.tell({ type: 'calm' })
+        story.process('sluice-1', 'app:v2', part)
+        story.upgrade(0)
+        const skipped = { outcome: 'skipped', reason: '' }
+        story.end({ 1: skipped, 2: skipped })
+      },
+      { pods: 3 },
+    )
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
+  test.each([
     { effects: false, who: 'an earlier owner' },
     { effects: true, who: 'an earlier owner' },
     { effects: false, who: 'the same one' },

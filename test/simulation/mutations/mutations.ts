@@ -403,6 +403,11 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'beside-not-counted',
+    breaks: 'a run about some pods does not count what another has left out of the others',
+    changes: [{ file: 'src/engine/beside.ts', find: 'if (!isAboutPods) return NOBODY', replace: 'return NOBODY' }],
+  },
+  {
     name: 'planted-timer',
     breaks: 'the engine uses a real timer, which no seed decides',
     changes: [

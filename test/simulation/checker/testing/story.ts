@@ -32,8 +32,8 @@ type EffectEntry = Extract<Happening, { type: 'effect' }>
 export interface Story {
   readonly history: HistoryEntry[]
   readonly scenario: Scenario
-  /** Who acts from now on, with the Lease in hand. */
-  process(name: string, wanted?: string): void
+  /** Who acts from now on, with the Lease in hand; about the pods at these places alone, where such are given. */
+  process(name: string, wanted?: string, part?: readonly number[]): void
   /** One step of the pod at this place. */
   step(place: number, name: StepName): void
   /** All steps, but these; `before` comes before the step of that name. */
@@ -169,9 +169,10 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       wanted: { app: 'app:v2' },
       ...scenario,
     },
-    process(name, wanted = 'app:v2') {
+    process(name, wanted = 'app:v2', part = undefined) {
       actor = name
-      tell({ type: 'process', process: name, what: 'started', wanted: { app: wanted } })
+      const about = part === undefined ? {} : { part: part.map(nameOf) }
+      tell({ type: 'process', process: name, what: 'started', wanted: { app: wanted }, ...about })
       story.lease((epoch += 1))
     },
     lease(transitions, holder = `${actor}_a1b2c3`, name = 'sluice-statefulset-web') {
