@@ -981,6 +981,34 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { first: 'the one that was started last', excused: true },
+    { first: 'the other one', excused: false },
+  ])('of two runs that were started together $first begins first, and an undo leaves its pods', ({ first, excused }) => {
+    const found = broken(
+      (story) => {
+        const lease = (epoch: number, name: string): void => story.lease(epoch, `${name}_a1b2c3`)
+        const exit = (process: string, uid: string): void => {
+          const pods = [{ uid, outcome: 'upgraded', reason: '' }]
+          story.tell({ type: 'process', process, what: 'exited', outcome: 'done: 1 upgraded', pods })
+        }
+        story.process('sluice-1', 'app:v2', [0])
+        if (!excused) lease(3, 'sluice-0')
+        if (!excused) exit('sluice-0', 'uid-1')
+        if (!excused) lease(4, 'sluice-1')
+        story.upgrade(0)
+        exit('sluice-1', 'uid-0')
+        if (excused) lease(3, 'sluice-0')
+        if (excused) exit('sluice-0', 'uid-1')
+        story.tell({ type: 'process', process: 'sluice-2', what: 'started', wanted: {} })
+        story.tell({ type: 'calm' })
+        story.tell({ type: 'process', process: 'sluice-2', what: 'exited', outcome: 'done: 1 upgraded', pods: [] })
+      },
+      { pods: 2 },
+    )
+    expect(found.includes('I6'), first).toBe(!excused)
+  })
+
+  test.each([
     { what: 'in maintenance', part: [0], excused: true },
     { what: 'in maintenance', part: [0, 1], excused: false },
     { what: 'left drained', part: [0], excused: false },
