@@ -109,12 +109,13 @@ test('where a pod was found says nothing of where it is now', () => {
   expect([unserved('10.0.0.1'), unserved('10.0.0.9')]).toEqual([true, false])
 })
 
-test('a pod beside the request takes a place where it is not ready, or another run has left it half done', () => {
-  const [meant, ready, left, broken] = [
+test('a pod beside the request takes a place where it is not ready, or another run may have left it half done', () => {
+  const [meant, ready, left, broken, unread] = [
     podAt('web-0', '10.0.0.1'),
     podAt('web-1', '10.0.0.2'),
     podAt('web-2', '10.0.0.3'),
     podAt('web-3', '10.0.0.4', { ready: false }),
+    podAt('web-4', '10.0.0.5'),
   ]
   const open = { kind: 'read', journal: { step: 'patched' } } as unknown as Observation['stored']
   const none = { kind: 'none' } as const
@@ -125,6 +126,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
       { pod: ready!, stored: none },
       { pod: left!, stored: open },
       { pod: broken!, stored: none },
+      { pod: unread!, stored: { kind: 'unreadable', reason: '' } },
     ],
     members: [memberOf({ pod: meant!, state: 'queued' })],
     vacancies: { look: () => [], stop() {} },
@@ -133,9 +135,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
     // Whether they are in a load balancer is not asked.
     isUnserved: ({ uid }) => uid !== meant!.uid,
   })
-  expect(admit(found, 2)).toEqual({
-    start: [],
-    waitingFor: 'the window of 2 is full: web-2 is left half done by another run, web-3 is not ready',
-  })
-  expect(admit(found, 3).start).toEqual(['web-0'])
+  const shown = 'web-2 is left half done by another run, web-3 is not ready, web-4 is left half done by another run'
+  expect(admit(found, 3)).toEqual({ start: [], waitingFor: `the window of 3 is full: ${shown}` })
+  expect(admit(found, 4).start).toEqual(['web-0'])
 })

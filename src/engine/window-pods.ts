@@ -1,7 +1,7 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import type { PodResult, PodState } from './events.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Vacancies } from './vacancies.ts'
@@ -78,7 +78,8 @@ export function windowPods({
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
     if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    const standing = isOpen(stored) ? 'left' : 'idle'
+    // Found by simulation: a record that somebody had made unreadable was taken for none.
+    const standing = mayBeOpen(stored) ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
     pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: false, unserved: false })
   }

@@ -399,3 +399,32 @@ test.each([
   await stage.until(() => fourth.end !== undefined)
   expect([third.end, fourth.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
 })
+
+/** About the first pod alone, while another run has left the last one patched and out; it has its turn, and waits. */
+async function besideTheLast(): Promise<{ stage: Stage; second: Actor }> {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('restarting')(first))
+  first.host.kill()
+  const other = { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] }
+  const second = stage.start({ ...V2, select: other, settings: { ...PLAIN_SETTINGS, readyDeadlineMs: 30_000 } })
+  await stage.until(() => isIn('queued')(second))
+  return { stage, second }
+}
+
+test('what another run has left out fills the window also where somebody has made its record unreadable', async () => {
+  const { stage, second } = await besideTheLast()
+  stage.world.server.store.update(
+    'pods',
+    NAMESPACE,
+    `${NAME}-1`,
+    (now) => ({
+      ...now,
+      metadata: { ...now.metadata, annotations: { ...now.metadata.annotations, 'sluice.dev/journal': '{"v":1' } },
+    }),
+    'operator',
+  )
+  await stage.until(() => second.end !== undefined)
+  const reason = expect.stringContaining(`the window of 1 is full: ${NAME}-1 is left half done by another run`)
+  expect(second.end).toMatchObject({ outcome: 'deadline', reason })
+})
