@@ -1,5 +1,6 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { PodView } from '../pods/glossary.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import type { NamedWorkloads } from '../workloads/open.ts'
 import { podSelector, type PodSelector } from '../workloads/open.ts'
 import type { Workload } from '../workloads/workload.ts'
@@ -10,6 +11,7 @@ import type { PodStore } from './pod-store.ts'
  * upgrade and one by label had out, neither counted the other's.
  */
 export interface Beside {
+  /** With those that have gone since and may have been left half done, as they were. */
   all(): Observation[]
   isCurrent(): boolean
 }
@@ -19,10 +21,7 @@ const NOBODY: Beside = { all: () => [], isCurrent: () => true }
 /** By name: the store has all pods of the workloads. */
 export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
   if (!isAboutPods) return NOBODY
-  return {
-    all: () => Array.from(store.all()).filter(({ pod }) => isOf(workloads, pod) && !includes(pod)),
-    isCurrent: () => store.isCurrent(),
-  }
+  return besideIn(store, (pod) => isOf(workloads, pod) && !includes(pod))
 }
 
 /** By labels the store has only those that are meant: the others cost a list and a watch of their own. */
@@ -35,8 +34,22 @@ export async function besideSelected(
   const owners = workloads.filter(({ ref }) => ref.kind !== 'Pod')
   if (owners.length === 0) return NOBODY
   const store = await open(podSelector(owners))
+  return besideIn(store, (pod) => isOf(owners, pod) && selected.get(pod.uid) === undefined)
+}
+
+function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside {
+  const left = new Map<string, Observation>()
   return {
-    all: () => Array.from(store.all()).filter(({ pod }) => isOf(owners, pod) && selected.get(pod.uid) === undefined),
+    all() {
+      const found = Array.from(store.all()).filter(({ pod }) => isBeside(pod))
+      for (const { pod, stored } of found) {
+        if (mayBeOpen(stored)) left.set(pod.uid, { pod: { ...pod, deleting: true }, stored })
+        else left.delete(pod.uid)
+      }
+      // Found by simulation: what was drained for one that went is drained for the one that is ready in its place, too. This run
+      // has their workload, so that nobody settles it before its end.
+      return [...found, ...[...left.values()].filter(({ pod }) => store.get(pod.uid) === undefined)]
+    },
     isCurrent: () => store.isCurrent(),
   }
 }

@@ -139,3 +139,24 @@ test('a pod beside the request takes a place where it is not ready, or another r
   expect(admit(found, 3)).toEqual({ start: [], waitingFor: `the window of 3 is full: ${shown}` })
   expect(admit(found, 4).start).toEqual(['web-0'])
 })
+
+test.each([
+  { how: { deleting: true }, expectsHeir: true, takes: true },
+  { how: { deleting: true }, expectsHeir: false, takes: false },
+  { how: { finished: true }, expectsHeir: true, takes: true },
+  { how: { finished: true }, expectsHeir: false, takes: false },
+])('one beside the request that is left half done and is no more ($how): $takes', ({ how, expectsHeir, takes }) => {
+  const meant = podAt('web-0', '10.0.0.1')
+  const left = { ...podAt('web-1', '10.0.0.2'), ...how }
+  const found = windowPods({
+    store: { get: () => ({ pod: meant }) } as unknown as PodStore,
+    included: [{ pod: meant, stored: { kind: 'none' } }],
+    beside: [{ pod: left, stored: { kind: 'read', journal: { step: 'patched' } } as unknown as Observation['stored'] }],
+    members: [memberOf({ pod: meant, state: 'queued' })],
+    vacancies: { look: () => [], stop() {} },
+    expectsHeir: () => expectsHeir,
+    isOperatorOut: () => false,
+    isUnserved: () => false,
+  })
+  expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
+})

@@ -77,9 +77,10 @@ export function windowPods({
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
-    if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
     // Found by simulation: a record that somebody had made unreadable was taken for none.
-    const standing = mayBeOpen(stored) ? 'left' : 'idle'
+    const isLeft = mayBeOpen(stored) && ((!pod.deleting && !pod.finished) || expectsHeir(pod))
+    if (taken.has(uid) || (pod.finished && !pod.deleting && !isLeft)) continue
+    const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
     pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: false, unserved: false })
   }

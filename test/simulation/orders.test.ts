@@ -428,3 +428,14 @@ test('what another run has left out fills the window also where somebody has mad
   const reason = expect.stringContaining(`the window of 1 is full: ${NAME}-1 is left half done by another run`)
   expect(second.end).toMatchObject({ outcome: 'deadline', reason })
 })
+
+test('what another run has left out fills the window also when its pod is gone, and another is ready in its place', async () => {
+  const { stage, second } = await besideTheLast()
+  stage.world.cluster.deletePod(NAMESPACE, `${NAME}-1`)
+  await stage.until(() => second.end !== undefined)
+  const reason = expect.stringContaining(`the window of 1 is full: ${NAME}-1 is left half done by another run`)
+  expect(second.end).toMatchObject({ outcome: 'deadline', reason })
+  const third = stage.start(V2)
+  await stage.until(() => third.end !== undefined)
+  expect(third.end).toMatchObject({ outcome: 'done' })
+})
