@@ -861,6 +861,15 @@ describe('what nobody can know', () => {
     expect(reloaded(() => {})).toContain('exposure')
   })
 
+  test.each([false, true])('nor by a successor, who has written more than its Lease: %s', (hasBegun) => {
+    const found = reloaded((story) => {
+      story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+      story.process('sluice-1')
+      if (hasBegun) story.journal(0, 'patched', { gen: 2 })
+    })
+    expect(found.includes('exposure')).toBe(hasBegun)
+  })
+
   test.each([
     { before: 'stop', found: undefined },
     { before: 'patch', found: 'I2' },

@@ -10,6 +10,8 @@ export interface Process {
   name: string
   isRunning: boolean
   startedAt: number
+  /** Its first write but of Leases: until then it reads what there is. */
+  begunAt: number | undefined
   /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
   sleeps: { from: number; to: number }[]
   /** The entry of its end, where it ended by itself. */
@@ -173,6 +175,7 @@ export function createWorld(given: Scenario): World {
             name,
             isRunning: true,
             startedAt: entry.at,
+            begunAt: undefined,
             sleeps: [],
             exit: undefined,
             wanted,
@@ -189,6 +192,8 @@ export function createWorld(given: Scenario): World {
         }
         case 'stored': {
           const { resource, before, after, at } = entry
+          const process = processes.get(entry.by)
+          if (process && !resource.startsWith('leases')) process.begunAt ??= at
           if (resource === 'pods') {
             const write = pods.store(entry, at, index, processes.has(entry.by))
             if (write === undefined) return NOTHING

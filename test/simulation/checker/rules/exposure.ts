@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Report } from '../violation.ts'
-import type { World } from '../world.ts'
+import type { Process, World } from '../world.ts'
 import { isExcused } from './images.ts'
 
 /**
@@ -29,9 +29,14 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     // An operator had it out, where sluice touches nothing: also where a reload has forgotten that since (seed 10021728).
     if (claim?.untouched) continue
     // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
-    if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at))
+    if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at, looksFrom))
       report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)
   }
+}
+
+/** Who has just taken over reads first what there is, however long that takes (seed 801355). */
+function looksFrom({ begunAt = Infinity }: Process): number {
+  return begunAt
 }
 
 /** A target has just been put back: does the pod behind it answer? */

@@ -47,8 +47,14 @@ function isLongHeldOut({ scenario }: World, { by, changedAt }: Target, at: numbe
 /**
  * Somebody else, or a call that came too late, has put it back: sluice sees that a while later, and what cannot be read
  * never.
+ * @param looksFrom since when a process can look for it
  */
-export function isExcused(world: World, target: Target, at: number): boolean {
+export function isExcused(
+  world: World,
+  target: Target,
+  at: number,
+  looksFrom: (process: Process) => number = ({ startedAt }) => startedAt,
+): boolean {
   const { scenario, processes } = world
   if (target.late !== undefined) return true
   if (!isTouched(target)) return false
@@ -60,6 +66,6 @@ export function isExcused(world: World, target: Target, at: number): boolean {
   const hasSeen = (process: Process): boolean =>
     process.isRunning &&
     owners.some((owner) => isProcess(owner, process.name)) &&
-    awakeMs(process, changedAt(process), at) > scenario.lagMs
+    awakeMs(process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
   return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
 }
