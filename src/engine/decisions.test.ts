@@ -57,6 +57,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},
     onStalled() {},

@@ -232,6 +232,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       isHeir: heirsIn(world),
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
+      drainedFor: world.drainedFor,
       isUnserved: world.isUnserved,
       onRest: () => obedience?.rest(),
       onStalled(reason) {

@@ -139,6 +139,7 @@ function createBed({
     isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},
     onStalled: (reason) => void stalled.push(reason),

@@ -38,6 +38,8 @@ export interface Planning {
   targetsOf(uid: string): JournalTarget[] | undefined
   /** When the plan was made, an operator had one of its targets out of rotation. */
   isOperatorOut(uid: string): boolean
+  /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
+  drainedFor(uid: string): string | undefined
   /** Decides anew, on what is observed now. Touches nothing. */
   replan(): Promise<void>
 }
@@ -61,6 +63,7 @@ export function createPlanning(options: PlanningOptions): Planning {
   const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
+  let drainedFor: ReadonlyMap<string, string> = new Map()
   /** Asked of every pod whenever the window decides. */
   let operatorOut: ReadonlySet<string> = new Set()
   let undo: Undoing | undefined
@@ -87,6 +90,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       assessed.assessment = assess(assessed.workload, own)
     }
     const found = new Map<string, JournalTarget[]>()
+    const others = new Map<string, string>()
     const planned = await planPods({
       pods,
       imagesFor,
@@ -94,6 +98,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       traffic,
       loadBalancers,
       targets: found,
+      drainedFor: others,
       onFound: options.onFound,
       leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
     })
@@ -116,6 +121,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     // What may be refused is to be upgraded; what was begun is ended in any case, and the template is not brought forward.
     if (request.abort) plan = { ...plan, templates: [], refusals: [] }
     targets = found
+    drainedFor = others
     const isOut = (pod: Plan['pods'][number]): boolean => pod.targets.some(({ inRotation }) => !inRotation)
     operatorOut = new Set(plan.pods.filter(isOut).map(({ uid }) => uid))
   }
@@ -128,6 +134,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     undoing: () => undo,
     targetsOf: (uid) => targets.get(uid),
     isOperatorOut: (uid) => operatorOut.has(uid),
+    drainedFor: (uid) => drainedFor.get(uid),
     replan,
   }
 }
@@ -140,6 +147,7 @@ interface PlanPodsOptions {
   loadBalancers: RunPorts['loadBalancers']
   /** Filled with what was found. */
   targets: Map<string, JournalTarget[]>
+  drainedFor: Map<string, string>
   onFound: PlanningOptions['onFound']
   leftOut(): Promise<JournalTarget[]>
 }
@@ -162,6 +170,7 @@ async function planPods({
   traffic,
   loadBalancers,
   targets: known,
+  drainedFor,
   onFound,
   leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
@@ -183,13 +192,16 @@ async function planPods({
   // A plan with nothing else to do must not say that there is nothing.
   const isAnyToDo = asked.length > 0 || pods.some(({ stored }) => isOpen(stored))
   const left = isAnyOut || isAnyMissing || !isAnyToDo ? await findLeftOut() : []
-  const drained = isAnyOut ? [...pods.flatMap(({ stored }) => openJournal(stored)?.targets ?? []), ...left] : []
+  const halfDone = pods.flatMap(({ pod: { uid }, stored }) =>
+    (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
+  )
+  const drained: { uid?: string; target: JournalTarget }[] = isAnyOut ? [...halfDone, ...left.map((target) => ({ target }))] : []
   const entryOf = (loadBalancer: string, target: Target): string =>
     loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
   // By the entry: an operator may have pointed it at the pod that is there now.
-  const own = (loadBalancer: string, target: Target): JournalTarget | undefined =>
+  const own = (loadBalancer: string, target: Target): (typeof drained)[number] | undefined =>
     drained.find(
-      (before) =>
+      ({ target: before }) =>
         !before.untouched &&
         before.loadBalancer === loadBalancer &&
         before.scope === target.scope &&
@@ -213,8 +225,9 @@ async function planPods({
     const recorded = one.targets.map(({ loadBalancer, target }): JournalTarget => {
       const { id, scope } = target
       const before = own(loadBalancer, target)
-      if (before) return { ...before, target: id }
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
+      if (before?.uid !== undefined && !inRotation) drainedFor.set(pod.uid, before.uid)
+      if (before) return { ...before.target, target: id }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })
     known.set(pod.uid, recorded)

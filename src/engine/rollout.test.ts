@@ -103,6 +103,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     isHeir,
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},
     onStalled() {},

@@ -21,6 +21,7 @@ interface Given {
   member: Partial<WindowMember> & { pod: PodView }
   others?: readonly (Partial<WindowMember> & { pod: PodView })[]
   expectsHeir?: boolean
+  drainedFor?: (uid: string) => string | undefined
 }
 
 function memberOf(member: Given['member']): WindowMember {
@@ -28,7 +29,14 @@ function memberOf(member: Given['member']): WindowMember {
   return { uid, name, address, state: 'done', result: undefined, gone: false, mustWait: false, wasFound: true, ...member }
 }
 
-function windowOf({ pods, member, others = [], expectsHeir = true, isUnserved = () => false }: Given): WindowPod[] {
+function windowOf({
+  pods,
+  member,
+  others = [],
+  expectsHeir = true,
+  drainedFor = () => undefined,
+  isUnserved = () => false,
+}: Given): WindowPod[] {
   return windowPods({
     store: { get: (wanted: string) => pods.map((pod) => ({ pod })).find(({ pod }) => pod.uid === wanted) } as unknown as PodStore,
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
@@ -37,6 +45,7 @@ function windowOf({ pods, member, others = [], expectsHeir = true, isUnserved = 
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
+    drainedFor,
     isUnserved,
   })
 }
@@ -132,6 +141,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => true,
     isOperatorOut: () => false,
+    drainedFor: () => undefined,
     // Whether they are in a load balancer is not asked.
     isUnserved: ({ uid }) => uid !== meant!.uid,
   })
@@ -156,7 +166,20 @@ test.each([
     vacancies: { look: () => [], stop() {} },
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
+    drainedFor: () => undefined,
     isUnserved: () => false,
   })
   expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
+})
+
+// Found by simulation: its own address was another, so that it counted as serving.
+test.each([
+  { state: 'needsOperator', out: true },
+  { state: 'done', out: false },
+] as const)('one whose entry is that of a pod at $state, drained: it is out, $out', ({ state, out: isOut }) => {
+  const [moved, entered] = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.5')]
+  const result = { uid: moved.uid, pod: 'web-0', outcome: 'needsOperator', reason: '', out: isOut, phases: {} } as const
+  const drainedFor = (uid: string): string | undefined => (uid === entered.uid ? moved.uid : undefined)
+  const found = windowOf({ pods: [moved, entered], member: { pod: moved, state, result }, drainedFor })
+  expect(found.map(({ name, operatorOut }) => [name, operatorOut])).toContainEqual(['web-1', isOut])
 })

@@ -33,6 +33,8 @@ export interface WindowPodsOptions {
   vacancies: Vacancies
   expectsHeir(pod: PodView): boolean
   isOperatorOut(uid: string): boolean
+  /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
+  drainedFor(uid: string): string | undefined
   /** Not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean
 }
@@ -47,6 +49,7 @@ export function windowPods({
   vacancies,
   expectsHeir,
   isOperatorOut,
+  drainedFor,
   isUnserved,
   ...given
 }: WindowPodsOptions): WindowPod[] {
@@ -61,9 +64,13 @@ export function windowPods({
   const drained = new Map(
     members.flatMap((one) => (one.address && isActive(one) && one.state !== 'checking' ? [[one.address, one.uid] as const] : [])),
   )
+  const active = new Set(members.flatMap((one) => (isActive(one) ? [one.uid] : [])))
   const isOut = ({ uid, ip, hostNetwork }: PodView): boolean =>
+    isOperatorOut(uid) ||
+    // Until that is home.
+    active.has(drainedFor(uid) ?? '') ||
     // On the host's network several share an address.
-    isOperatorOut(uid) || (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
+    (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
   // Nothing is asked where nobody waits for the answer.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
   const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && !pod.deleting && !pod.finished && isUnserved(pod)
@@ -90,9 +97,8 @@ export function windowPods({
     const observed = store.get(uid)?.pod
     const pod = observed ?? member.pod
     const gone = member.gone || (result !== undefined && observed === undefined)
-    const active = isActive(member)
-    const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active ? 'active' : 'idle'
-    if (gone && !active) {
+    const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active.has(uid) ? 'active' : 'idle'
+    if (gone && !active.has(uid)) {
       // Found by simulation: the answer to a write said so, and the watch not yet, by which those that are missed are known.
       const isMissed = observed !== undefined && (observed.deleting || !observed.finished) && expectsHeir(observed)
       if (isMissed) pods.push({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false })
