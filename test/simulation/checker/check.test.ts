@@ -524,6 +524,13 @@ const bad: Record<Invariant, Bad[]> = {
         story.step(0, 'patch')
       },
     },
+    {
+      name: 'a record of a process that has lost its Lease',
+      tell(story) {
+        story.lease(2, 'sluice-1_d4e5f6')
+        story.ledger(0, 'open')
+      },
+    },
   ],
   I6: [
     {

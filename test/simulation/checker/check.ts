@@ -4,7 +4,7 @@
  * level is in docs/guarantees.md.
  */
 import type { HistoryEntry, Scenario } from './history.ts'
-import { judgeEffect, judgeOwner } from './rules/effects.ts'
+import { judgeEffect, judgeLedger, judgeOwner } from './rules/effects.ts'
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
@@ -42,6 +42,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
       for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.leftAt ?? entry.at, report)
     if (entry.type !== 'stored' || !world.processes.has(entry.by)) return
     if (entry.resource.startsWith('leases')) for (const records of world.leases.values()) judgeLease(records, index, report)
+    if (entry.resource === 'configmaps') judgeLedger(world, entry, report)
     if (write === undefined) return
     const { pod, patched } = write
     if (patched.length > 0) judgeImages(world, pod, entry.at, report)

@@ -255,6 +255,11 @@ function dataOf(object: unknown): Record<string, string> {
 
 const LEDGER = 'sluice-run-'
 
+/** What a run's ledger, or a part of one, says by key; nothing of any other ConfigMap. */
+export function ledgerOf(object: unknown): Record<string, string> {
+  return readLedger(object).key === undefined ? {} : dataOf(object)
+}
+
 /** `finished` only where this ConfigMap has the header. */
 function readLedger(object: unknown): { key?: string; finished?: boolean } {
   const { metadata } = (object ?? {}) as Partial<RawLease>

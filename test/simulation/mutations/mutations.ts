@@ -359,6 +359,22 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'lease-not-asked-before-a-record',
+    breaks: 'an owner whose Lease has run out goes on writing to the ledger',
+    changes: [
+      {
+        file: 'src/engine/pod-ports.ts',
+        find: 'decided otherwise.\n    if (!options.isOwned(uid)) return NOT_HELD',
+        replace: "decided otherwise.\n    if (uid === '') return NOT_HELD",
+      },
+      {
+        file: EXECUTION,
+        find: 'if (!(await owners.confirmAll())) return\n    isConcluding = true',
+        replace: 'isConcluding = true',
+      },
+    ],
+  },
+  {
     name: 'abandoned-not-told',
     breaks: 'an entry that is never put back by guess is not told of',
     changes: [

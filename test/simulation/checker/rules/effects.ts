@@ -4,9 +4,10 @@ import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.
 import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
-import { holdersAt, isProcess } from '../world.ts'
+import { holdersAt, isProcess, ledgerOf } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
+type Stored = Extract<HistoryEntry, { type: 'stored' }>
 
 /**
  * I1 and I5, before the effect is taken into the world. What a level does not promise is not judged, but noted at the
@@ -56,6 +57,19 @@ export function judgeOwner(world: World, pod: Pod, { by, step, leftAt }: NonNull
   if (holders.some((holder) => isProcess(holder, by))) return
   const who = holders.join(', ') || 'nobody'
   report('I5', `the journal of ${pod.name} (${step}) left ${by}, which did not hold the Lease (${who} did)`)
+}
+
+/** I5: the record of a run has just been stored, or removed. Whoever changes what it says of a pod holds the Lease for that. */
+export function judgeLedger(world: World, { by, at, leftAt = at, before, after }: Stored, report: Report): void {
+  const [was, is] = [ledgerOf(before), ledgerOf(after)]
+  for (const key of Object.keys({ ...was, ...is })) {
+    if (was[key] === is[key]) continue
+    const pod = world.pods.byUid.get(key)
+    const holders = holdersAt(world, leftAt, pod && leaseOf(pod))
+    if (holders.some((holder) => isProcess(holder, by))) continue
+    const who = holders.join(', ') || 'nobody'
+    report('I5', `what is on record of ${pod?.name ?? 'a run'} left ${by}, which did not hold the Lease (${who} did)`)
+  }
 }
 
 /** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
