@@ -131,6 +131,28 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'an intent when what has come in place of another is ready',
+      options: { pods: 2 },
+      tell(story) {
+        story.remove(0)
+        story.pass(60_000)
+        story.replace(0)
+        story.upgrade(1)
+        story.end({ 2: { outcome: 'skipped', reason: 'new' } })
+      },
+    },
+    {
+      name: 'an intent when another has long been gone, as its controller was told',
+      options: { pods: 2 },
+      tell(story) {
+        story.scale(1)
+        story.remove(1)
+        story.pass(60_000)
+        story.upgrade(0)
+        story.end()
+      },
+    },
+    {
       name: 'an operator has the target out: it is left so',
       options: { maintained: [0] },
       tell(story) {
@@ -796,6 +818,26 @@ const bad: Record<Invariant, Bad[]> = {
       tell(story) {
         story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
         story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while another has long been gone, and none has come in its place',
+      options: { pods: 2 },
+      tell(story) {
+        story.remove(1)
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while what has just come in place of another that was long going is not ready yet',
+      options: { pods: 2 },
+      tell(story) {
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.pass(60_000)
+        story.remove(1)
+        story.replace(1, { ready: false })
         story.step(0, 'drainIntent')
       },
     },

@@ -25,11 +25,14 @@ export interface Pod {
   owner: string | undefined
   createdAt: number
   isDeleting: boolean
-  deletedAt: number | undefined
   /** It has ended for good, and is started no more. */
   isFinished: boolean
   isGone: boolean
   goneAt: number | undefined
+  /** Since when nothing in its place has taken requests: it is not ready, or going, or those that it has come for were. */
+  awaySince: number | undefined
+  /** Another of its controller has come in its place. */
+  isReplaced: boolean
   ready: boolean
   /** Since when it is as `ready` says. */
   readySince: number
@@ -75,6 +78,8 @@ interface RawPod {
 export interface Pods {
   byUid: Map<string, Pod>
   alive(): Pod[]
+  /** Those that are gone, and in whose place their controller is still to make another. */
+  missing(): Pod[]
   /** All that are at the address, and those that were until then or later. */
   lately(address: string, since: number): Pod[]
   /** The pod that has this address, and is still there. */
@@ -82,6 +87,8 @@ export interface Pods {
   /** Takes a write of a pod; answers what it did to its journal. */
   store(entry: Extract<Happening, { type: 'stored' }>, at: number, index: number, isSluice: boolean): PodWrite | undefined
   node(entry: Extract<Happening, { type: 'container' }>, index: number): void
+  /** The controller is to keep so many. */
+  scale(owner: string, replicas: number): void
 }
 
 export interface PodWrite {
@@ -93,6 +100,7 @@ export interface PodWrite {
 
 export function createPods(): Pods {
   const byUid = new Map<string, Pod>()
+  const replicas = new Map<string, number>()
 
   function podOf(uid: string, at: number): Pod {
     let pod = byUid.get(uid)
@@ -107,10 +115,11 @@ export function createPods(): Pods {
         owner: undefined,
         createdAt: at,
         isDeleting: false,
-        deletedAt: undefined,
         isFinished: false,
         isGone: false,
         goneAt: undefined,
+        awaySince: at,
+        isReplaced: false,
         ready: false,
         readySince: at,
         images: {},
@@ -130,9 +139,27 @@ export function createPods(): Pods {
     return pod
   }
 
+  /** What a controller makes takes the place of the one that it has missed the longest. One that is still going stands for itself. */
+  function replace(pod: Pod): void {
+    const lost = [...byUid.values()].find(
+      (one) => one !== pod && one.owner === pod.owner && !one.isReplaced && (one.isGone || one.isDeleting),
+    )
+    if (lost === undefined || pod.owner === undefined) return
+    lost.isReplaced = true
+    if (lost.isGone) pod.awaySince = lost.awaySince
+  }
+
+  function hasTooFew(owner: string): boolean {
+    return [...byUid.values()].filter((one) => one.owner === owner && !one.isGone).length < (replicas.get(owner) ?? Infinity)
+  }
+
   return {
     byUid,
     alive: () => [...byUid.values()].filter(({ isGone }) => !isGone),
+    missing: () =>
+      [...byUid.values()].filter(
+        ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && hasTooFew(owner),
+      ),
     at(address) {
       const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
       // One that is going still shows the address that another has by now.
@@ -149,13 +176,13 @@ export function createPods(): Pods {
       if (verb === 'delete') {
         pod.isGone = true
         pod.goneAt = at
+        pod.awaySince ??= at
         return { pod, patched: [], journal: undefined }
       }
       const { metadata, spec, status } = raw
       pod.name = metadata.name
       pod.namespace = metadata.namespace ?? ''
       pod.isDeleting = metadata.deletionTimestamp !== undefined
-      if (pod.isDeleting) pod.deletedAt ??= at
       pod.isFinished = status?.phase === 'Failed' || status?.phase === 'Succeeded'
       if (pod.address !== status?.podIP) {
         if (pod.address !== undefined) pod.left.set(pod.address, at)
@@ -167,6 +194,8 @@ export function createPods(): Pods {
       const ready = status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false
       if (ready !== pod.ready) pod.readySince = at
       pod.ready = ready
+      if (verb === 'create') replace(pod)
+      pod.awaySince = ready && !pod.isDeleting ? undefined : (pod.awaySince ?? at)
       for (const one of status?.containerStatuses ?? []) if (one.ready && one.containerID) pod.saidReady.add(one.containerID)
       const patched = spec.containers
         .filter(({ name, image }) => pod.images[name] !== undefined && pod.images[name] !== image)
@@ -196,5 +225,6 @@ export function createPods(): Pods {
       // Said to be ready before it answered, it had come back as far as anybody can know.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
+    scale: (owner, count) => void replicas.set(owner, count),
   }
 }

@@ -204,6 +204,10 @@ export function createWorld(given: Scenario): World {
             const lease = readLease(after)
             if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index }])
           }
+          if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {
+            const { kind, metadata, spec } = after as RawWorkload
+            pods.scale(`${kind}/${metadata.name}`, spec.replicas ?? 1)
+          }
           // A Deployment's is left as it is.
           if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {
             const { metadata, spec } = after as RawWorkload
@@ -238,8 +242,9 @@ interface RawLease {
 }
 
 interface RawWorkload {
+  kind: string
   metadata: { name: string }
-  spec: { template: { spec: { containers: { name: string; image: string }[] } } }
+  spec: { replicas?: number; template: { spec: { containers: { name: string; image: string }[] } } }
 }
 
 function readLease(object: unknown): { key: string; holder: string; transitions: number } | undefined {

@@ -52,12 +52,10 @@ export function judgeAdopted(world: World, { by, effect, before }: Effect, repor
 function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, report: Report): void {
   const { maxUnavailable } = world.scenario
   const process = world.processes.get(by)!
-  const others = world.pods
-    .alive()
-    .filter(
-      (other) =>
-        other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, decidedAt, process),
-    )
+  const others = [...world.pods.alive(), ...world.pods.missing()].filter(
+    (other) =>
+      other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, decidedAt, process),
+  )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
 }
@@ -68,13 +66,14 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
  */
 function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
-  const { address, arrived, deletedAt, journal, owner, ready, readySince, isDeleting } = pod
+  const { address, arrived, awaySince, isDeleting, isGone, journal, owner } = pod
+  // Where nothing comes in its place, nobody counts on it.
+  const isMissed = !isDeleting || owner !== undefined
+  if (isMissed && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
+  if (isGone) return false
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined && target.changedAt <= at)) return true
   if (journal?.step === 'patched' && journal.at <= at) return true
-  if (!isDeleting && !ready && at - readySince > scenario.lagMs) return true
-  // Where nothing comes in its place, nobody counts on it.
-  if (deletedAt !== undefined && owner !== undefined && at - deletedAt > scenario.lagMs) return true
   // What an operator has out is seen when the run is planned, of its own pods that are where they are now by then.
   const { startedAt: plannedAt } = process
   if (arrived.at > plannedAt || !isAbout(process, pod)) return false

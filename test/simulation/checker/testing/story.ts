@@ -47,6 +47,8 @@ export interface Story {
   remove(place: number, how?: { force: boolean }): void
   /** A pod of the same controller comes to the address of this one, ready. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
+  /** The controller of the pods is to keep so many. */
+  scale(replicas: number): void
   ledger(place: number, state: string, over?: { finished?: boolean; owner?: string; by?: string }): void
   lease(transitions: number, holder?: string, name?: string): void
   tell(happening: Happening): void
@@ -254,6 +256,11 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     replace(place, over) {
       create(place + pods, over)
       return place + pods
+    },
+    scale(replicas) {
+      const spec = { replicas, template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } }
+      const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
+      tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
     ledger(place, state, { finished = false, owner = 'web', by = actor } = {}) {
       const entry = {
