@@ -47,9 +47,31 @@ function patchUnderWay(story: Story, afterMs = 0): void {
 }
 
 /** The first process is killed, and a second goes on. */
-function takeOver(story: Story): void {
+function takeOver(story: Story, wanted?: string): void {
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
-  story.process('sluice-1')
+  story.process('sluice-1', wanted)
+}
+
+/** The first pod is upgraded by one run, and by another to the next images. */
+function runTwice(story: Story): void {
+  story.ledger(0, 'open', { run: 'sluice-0' })
+  story.upgrade(0)
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.process('sluice-1', 'app:v3')
+  story.ledger(0, 'open', { run: 'sluice-1' })
+  story.upgrade(0)
+}
+
+/** The newest run is taken back, it is said: the first pod is on that image then. */
+function undoTo(story: Story, image: string): void {
+  story.tell({ type: 'process', process: 'sluice-1', what: 'crashed' })
+  story.process('sluice-2', '')
+  story.ledger(0, 'open', { run: 'sluice-2', undoes: 'sluice-1', finished: true })
+  story.pod(0, ({ spec }) => void (spec.containers[0]!.image = image), 'operator')
+  for (const run of ['sluice-0', 'sluice-1']) story.ledger(0, 'open', { run, finished: true })
+  story.tell({ type: 'calm' })
+  const pods = [{ uid: 'uid-0', outcome: 'skipped', reason: '' }]
+  story.tell({ type: 'process', process: 'sluice-2', what: 'exited', outcome: 'done: 1 undone', pods })
 }
 
 describe('what is right', () => {
@@ -150,6 +172,13 @@ describe('what is right', () => {
         story.pass(60_000)
         story.upgrade(0)
         story.end()
+      },
+    },
+    {
+      name: 'said to be undone, on the image before the newest run',
+      tell(story) {
+        runTwice(story)
+        undoTo(story, 'app:v2')
       },
     },
     {
@@ -747,13 +776,25 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'said to be undone, on the new image',
       tell(story) {
-        story.upgrade(0)
-        const pods = [{ uid: 'uid-0', outcome: 'upgraded', reason: '' }]
-        story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'done: 1 upgraded', pods })
-        story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: {} })
-        story.tell({ type: 'calm' })
-        const left = [{ uid: 'uid-0', outcome: 'skipped', reason: '' }]
-        story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'done: 0 upgraded', pods: left })
+        runTwice(story)
+        undoTo(story, 'app:v3')
+      },
+    },
+    {
+      name: 'said to be undone, on the image before the run before',
+      tell(story) {
+        runTwice(story)
+        undoTo(story, 'app:v1')
+      },
+    },
+    {
+      name: 'said to be undone, on an image that an earlier run had left it on half done',
+      tell(story) {
+        for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
+        takeOver(story, 'app:v3')
+        story.ledger(0, 'open', { run: 'sluice-1' })
+        story.upgrade(0, { without: ['drainIntent', 'drain'] })
+        undoTo(story, 'app:v2')
       },
     },
   ],
@@ -1036,34 +1077,6 @@ describe('what nobody can know', () => {
       story.upgrade(heir)
     }, LAG)
     expect(found.includes('I1')).toBe(!excused)
-  })
-
-  test.each([
-    { first: 'the one that was started last', excused: true },
-    { first: 'the other one', excused: false },
-  ])('of two runs that were started together $first begins first, and an undo leaves its pods', ({ first, excused }) => {
-    const found = broken(
-      (story) => {
-        const lease = (epoch: number, name: string): void => story.lease(epoch, `${name}_a1b2c3`)
-        const exit = (process: string, uid: string): void => {
-          const pods = [{ uid, outcome: 'upgraded', reason: '' }]
-          story.tell({ type: 'process', process, what: 'exited', outcome: 'done: 1 upgraded', pods })
-        }
-        story.process('sluice-1', 'app:v2', [0])
-        if (!excused) lease(3, 'sluice-0')
-        if (!excused) exit('sluice-0', 'uid-1')
-        if (!excused) lease(4, 'sluice-1')
-        story.upgrade(0)
-        exit('sluice-1', 'uid-0')
-        if (excused) lease(3, 'sluice-0')
-        if (excused) exit('sluice-0', 'uid-1')
-        story.tell({ type: 'process', process: 'sluice-2', what: 'started', wanted: {} })
-        story.tell({ type: 'calm' })
-        story.tell({ type: 'process', process: 'sluice-2', what: 'exited', outcome: 'done: 1 upgraded', pods: [] })
-      },
-      { pods: 2 },
-    )
-    expect(found.includes('I6'), first).toBe(!excused)
   })
 
   test.each([

@@ -38,6 +38,10 @@ export interface Pod {
   readySince: number
   /** Container name → image, as asked for. */
   images: Record<string, string>
+  /** The same, when it was home last. */
+  homeImages: Record<string, string>
+  /** By each run that has given it images: those that it had when it was home last before that. */
+  formerImages: Map<string, Record<string, string>>
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
   journal: (JournalText & { entry: number; by: string; leftAt: number; at: number }) | undefined
@@ -123,6 +127,8 @@ export function createPods(): Pods {
         ready: false,
         readySince: at,
         images: {},
+        homeImages: {},
+        formerImages: new Map(),
         probed: new Set(),
         journal: undefined,
         attempts: new Map(),
@@ -197,6 +203,7 @@ export function createPods(): Pods {
       if (verb === 'create') replace(pod)
       pod.awaySince = ready && !pod.isDeleting ? undefined : (pod.awaySince ?? at)
       for (const one of status?.containerStatuses ?? []) if (one.ready && one.containerID) pod.saidReady.add(one.containerID)
+      const journal = verb === 'create' ? undefined : journalWrite(before, after)
       const patched = spec.containers
         .filter(({ name, image }) => pod.images[name] !== undefined && pod.images[name] !== image)
         .map(({ name }) => name)
@@ -208,7 +215,11 @@ export function createPods(): Pods {
         pod.patch = isSluice ? { entry: index, containers: patched } : undefined
         pod.patchedBy = by
       }
-      return { pod, patched, journal: verb === 'create' ? undefined : journalWrite(before, after) }
+      const record = typeof journal === 'object' ? journal : undefined
+      if (patched.length > 0 && isSluice && record && !pod.formerImages.has(record.run))
+        pod.formerImages.set(record.run, pod.homeImages)
+      if (verb === 'create' || record?.step === 'closed') pod.homeImages = pod.images
+      return { pod, patched, journal }
     },
     node({ what, uid, container, id, image, address }, index) {
       const pod = podOf(uid, 0)

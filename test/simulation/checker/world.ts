@@ -38,14 +38,21 @@ export interface LedgerEntry {
   targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
 }
 
-interface Ledger {
-  /** So is its run. */
-  finished: boolean
+interface Ledger extends LedgerHeader {
   /** When it was made, and where in the history that is. */
   at: number
   entry: number
   /** Whoever has made it had ended by then. */
   isOrphan: boolean
+}
+
+interface LedgerHeader {
+  /** So is its run. */
+  finished: boolean
+  /** It takes another run back. */
+  isUndo: boolean
+  /** It is about a pod or a template. */
+  hasWork: boolean
 }
 
 export interface World {
@@ -216,12 +223,12 @@ export function createWorld(given: Scenario): World {
             if (!isSame) templates.set(metadata.name, { images, patchedBy: entry.by })
           }
           if (resource === 'configmaps') {
-            const { key, finished } = readLedger(after ?? before)
+            const { key, header } = readLedger(after ?? before)
             if (key !== undefined && after === undefined) ledgers.delete(key)
             if (key === undefined || after === undefined) return NOTHING
-            if (finished !== undefined) {
+            if (header !== undefined) {
               const made = { at, entry: index, isOrphan: processes.get(entry.by)?.isRunning === false }
-              ledgers.set(key, { ...(ledgers.get(key) ?? made), finished })
+              ledgers.set(key, { ...(ledgers.get(key) ?? made), ...header })
             }
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }
@@ -260,18 +267,36 @@ function dataOf(object: unknown): Record<string, string> {
 
 const LEDGER = 'sluice-run-'
 
+/** The run that the newest undo takes back: the newest that was no undo itself, and had something to do. */
+export function undoneRun({ ledgers }: World): string | undefined {
+  const runs = [...ledgers]
+  const before = runs.slice(
+    0,
+    Math.max(
+      0,
+      runs.findLastIndex(([, { isUndo }]) => isUndo),
+    ),
+  )
+  return before.findLast(([, { isUndo, hasWork }]) => !isUndo && hasWork)?.[0].slice(LEDGER.length)
+}
+
 /** What a run's ledger, or a part of one, says by key; nothing of any other ConfigMap. */
 export function ledgerOf(object: unknown): Record<string, string> {
   return readLedger(object).key === undefined ? {} : dataOf(object)
 }
 
-/** `finished` only where this ConfigMap has the header. */
-function readLedger(object: unknown): { key?: string; finished?: boolean } {
+/** `header` only where this ConfigMap has it. */
+function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
   const { metadata } = (object ?? {}) as Partial<RawLease>
   if (!metadata?.name.startsWith(LEDGER)) return {}
-  const { header } = dataOf(object)
-  if (header === undefined) return { key: metadata.name }
-  return { key: metadata.name, finished: header.includes('"finishedAt"') }
+  const { header: text, ...pods } = dataOf(object)
+  if (text === undefined) return { key: metadata.name }
+  const header = {
+    finished: text.includes('"finishedAt"'),
+    isUndo: text.includes('"undoes"'),
+    hasWork: Object.keys(pods).length > 0 || text.includes('"before"'),
+  }
+  return { key: metadata.name, header }
 }
 
 function readLedgerEntry(text: string): LedgerEntry | undefined {

@@ -408,6 +408,22 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'undo-of-the-oldest',
+    breaks: 'an undo takes back the oldest run in place of the newest',
+    changes: [{ file: 'src/engine/undoing.ts', find: 'ours.find(isUpgrade)', replace: 'ours.findLast(isUpgrade)' }],
+  },
+  {
+    name: 'undo-to-half-done',
+    breaks: 'what an earlier run has left half done counts as what the pod had before the run that goes on with it',
+    changes: [
+      {
+        file: 'src/journal/former-pod.ts',
+        find: 'earlier ?? open?.baseline.find((one) => one.name === name)?.image ?? present',
+        replace: 'open?.attempt === 0 ? (earlier ?? present) : present',
+      },
+    ],
+  },
+  {
     name: 'deleting-serves',
     breaks: 'a pod that is being deleted counts as serving',
     changes: [

@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { isAbout, isProcess } from '../world.ts'
+import { isAbout, undoneRun } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
@@ -71,22 +71,17 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   }
 }
 
-/** A pod that was brought to images is on them no more when that is taken back. */
-function judgeUndone(world: World, { uid, name, images }: Pod, last: Process, report: Report): void {
-  if (!isDone(last) || asksForImages(last)) return
-  const newest = newestUpgrade(world)
-  const isUpgraded = newest?.exit?.pods?.some((one) => one.uid === uid && one.outcome === 'upgraded') === true
-  for (const [container, image] of Object.entries(newest?.wanted ?? {}))
-    if (isUpgraded && images[container] === image)
-      report('I6', `all was said to be undone, and the container ${container} of ${name} is left on ${image}`, last.exit!.entry)
-}
-
-/** Whose run began last: of two that were started together it is not the one that was started last (seed 120327). */
-function newestUpgrade({ processes, leases }: World): Process | undefined {
-  const upgrades = [...processes.values()].filter((one) => asksForImages(one))
-  const held = [...leases.values()].flat().toSorted((a, b) => b.entry - a.entry)
-  const last = held.find(({ holder }) => upgrades.some(({ name }) => isProcess(holder, name)))
-  return last && upgrades.find(({ name }) => isProcess(last.holder, name))
+/** What a run has given other images is on those again that it had when it was home before, when that is taken back. */
+function judgeUndone(world: World, { name, images, formerImages, tampered }: Pod, last: Process, report: Report): void {
+  // Where somebody has edited its record nobody knows when it was home (seed 158).
+  if (!isDone(last) || asksForImages(last) || tampered > 0) return
+  for (const [container, image] of Object.entries(formerImages.get(undoneRun(world) ?? '') ?? {}))
+    if (images[container] !== image)
+      report(
+        'I6',
+        `all was said to be undone, and the container ${container} of ${name} is on ${images[container]}, not ${image} again`,
+        last.exit!.entry,
+      )
 }
 
 /** One that is stopped on its way out may have been overtaken by another wish (seeds 520855 and 3006430). */

@@ -49,7 +49,11 @@ export interface Story {
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
   /** The controller of the pods is to keep so many. */
   scale(replicas: number): void
-  ledger(place: number, state: string, over?: { finished?: boolean; owner?: string; by?: string }): void
+  ledger(
+    place: number,
+    state: string,
+    over?: { finished?: boolean; owner?: string; by?: string; run?: string; undoes?: string },
+  ): void
   lease(transitions: number, holder?: string, name?: string): void
   tell(happening: Happening): void
   pass(ms: number): void
@@ -83,9 +87,12 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
   const raws: RawPod[] = []
   const containers: string[] = []
   const targets: TargetState[] = []
+  /** Upgrades of the pod at this place that have come to their end. */
+  const upgrades: number[] = []
   let at = 1_000
   let started = 0
   let actor = ''
+  let asked = ''
   let epoch = 0
 
   function tell(happening: Happening): void {
@@ -145,7 +152,15 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     const isOut = maintained.includes(place)
     const prior = { admin: isOut ? 'maint' : 'ready', ...PRIOR }
     const lbs = [['edge', `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, 'edge', prior, isOut ? 1 : 0]]
-    return JSON.stringify({ v: 1, run: actor, epoch, attempt: 1, step, ...(step === 'closed' ? {} : { base: [], lbs }), ...over })
+    return JSON.stringify({
+      v: 1,
+      run: actor,
+      epoch,
+      attempt: 1 + (upgrades[place] ?? 0),
+      step,
+      ...(step === 'closed' ? {} : { base: [], lbs }),
+      ...over,
+    })
   }
 
   /** Drain and closed lie in the condition, the others in the annotation. */
@@ -173,8 +188,9 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     },
     process(name, wanted = 'app:v2', part = undefined) {
       actor = name
+      asked = wanted
       const about = part === undefined ? {} : { part: part.map(nameOf) }
-      tell({ type: 'process', process: name, what: 'started', wanted: { app: wanted }, ...about })
+      tell({ type: 'process', process: name, what: 'started', wanted: wanted === '' ? {} : { app: wanted }, ...about })
       story.lease((epoch += 1))
     },
     lease(transitions, holder = `${actor}_a1b2c3`, name = 'sluice-statefulset-web') {
@@ -188,7 +204,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
         drain: () => story.effect(place, 'drain'),
         patch: () =>
           pod(place, (raw) => {
-            raw.spec.containers[0]!.image = 'app:v2'
+            raw.spec.containers[0]!.image = asked
             write(raw, 'patched', record(place, 'patched', { gen: 2 }))
           }),
         notReady: () => setReady(place, false),
@@ -206,6 +222,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       steps[name]()
     },
     upgrade(place, { without = [], before = {} } = {}) {
+      if (raws[place]!.status.conditions.some(({ message }) => message?.includes('"step":"closed"'))) upgrades[place] = 1
       for (const name of STEPS) {
         before[name]?.()
         if (!without.includes(name)) story.step(place, name)
@@ -262,15 +279,18 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
       tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
-    ledger(place, state, { finished = false, owner = 'web', by = actor } = {}) {
+    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes } = {}) {
       const entry = {
         pod: nameOf(place),
         owner: { kind: 'StatefulSet', name: owner },
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
       }
-      const header = JSON.stringify({ run: 'r1', ...(finished ? { finishedAt: 'now' } : {}) })
-      const after = { metadata: { name: 'sluice-run-r1' }, data: { header, [raws[place]!.metadata.uid]: JSON.stringify(entry) } }
+      const header = JSON.stringify({ run: id, undoes, ...(finished ? { finishedAt: 'now' } : {}) })
+      const after = {
+        metadata: { name: `sluice-run-${id}` },
+        data: { header, [raws[place]!.metadata.uid]: JSON.stringify(entry) },
+      }
       tell({ type: 'stored', by, resource: 'configmaps', verb: 'update', before: undefined, after })
     },
     tell,
