@@ -167,7 +167,7 @@ describe('what is right', () => {
       name: 'an intent when another has long been gone, as its controller was told',
       options: { pods: 2 },
       tell(story) {
-        story.scale(1)
+        story.workload(1, 'app:v2')
         story.remove(1)
         story.pass(60_000)
         story.upgrade(0)
@@ -383,6 +383,13 @@ const bad: Record<Invariant, Bad[]> = {
     },
   ],
   I2: [
+    {
+      name: 'patched before its template',
+      tell(story) {
+        story.workload(1, 'app:v1')
+        story.upgrade(0, { before: { stop: () => story.workload(1, 'app:v2') } })
+      },
+    },
     {
       name: 'patched while requests are under way where an operator has taken it out',
       tell(story) {

@@ -30,6 +30,13 @@ export interface LeaseRecord {
   transitions: number
 }
 
+export interface TemplateRecord {
+  at: number
+  /** Container name → image. */
+  images: Record<string, string>
+  patchedBy: string
+}
+
 /** What a ledger says of a pod that is gone. */
 export interface LedgerEntry {
   state: string
@@ -62,8 +69,8 @@ export interface World {
   processes: Map<string, Process>
   /** By namespace and name: who held it since when. */
   leases: Map<string, LeaseRecord[]>
-  /** Of each workload whose template sluice patches: container name → image. */
-  templates: Map<string, { images: Record<string, string>; patchedBy: string }>
+  /** Of each workload whose template sluice patches, by its kind and name: what it had since when. */
+  templates: Map<string, TemplateRecord[]>
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
   calmAt: number | undefined
@@ -217,10 +224,12 @@ export function createWorld(given: Scenario): World {
           }
           // A Deployment's is left as it is.
           if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {
-            const { metadata, spec } = after as RawWorkload
+            const { kind, metadata, spec } = after as RawWorkload
             const images = Object.fromEntries(spec.template.spec.containers.map(({ name, image }) => [name, image]))
-            const isSame = JSON.stringify(images) === JSON.stringify(templates.get(metadata.name)?.images)
-            if (!isSame) templates.set(metadata.name, { images, patchedBy: entry.by })
+            const key = `${kind}/${metadata.name}`
+            const known = templates.get(key) ?? []
+            const isSame = JSON.stringify(images) === JSON.stringify(known.at(-1)?.images)
+            if (!isSame) templates.set(key, [...known, { at, images, patchedBy: entry.by }])
           }
           if (resource === 'configmaps') {
             const { key, header } = readLedger(after ?? before)

@@ -397,6 +397,28 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'template-last',
+    breaks: 'the template is patched when the pods are done',
+    changes: [
+      {
+        file: EXECUTION,
+        find: "    if (ordered()?.order !== 'abort')\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })",
+        replace: '',
+      },
+      {
+        file: EXECUTION,
+        find: 'const pods = await rollout.finished',
+        replace:
+          "const pods = await rollout.finished\n    if (ordered()?.order !== 'abort' && !signal.aborted)\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })",
+      },
+      {
+        file: 'src/workloads/revisioned.ts',
+        find: 'podOperations: (pod) => revisionLabelPatch(pod, pinned()),',
+        replace: 'podOperations: (pod) => (pinnedLabel === undefined ? [] : revisionLabelPatch(pod, pinned())),',
+      },
+    ],
+  },
+  {
     name: 'undo-of-nothing',
     breaks: 'an undo leaves pods as they are',
     changes: [

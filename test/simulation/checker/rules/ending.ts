@@ -108,7 +108,8 @@ function isDone({ exit }: Process): boolean {
 function judgeTemplates(world: World, report: Report): void {
   const last = lastExit(world)
   if (last === undefined || !isDone(last)) return
-  for (const [name, { images, patchedBy }] of world.templates) {
+  for (const [name, records] of world.templates) {
+    const { images, patchedBy } = records.at(-1)!
     if (isOvertaken(world, last, patchedBy)) continue
     for (const [container, image] of Object.entries(last.wanted ?? {}))
       if (images[container] !== undefined && images[container] !== image)

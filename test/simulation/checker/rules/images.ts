@@ -12,6 +12,7 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
   // What somebody does to a target while the write is on its way, however long that takes, sluice cannot know.
   const leftAt = saysSo ? journal.leftAt : at
   if (!saysSo) report('I2', `${pod.name} got other images in a write that does not say so in its journal`)
+  judgeTemplate(world, pod, leftAt, report)
   for (const target of pod.address === undefined ? [] : world.targets.at(pod.address)) {
     const { state, key, entry } = target
     // Whoever puts one back that answers nothing cannot be harmed by what mends it; nor can a reload, of what is not sluice's to
@@ -31,6 +32,19 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
+}
+
+/** What comes anew in place of a pod that has the wanted images comes up on them too: its template had them first. */
+function judgeTemplate(
+  { processes, templates }: World,
+  { name, owner, images, patchedBy }: Pod,
+  leftAt: number,
+  report: Report,
+): void {
+  const template = templates.get(owner ?? '')?.findLast(({ at }) => at <= leftAt)
+  for (const [container, wanted] of Object.entries(processes.get(patchedBy ?? '')?.wanted ?? {}))
+    if (images[container] === wanted && template && template.images[container] !== wanted)
+      report('I2', `${name} got ${wanted} while the template of ${owner} had ${template.images[container]}`)
 }
 
 /** When the drain intent was sent. */

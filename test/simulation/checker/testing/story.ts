@@ -47,8 +47,8 @@ export interface Story {
   remove(place: number, how?: { force: boolean }): void
   /** A pod of the same controller comes to the address of this one, ready. */
   replace(place: number, over?: { owner?: string; ready?: boolean }): number
-  /** The controller of the pods is to keep so many. */
-  scale(replicas: number): void
+  /** The controller of the pods is to keep so many, and has this image in its template. */
+  workload(replicas: number, template: string): void
   ledger(
     place: number,
     state: string,
@@ -274,8 +274,8 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       create(place + pods, over)
       return place + pods
     },
-    scale(replicas) {
-      const spec = { replicas, template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } }
+    workload(replicas, template) {
+      const spec = { replicas, template: { spec: { containers: [{ name: 'app', image: template }] } } }
       const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
       tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
