@@ -182,6 +182,17 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'an order that its process has not read yet, and one that comes when a pod is under way',
+      options: { pods: 2 },
+      tell(story) {
+        story.pause('person')
+        story.upgrade(0, { before: { drain: () => story.pause('sluice-0') } })
+        story.lease(1)
+        story.upgrade(1)
+        story.end()
+      },
+    },
+    {
       name: 'an operator has the target out: it is left so',
       options: { maintained: [0] },
       tell(story) {
@@ -580,6 +591,14 @@ const bad: Record<Invariant, Bad[]> = {
         story.step(0, 'drain')
         story.lease(2, 'sluice-1_d4e5f6')
         story.step(0, 'patch')
+      },
+    },
+    {
+      name: 'a pod is begun by a process that has renewed its Lease with an order on it',
+      tell(story) {
+        story.pause('person')
+        story.pause('sluice-0')
+        story.step(0, 'drainIntent')
       },
     },
     {

@@ -4,7 +4,7 @@
  * level is in docs/guarantees.md.
  */
 import type { HistoryEntry, Scenario } from './history.ts'
-import { judgeEffect, judgeLedger, judgeOwner } from './rules/effects.ts'
+import { judgeEffect, judgeLedger, judgeOrdered, judgeOwner } from './rules/effects.ts'
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
@@ -57,6 +57,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (journal.step === 'drain' && isOpened && !isFound) {
       judgeStart(world, pod, journal.leftAt, entry.by, report)
       judgeAnew(pod, entry.by, report)
+      judgeOrdered(world, pod, journal, report)
     }
     // A successor writes it again as its own before it looks: no new intent.
     const isClaimed = former?.step === 'restore' && former.attempt === journal.attempt

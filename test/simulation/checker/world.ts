@@ -26,8 +26,11 @@ export interface Process {
 export interface LeaseRecord {
   at: number
   entry: number
+  by: string
   holder: string
   transitions: number
+  /** Runs that are to be paused or aborted. */
+  ordered: string[]
 }
 
 export interface TemplateRecord {
@@ -216,7 +219,7 @@ export function createWorld(given: Scenario): World {
           }
           if (resource === 'leases.coordination.k8s.io' || resource === 'leases') {
             const lease = readLease(after)
-            if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index }])
+            if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index, by: entry.by }])
           }
           if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {
             const { kind, metadata, spec } = after as RawWorkload
@@ -253,7 +256,7 @@ export function createWorld(given: Scenario): World {
 }
 
 interface RawLease {
-  metadata: { name: string; namespace?: string }
+  metadata: { name: string; namespace?: string; annotations?: Record<string, string> }
   spec?: { holderIdentity?: string | null; leaseTransitions?: number | null }
 }
 
@@ -263,11 +266,12 @@ interface RawWorkload {
   spec: { replicas?: number; template: { spec: { containers: { name: string; image: string }[] } } }
 }
 
-function readLease(object: unknown): { key: string; holder: string; transitions: number } | undefined {
+function readLease(object: unknown): (Pick<LeaseRecord, 'holder' | 'transitions' | 'ordered'> & { key: string }) | undefined {
   const { metadata, spec } = (object ?? {}) as Partial<RawLease>
   if (metadata === undefined) return undefined
   const key = `${metadata.namespace ?? ''}/${metadata.name}`
-  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0 }
+  const { runs = [] } = JSON.parse(metadata.annotations?.['sluice.dev/order'] ?? '{}') as { runs?: string[] }
+  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0, ordered: runs }
 }
 
 function dataOf(object: unknown): Record<string, string> {

@@ -397,6 +397,18 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'order-not-obeyed',
+    breaks: 'an order to pause or to abort is read, and further pods are started all the same',
+    changes: [
+      { file: 'src/engine/obedience.ts', find: 'rollout.pause(`paused by ${now.by}`)', replace: 'rollout.resume()' },
+      {
+        file: 'src/engine/obedience.ts',
+        find: 'else rollout.abort(`aborted by ${now.by}: no further pod is started`)',
+        replace: 'else void rollout.abort',
+      },
+    ],
+  },
+  {
     name: 'template-last',
     breaks: 'the template is patched when the pods are done',
     changes: [

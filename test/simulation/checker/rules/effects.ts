@@ -59,6 +59,18 @@ export function judgeOwner(world: World, pod: Pod, { by, step, leftAt }: NonNull
   report('I5', `the journal of ${pod.name} (${step}) left ${by}, which did not hold the Lease (${who} did)`)
 }
 
+/** I5: the drain intent of a new attempt has just been stored. Who has renewed its Lease with an order on it knows of that. */
+export function judgeOrdered(
+  { leases }: World,
+  pod: Pod,
+  { run, by, leftAt }: NonNullable<Pod['journal']>,
+  report: Report,
+): void {
+  const known = leases.get(leaseOf(pod) ?? '')?.findLast(({ at }) => at <= leftAt)
+  if (known?.by === by && known.ordered.includes(run))
+    report('I5', `${pod.name} is to be drained by ${by}, which knew that ${run} was to be paused or aborted`, known.entry)
+}
+
 /** I5: the record of a run has just been stored, or removed. Whoever changes what it says of a pod holds the Lease for that. */
 export function judgeLedger(world: World, { by, at, leftAt = at, before, after }: Stored, report: Report): void {
   const [was, is] = [ledgerOf(before), ledgerOf(after)]

@@ -55,6 +55,8 @@ export interface Story {
     over?: { finished?: boolean; owner?: string; by?: string; run?: string; undoes?: string },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
+  /** The Lease of the process that acts is written with an order to pause its run, by that somebody. */
+  pause(by: string): void
   tell(happening: Happening): void
   pass(ms: number): void
   /** Calm, and the end of the process, with what it says of its pods. */
@@ -197,6 +199,12 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const spec = { holderIdentity: holder, leaseTransitions: transitions }
       const after = { metadata: { name, namespace: 'default' }, spec }
       tell({ type: 'stored', by: actor, resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
+    },
+    pause(by) {
+      const annotations = { 'sluice.dev/order': JSON.stringify({ v: 1, order: 'pause', runs: [actor], by: 'person' }) }
+      const spec = { holderIdentity: `${actor}_a1b2c3`, leaseTransitions: epoch }
+      const after = { metadata: { name: 'sluice-statefulset-web', namespace: 'default', annotations }, spec }
+      tell({ type: 'stored', by, resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
     },
     step(place, name) {
       const steps: Record<StepName, () => void> = {
