@@ -52,6 +52,16 @@ function takeOver(story: Story, wanted?: string): void {
   story.process('sluice-1', wanted)
 }
 
+/** A run is aborted when it has patched the template; that has this image in the end. */
+function abortWith(story: Story, image: string): void {
+  story.workload(1, 'app:v1')
+  story.ledger(0, 'open')
+  story.workload(1, 'app:v2')
+  story.workload(1, image)
+  story.ledger(0, 'open', { finished: true, aborted: true })
+  story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
+}
+
 /** The first pod is upgraded by one run, and by another to the next images. */
 function runTwice(story: Story): void {
   story.ledger(0, 'open', { run: 'sluice-0' })
@@ -192,6 +202,7 @@ describe('what is right', () => {
         story.end()
       },
     },
+    { name: 'said to be aborted, with the template as it was', tell: (story) => abortWith(story, 'app:v1') },
     {
       name: 'an operator has the target out: it is left so',
       options: { maintained: [0] },
@@ -799,6 +810,7 @@ const bad: Record<Invariant, Bad[]> = {
         story.end({ 0: { outcome: 'rolledBack', reason: 'it was late' } }, 'rolledBack: a pod was')
       },
     },
+    { name: 'said to be aborted, with the new template', tell: (story) => abortWith(story, 'app:v2') },
     {
       name: 'said to be undone, on the new image',
       tell(story) {

@@ -59,6 +59,8 @@ interface Ledger extends LedgerHeader {
 interface LedgerHeader {
   /** So is its run. */
   finished: boolean
+  /** By an order. */
+  aborted: boolean
   /** It takes another run back. */
   isUndo: boolean
   /** It is about a pod or a template. */
@@ -306,6 +308,7 @@ function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
   if (text === undefined) return { key: metadata.name }
   const header = {
     finished: text.includes('"finishedAt"'),
+    aborted: text.includes('"aborted"'),
     isUndo: text.includes('"undoes"'),
     hasWork: Object.keys(pods).length > 0 || text.includes('"before"'),
   }

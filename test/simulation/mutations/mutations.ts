@@ -409,6 +409,17 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'abort-leaves-template',
+    breaks: 'a run that is aborted leaves the template on its images',
+    changes: [
+      {
+        file: 'src/engine/former-templates.ts',
+        find: 'for (const { by, recorded } of changedByAny([ledger, ...ended])) {',
+        replace: 'for (const { by, recorded } of changedByAny([])) {',
+      },
+    ],
+  },
+  {
     name: 'template-last',
     breaks: 'the template is patched when the pods are done',
     changes: [

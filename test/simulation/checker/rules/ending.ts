@@ -18,6 +18,7 @@ export function judgeEnding(world: World, report: Report): void {
   for (const target of world.targets.all.values()) judgeTarget(world, target, report)
   for (const pod of world.pods.alive()) judgePod(world, pod, report)
   judgeTemplates(world, report)
+  judgeAborted(world, report)
   judgeLedgers(world, report)
 }
 
@@ -102,6 +103,21 @@ function isOverlooked(process: Process, { createdAt, isFinished }: Pod, outcome:
 
 function isDone({ exit }: Process): boolean {
   return exit?.outcome?.startsWith('done') === true
+}
+
+/** Where a run was ended by an order, and none has begun since, the template has what it had before that, and those ended with it. */
+function judgeAborted({ processes, ledgers, templates }: World, report: Report): void {
+  const last = [...processes.values()].findLast(({ exit }) => exit?.outcome?.startsWith('aborted'))
+  const runs = [...ledgers.values()]
+  const first = runs.find(({ aborted }) => aborted)
+  if (last === undefined || first === undefined || runs.at(-1)?.aborted !== true) return
+  for (const [name, records] of templates) {
+    const former = records.findLast(({ at }) => at <= first.at)?.images
+    const now = records.at(-1)!.images
+    for (const [container, image] of Object.entries(former ?? {}))
+      if (now[container] !== image)
+        report('I6', `all was said to be aborted, and the template of ${name} is left on ${now[container]}`, last.exit!.entry)
+  }
 }
 
 /** What comes anew comes up on what was asked for. */
