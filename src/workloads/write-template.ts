@@ -48,12 +48,13 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     if (!(await write.isOwned())) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
     expectTemplate(planned, write.newest())
     const deadlineMs = remaining()
+    const generation = write.newest()?.generation ?? 0
     let stored: unknown
     try {
       // A 429 is waited out here, where all is asked anew.
-      stored = await client.patch(path, guardedPatch(), { signal, deadlineMs, once: true })
+      stored = await client.patch(path, guardedPatch(generation), { signal, deadlineMs, once: true })
     } catch (error) {
-      await resolveFailure(error)
+      await resolveFailure(error, generation)
       continue
     }
     // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
@@ -62,9 +63,12 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     onProgress('template patched')
   }
 
-  function guardedPatch() {
+  function guardedPatch(generation: number) {
     return [
       { op: 'test' as const, path: '/metadata/uid', value: write.uid },
+      // Found by simulation: one that nobody had answered arrived when an abort had put the former images back, on which all other
+      // guards hold, and brought the new ones once more.
+      { op: 'test' as const, path: '/metadata/generation', value: generation },
       // With another strategy, the same write would start a rollout.
       { op: 'test' as const, path: '/spec/updateStrategy/type', value: planned.updateStrategy },
       ...templatePatch(planned.template, images),
@@ -83,7 +87,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   }
 
   /** Returns where another look at the workload can help; throws where it cannot. */
-  async function resolveFailure(error: unknown): Promise<void> {
+  async function resolveFailure(error: unknown, generation: number): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof KubeError) || error.status === 401) throw error
     if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
@@ -93,6 +97,8 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     await readAgain()
     if (deviation(wanted, write.newest()) === undefined) return
     if (error.kind !== 'definite' || error.status === 404) return wait(error)
+    // Scaled meanwhile, say.
+    if (write.newest()?.generation !== generation) return
     refusals += 1
     const guardsHold = deviation(planned, write.newest()) === undefined
     if (guardsHold && (error.status !== 422 || refusals >= REFUSALS_UNTIL_INVALID)) {

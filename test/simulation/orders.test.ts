@@ -198,6 +198,24 @@ test('a process that was stopped before it wrote the template does not write it 
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
+// Found by simulation (seed 10014432): all its guards held again once the template had its former images back.
+test('a template patch that comes when the upgrade is undone brings nothing back', async () => {
+  const stage = await openStage(plainScene())
+  const { world } = stage
+  const { arrive } = world
+  let late: (() => number) | undefined
+  world.arrive = (request, by, leftAt) => {
+    if (request.method === 'PATCH' && request.path.includes('/statefulsets/')) late ??= () => arrive(request, by, leftAt).status
+    return arrive(request, by, leftAt)
+  }
+  const upgrade = stage.start(V2)
+  await stage.until(() => upgrade.end !== undefined)
+  const undo = stage.start({ undo: {} })
+  await stage.until(() => undo.end !== undefined)
+  expect([upgrade.end?.outcome, undo.end?.outcome, templateImage(stage)]).toEqual(['done', 'done', imageOf('v1')])
+  expect([late!(), templateImage(stage)]).toEqual([422, imageOf('v1')])
+})
+
 test('one that was stopped before it began its run does not begin it when that is over: nobody would end it', async () => {
   const stage = await openStage(plainScene())
   const { world } = stage
