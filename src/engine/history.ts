@@ -79,6 +79,9 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }
   })
+  // Nobody would ever end what a process writes that has the workload no more. Found by simulation: nor does it go on with the run
+  // of who has it by now.
+  await assertOwned()
   if (same) {
     if (!request.abort) await same.amend(same.ledger.header.workloads.map((one) => withTemplate(one, world)))
     for (const entry of planned) {
@@ -88,8 +91,6 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
     return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
   }
   const undoes = world.undoing()?.run
-  // Nobody would ever end what a process writes that has the workload no more.
-  await assertOwned()
   const current = await createLedger(
     {
       header: {
@@ -103,6 +104,7 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
       entries: new Map(planned.map((entry) => [entry.uid, entry])),
     },
     options,
+    assertOwned,
   )
   return { current, resumed: false, superseded, finished, elsewhere, addressOf }
 }

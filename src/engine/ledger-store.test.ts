@@ -250,6 +250,23 @@ describe('what a process tells at its end', () => {
       expect([entries.get('u1')?.state, entries.get('u7')?.state]).toEqual(['closed', 'open'])
     })
 
+    it('not for a write that was long on its way, and is refused since it was made once more', async () => {
+      const { client } = server()
+      const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+      const patch = client.patch
+      const sent = Promise.withResolvers<void>()
+      client.patch = (path, operations) => {
+        client.patch = patch
+        return sent.promise.then(() => patch(path, operations))
+      }
+      const late = store.put(entry('u7'))
+      await store.put(entry('u7'))
+      await store.conclude({ told: told(3) })
+      sent.resolve()
+      await expect(late).rejects.toMatchObject({ status: 422 })
+      expect((await stored(client)).entries.get('u1')).toMatchObject({ accounts: [expect.anything()] })
+    })
+
     it('control: where there is nothing to give up, the refusal is told', async () => {
       const { client, refuseLarger } = server()
       const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })

@@ -79,12 +79,16 @@ export interface LedgerOptions {
 }
 
 /** Writes a new ledger: the chunks first, the header last, so that one without a header means that nothing began. */
-export async function createLedger(ledger: Ledger, { client, namespace }: LedgerOptions): Promise<LedgerStore> {
+export async function createLedger(
+  ledger: Ledger,
+  { client, namespace }: LedgerOptions,
+  assertOwned: AssertOwned = () => {},
+): Promise<LedgerStore> {
   const chunks = ledgerChunks(ledger)
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
-    await createPart({ run: ledger.header.run, chunk, data: chunks[chunk]! }, { client, namespace })
+    await createPart({ run: ledger.header.run, chunk, data: chunks[chunk]! }, { client, namespace }, assertOwned)
   }
   return ledgerStore({ header: { ...ledger.header, chunks: chunks.length }, entries: ledger.entries }, chunkOf, {
     client,
@@ -99,13 +103,19 @@ interface NewPart {
 }
 
 /** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
-async function createPart({ run, chunk, data }: NewPart, { client, namespace }: LedgerOptions): Promise<void> {
+async function createPart(
+  { run, chunk, data }: NewPart,
+  { client, namespace }: LedgerOptions,
+  assertOwned: AssertOwned,
+): Promise<void> {
   const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
   try {
     await client.create(path(namespace), body)
   } catch (error) {
     if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
+    // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile.
+    await assertOwned()
     await client.create(path(namespace), body).catch((second: unknown) => {
       if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
     })
@@ -155,7 +165,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       if (isNotFound(error)) {
         await assertOwned()
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace })
+        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace }, assertOwned)
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
         await assertOwned()
         return set(chunk, values, assertOwned, tries + 1)
@@ -196,11 +206,16 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   /** The other way round: where a ConfigMap is full of what the report wants, that makes room for what runs need. */
   async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
+    const known = standing()
+    const before = Object.keys(values).map((key) => known.get(key))
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
+      // Found by simulation: one that was long on its way was refused since another had been made in its place, and that was taken
+      // for a full ConfigMap: the report of a run that was over was given up for it.
+      const isOutdated = Object.keys(values).some((key, index) => known.get(key) !== before[index])
       const told = [...ledger.entries.values()].filter(({ uid, accounts }) => accounts && chunkOf.get(uid) === chunk)
-      if (!(error instanceof KubeError) || error.status !== 422 || told.length === 0) throw error
+      if (!(error instanceof KubeError) || error.status !== 422 || isOutdated || told.length === 0) throw error
       const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
       // Once: of these others one may have been written anew meanwhile, which is not to be written over.
       await set(chunk, { ...bare, ...values }, assertOwned, MOST_REREADS)
