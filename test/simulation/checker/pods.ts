@@ -40,8 +40,11 @@ export interface Pod {
   images: Record<string, string>
   /** The same, when it was home last. */
   homeImages: Record<string, string>
-  /** By each run that has given it images: those that it had when it was home last before that. */
-  formerImages: Map<string, Record<string, string>>
+  /**
+   * By each run that has given it images: those that it had when it was home last before that. Where the run has found it half
+   * done and brought it home in passing, also those before it (seed 10514529).
+   */
+  formerImages: Map<string, { images: Record<string, string>[]; isOver: boolean }>
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
   journal: (JournalText & { entry: number; by: string; leftAt: number; at: number }) | undefined
@@ -100,6 +103,13 @@ export interface PodWrite {
   /** Containers that got another image. */
   patched: string[]
   journal: ReturnType<typeof journalWrite>
+}
+
+function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: JournalText, isPatched: boolean): void {
+  const { images, isOver } = formerImages.get(run) ?? { images: [], isOver: false }
+  const isFound = journal !== undefined && journal.step !== 'closed' && journal.run !== run
+  // What it is at home on after that is the run's own doing.
+  if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: [...images, homeImages], isOver: isPatched })
 }
 
 export function createPods(): Pods {
@@ -216,8 +226,7 @@ export function createPods(): Pods {
         pod.patchedBy = by
       }
       const record = typeof journal === 'object' ? journal : undefined
-      if (patched.length > 0 && isSluice && record && !pod.formerImages.has(record.run))
-        pod.formerImages.set(record.run, pod.homeImages)
+      if (isSluice && record) noteFormer(pod, record, patched.length > 0)
       if (verb === 'create' || record?.step === 'closed') pod.homeImages = pod.images
       return { pod, patched, journal }
     },

@@ -38,6 +38,8 @@ export interface Target {
   by: 'setup' | 'sluice' | 'operator' | 'reload'
   /** Sluice has drained it, and nobody has put it back since. */
   isDrained: boolean
+  /** The entry of its last drain by sluice. */
+  drainEntry: number
   changedAt: number
   /** The entry that changed it last. */
   entry: number
@@ -78,6 +80,7 @@ export function createTargets(scenario: Scenario): Targets {
         state: undefined,
         by: 'setup',
         isDrained: false,
+        drainEntry: 0,
         changedAt: 0,
         entry: 0,
         homes: [],
@@ -114,7 +117,10 @@ export function createTargets(scenario: Scenario): Targets {
         if (after !== null && entry.by === 'operator') target.homes.push(wish(target, after))
         for (const progress of target.progress.values()) progress.isDisturbed = true
         if (entry.by === 'reload' || after === null || after.admin === 'ready') target.isDrained = false
-      } else target.isDrained = entry.effect === 'drain'
+      } else {
+        target.isDrained = entry.effect === 'drain'
+        if (target.isDrained) target.drainEntry = index
+      }
       target.state = after ?? undefined
       target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.changedAt = at

@@ -34,7 +34,9 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   // restore has ended it, where nobody can read what that has become of (seed 3003712).
   const isBeyond = target.by === 'reload' || (target.by === 'operator' && target.level === 'G0')
   if (isBeyond && pod?.journal?.step === 'closed' && pod.journal.at < target.changedAt) return
-  if (isNamed(world, entry, { uid, names: [key, pod?.name, target.name] })) return
+  // That it is out by sluice may have been told before an operator ended his maintenance of it (seed 10010322).
+  const since = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
+  if (isNamed(world, since, { uid, names: [key, pod?.name, target.name] })) return
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
 }
 
@@ -76,13 +78,16 @@ function judgePod(world: World, pod: Pod, report: Report): void {
 function judgeUndone(world: World, { name, images, formerImages, tampered }: Pod, last: Process, report: Report): void {
   // Where somebody has edited its record nobody knows when it was home (seed 158).
   if (!isDone(last) || asksForImages(last) || tampered > 0) return
-  for (const [container, image] of Object.entries(formerImages.get(undoneRun(world) ?? '') ?? {}))
-    if (images[container] !== image)
+  const formers = formerImages.get(undoneRun(world) ?? '')?.images ?? []
+  for (const container of Object.keys(formers[0] ?? {})) {
+    const allowed = formers.map((former) => former[container])
+    if (!allowed.includes(images[container]))
       report(
         'I6',
-        `all was said to be undone, and the container ${container} of ${name} is on ${images[container]}, not ${image} again`,
+        `all was said to be undone, and the container ${container} of ${name} is on ${images[container]}, not ${allowed.join(' or ')} again`,
         last.exit!.entry,
       )
+  }
 }
 
 /** One that is stopped on its way out may have been overtaken by another wish (seeds 520855 and 3006430). */
