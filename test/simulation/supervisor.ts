@@ -77,6 +77,7 @@ export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select
 
 export function createSupervisor({ scene, scheduler, random, commands, hit, tell }: SupervisorOptions): Supervisor {
   const running = new Set<SluiceProcess>()
+  const aborts = new Set<SluiceProcess>()
   const ends: string[] = []
   let tag: string = scene.image
   let isTakingBack = false
@@ -114,6 +115,7 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       ended(process, end, own !== undefined)
     })
     running.add(process)
+    if (command === 'abort') aborts.add(process)
     return process
   }
 
@@ -143,9 +145,10 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     // Another is at it, or is about to be: what comes of the run is its matter.
     if (running.size > 0 || pending !== undefined) return
     if (isCalm && !isOfPart) triesInCalm += 1
-    // One that could not even look has nothing to say of what was aborted, nor of what was begun since.
+    // An upgrade that could not even look has nothing to say of what was begun since the abort.
+    const hasLooked = aborts.has(process) || (outcome !== 'unreachable' && outcome !== 'refused')
     const isAllDone = outcome === 'done' && !isOfPart && part === undefined
-    const isOver = isAllDone || (isAborted && outcome !== 'unreachable')
+    const isOver = isAllDone || (isAborted && hasLooked)
     if (scene.takesBack && !isTakingBack && !isAborted && (isOver || GONE_WRONG.has(outcome))) {
       isTakingBack = true
       hit('undo', '')

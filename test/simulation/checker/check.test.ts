@@ -968,6 +968,22 @@ describe.each(Object.entries(bad) as [Invariant, Bad[]][])('%s is broken', (inva
 })
 
 describe('what nobody can know', () => {
+  test.each([
+    { when: 'before', excused: false },
+    { when: 'after', excused: true },
+  ])('the drain intent of a process that was killed arrives $when the last one has ended', ({ when, excused }) => {
+    const found = broken((story) => {
+      story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+      story.tell({ type: 'calm' })
+      const arrive = (): void => story.journal(0, 'drain', {}, 'sluice-0')
+      if (when === 'before') arrive()
+      story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: {} })
+      story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'aborted: by ann', pods: [] })
+      if (when === 'after') arrive()
+    })
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
   const LAG = { scenario: { lagMs: 1_000 } }
   const FORGOTTEN = { admin: 'ready', routable: true, weight: 1, emptyAt: null } as const
 

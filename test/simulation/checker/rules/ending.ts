@@ -48,9 +48,13 @@ function hasHeir({ pods }: World, { name, owner }: Pod): boolean {
 function judgePod(world: World, pod: Pod, report: Report): void {
   const { uid, name, journal, isDeleting } = pod
   if (isDeleting) return
+  const writer = world.processes.get(journal?.by ?? '')
   // A write that arrives when its process has ended: that one has said that it was under way.
-  const since = Math.min(journal?.entry ?? 0, world.processes.get(journal?.by ?? '')?.exit?.entry ?? Infinity)
-  if (journal && journal.step !== 'closed' && !isNamed(world, since, { uid, names: [name] }))
+  const since = Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
+  // An intent of one that was killed, which has drained nothing, may arrive when nobody is there any more (seed 11011550).
+  const isLate =
+    journal?.step === 'drain' && writer?.isRunning === false && journal.entry > (lastExit(world)?.exit?.entry ?? Infinity)
+  if (journal && journal.step !== 'closed' && !isLate && !isNamed(world, since, { uid, names: [name] }))
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
   if (last && isOvertaken(world, last, pod.patchedBy)) return
