@@ -101,7 +101,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       if (owners.waited || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
         // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or it was
         // stopped before it had the Lease, and that owner had come and gone meanwhile.
-        await unlessAborted(world.store.refresh(), signal)
+        const workloads = world.workloads.map(({ workload }) => workload.refresh())
+        await unlessAborted(Promise.all([world.store.refresh(), ...workloads]), signal)
         await world.replan()
         refuse()
       }

@@ -55,6 +55,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     hasRevision: () => true,
     onDrift: drift.onDrift,
     onChange: (listener) => watch.changes.listen(listener),
+    refresh: watch.refresh,
     stop: watch.stop,
   }
 }

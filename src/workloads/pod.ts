@@ -57,6 +57,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     hasRevision: () => true,
     onDrift: () => {},
     onChange: () => {},
+    refresh: async () => {},
     stop: async () => {},
   }
 }

@@ -147,6 +147,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     hasRevision: (pod) => pod.revision === pinned(),
     onDrift: drift.onDrift,
     onChange: (listener) => watch.changes.listen(listener),
+    refresh: watch.refresh,
     stop: watch.stop,
   }
 }

@@ -19,6 +19,8 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   children(): Iterable<R>
   /** Takes in an answer of the API server. */
   observe(raw: unknown): WorkloadRecord
+  /** Lists both anew. */
+  refresh(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -83,6 +85,7 @@ export async function watchWorkload<R extends ObjectRecord>(
         changes.notify()
         return record
       },
+      refresh: async () => void (await Promise.all(started.map((reflector) => reflector.refresh()))),
       stop,
     }
   } catch (error) {

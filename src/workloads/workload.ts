@@ -68,5 +68,7 @@ export interface Workload {
   onDrift(listener: (drift: Drift) => void): void
   /** Called whenever its object was observed anew: what `replaces` says may have changed with it. */
   onChange(listener: () => void): void
+  /** Asks for it anew: resolves once what is known is of now. */
+  refresh(): Promise<void>
   stop(): Promise<void>
 }
