@@ -33,10 +33,10 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 
 /**
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run or left so by another, not ready for whatever reason, out by an operator, or in no load balancer. A pod that an earlier run left out is
- * `active` from the start: it takes no new place. So a broken pod can be mended within a window of 1, and a
- * late node heartbeat, which makes every pod of the node not ready, starts none. One that no load balancer has cannot be
- * drained: it waits until they do.
+ * run or left so by another, not ready for whatever reason, out by an operator, or in no load balancer. A pod of this run
+ * that an earlier one left out is `active` from the start: it takes no new place. So a broken pod can be mended within a
+ * window of 1, and a late node heartbeat, which makes every pod of the node not ready, starts none. One that no load
+ * balancer has cannot be drained: it waits until they do.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []

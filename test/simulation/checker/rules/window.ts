@@ -27,7 +27,10 @@ export function judgeWindow(world: World, report: Report): void {
     )
 }
 
-/** I7: the drain intent of a new attempt has just been stored. It was decided on when it left: it may have been on its way for long. */
+/**
+ * I7: the drain intent of a new attempt has just been stored. It was decided on when it left: it may have been on its way for
+ * long.
+ */
 export function judgeStart(world: World, pod: Pod, leftAt: number, by: string, report: Report): void {
   if (isGivenUp(world, pod)) return
   // Out already, by an earlier owner: it takes no new place.
