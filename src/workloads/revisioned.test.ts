@@ -222,6 +222,18 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
     })
 
+    it('meets a workload that is scaled meanwhile, again and again: that is no refusal', async () => {
+      let edits = 0
+      api.faults.before = (method) => {
+        if (method === 'PATCH' && edits < 3) api.edit(path, ({ spec }) => (spec.minReadySeconds = ++edits))
+      }
+      const prepared = prepare()
+      await clock.advance(1_000)
+      await prepared
+      expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(4)
+      expect(images()[0]).toBe('registry/app:v2')
+    })
+
     it('is refused for good: the template is not valid', async () => {
       failPatches('before', Infinity, fault('definite', 422))
       const error = await rejection(prepare())
