@@ -14,9 +14,10 @@ export interface Beside {
   /** With those that have gone since and may have been left half done, as they were. */
   all(): Observation[]
   isCurrent(): boolean
+  refresh(): Promise<void>
 }
 
-const NOBODY: Beside = { all: () => [], isCurrent: () => true }
+const NOBODY: Beside = { all: () => [], isCurrent: () => true, refresh: async () => {} }
 
 /** By name: the store has all pods of the workloads. */
 export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
@@ -51,6 +52,7 @@ function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside 
       return [...found, ...[...left.values()].filter(({ pod }) => store.get(pod.uid) === undefined)]
     },
     isCurrent: () => store.isCurrent(),
+    refresh: () => store.refresh(),
   }
 }
 

@@ -101,8 +101,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       if (owners.waited || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
         // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or it was
         // stopped before it had the Lease, and that owner had come and gone meanwhile.
-        const workloads = world.workloads.map(({ workload }) => workload.refresh())
-        await unlessAborted(Promise.all([world.store.refresh(), ...workloads]), signal)
+        await unlessAborted(world.refresh(), signal)
         await world.replan()
         refuse()
       }
@@ -218,7 +217,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       const label = world.undoing()?.labelOf(pod, assessed.assessment.images)
       return label === undefined ? assessed.workload.podOperations(pod) : revisionLabelPatch(pod, label)
     }
-    const { store, endpoints, traffic, includes, beside } = world
+    const { store, endpoints, traffic, includes, beside, refresh } = world
     rollout = createRollout({
       clock,
       settings: request.settings,
@@ -228,6 +227,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       traffic,
       includes,
       beside,
+      refresh,
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       isHeir: heirsIn(world),

@@ -124,7 +124,8 @@ function createBed({
       refresh: async () => {},
       stop: async () => {},
     },
-    beside: { all: () => [], isCurrent: () => true },
+    beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
+    refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,

@@ -24,7 +24,8 @@ function createBed() {
   } as Partial<KubeClient> as KubeClient
   const world = {
     workloads: refs.map((ref) => ({ workload: { ref } })),
-    store: { all: () => [], refresh: async () => {} },
+    store: { all: () => [] },
+    refresh: async () => {},
   } as unknown as World
   const told: string[] = []
   const take = (): Promise<Owners> =>

@@ -95,7 +95,7 @@ export async function takeOwners({
           looking ??= lookAhead(assessed)
           tell({ type: 'leaseWaiting', lease, holder, remainingMs })
         },
-        onRegained: () => world.store.refresh(),
+        onRegained: () => world.refresh(),
         onLost,
         onOrder,
         onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),

@@ -20,7 +20,7 @@ interface Timer {
  * readyFor, and one whose restart time alone can prove before that was over. Each clock for itself: no pod waits for another's.
  * @param catchUp resolves when what is observed is of now
  */
-export function patientClocks(clock: Clock, catchUp: () => Promise<unknown>): () => Clock {
+export function patientClocks(clock: Clock, catchUp: () => Promise<void>): () => Clock {
   let catchingUp: Promise<unknown> | undefined
 
   /** One for all that are late at once. */

@@ -80,7 +80,8 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       refresh: async () => {},
       stop: async () => {},
     },
-    beside: { all: () => [], isCurrent: () => true },
+    beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
+    refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,

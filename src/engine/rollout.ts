@@ -81,6 +81,8 @@ export interface RolloutOptions {
   includes(pod: PodView): boolean
   /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
   beside: Beside
+  /** Resolves once what is known is of now. */
+  refresh(): Promise<void>
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
@@ -124,7 +126,7 @@ interface Member {
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   /** For all that is decided when time is over. */
-  const patientClock = patientClocks(clock, () => Promise.all([store.refresh(), options.endpoints.refresh()]))
+  const patientClock = patientClocks(clock, options.refresh)
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()

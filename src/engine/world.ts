@@ -39,6 +39,8 @@ export interface World extends Planning {
   beside: Beside
   /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
   isUnserved(pod: PodView): boolean
+  /** Lists all that is watched anew: resolves once what is known is of now. */
+  refresh(): Promise<void>
   listen(listener: WorldListener): void
   /** Asked before every effect: throws where the run may not act on the pod now. */
   setOwnership(assertOwned: (uid: string) => void): void
@@ -122,6 +124,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       beside,
       isUnserved: newcomers.isUnserved,
+      async refresh() {
+        const parts = [store, endpoints, beside, ...opened]
+        await Promise.all(parts.map((one) => one.refresh()))
+      },
       listen: (one) => (listener = one),
       setOwnership: (one) => (assertOwned = one),
       stop,
