@@ -223,6 +223,24 @@ describe('what is right', () => {
       },
     },
     {
+      // Found at G0: nothing can be read of it, and the next pod leaves.
+      name: 'an operator ends his maintenance after the restore, and leaves the target as he had found it, drained',
+      options: { level: 'G0', pods: 2 },
+      tell(story) {
+        const after = { address: '10.0.0.1', routable: false, inFlight: 0, emptyAt: 0, admin: 'maint', weight: 5 } as const
+        story.upgrade(0, {
+          without: ['restore'],
+          before: {
+            serve: () => story.change(0, 'operator', { admin: 'maint' }),
+            restore: () => story.effect(0, 'restore', { after }),
+          },
+        })
+        story.change(0, 'operator', { admin: 'drain' })
+        story.upgrade(1)
+        story.end()
+      },
+    },
+    {
       name: 'requests that are cut at the deadline, as it was said',
       options: { scenario: { proceedsAfterMs: 60_000 } },
       tell: (story) => patchUnderWay(story, 60_000),

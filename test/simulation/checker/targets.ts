@@ -107,7 +107,11 @@ export function createTargets(scenario: Scenario): Targets {
     apply(entry, at, index) {
       const target = of(entry.balancer, entry.target)
       const { before, after } = entry
-      if (entry.type === 'effect' && !changes(before!, after!)) return
+      if (entry.type === 'effect' && !changes(before!, after!)) {
+        // Put back, as far as sluice may: whatever becomes of it is the operator's from here on.
+        if (entry.effect === 'restore' && entry.accepted && before!.admin === 'maint') target.isDrained = false
+        return
+      }
       // What it has to come back to. Drained again after a reload or an operator: to either; put back as something else: as before.
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
         target.homes = isTouched(target) ? [...target.homes, before!] : isHome(target) ? [before!] : target.homes
