@@ -62,6 +62,45 @@ function abortWith(story: Story, image: string): void {
   story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
 }
 
+/** Of three runs the second is done, and the others are aborted together; the template has this image in the end. */
+function abortAround(story: Story, image: string): void {
+  story.workload(1, 'app:v1')
+  story.ledger(0, 'open', { run: 'r1', before: 'app:v1' })
+  story.workload(1, 'app:v2')
+  story.ledger(0, 'closed', { run: 'r2', before: 'app:v2', finished: true })
+  story.workload(1, 'app:v3')
+  story.ledger(0, 'open', { run: 'r3' })
+  story.workload(1, image)
+  for (const run of ['r3', 'r1']) story.ledger(0, 'open', { run, finished: true, aborted: true })
+  story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
+}
+
+/** Two runs upgrade the pod, and are aborted together; the template has this image in the end. */
+function abortTwo(story: Story, image: string): void {
+  story.workload(1, 'app:v1')
+  story.ledger(0, 'open', { run: 'sluice-0', before: 'app:v1' })
+  story.workload(1, 'app:v2')
+  story.upgrade(0)
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.process('sluice-1', 'app:v3')
+  story.ledger(0, 'open', { run: 'sluice-1', before: 'app:v2' })
+  story.workload(1, 'app:v3')
+  story.upgrade(0)
+  story.workload(1, image)
+  for (const run of ['sluice-1', 'sluice-0']) story.ledger(0, 'closed', { run, finished: true, aborted: true })
+  story.end({}, 'aborted: by a person')
+}
+
+/** The restore intent of one that was killed is stored when the next has ended, which never had the Lease, with this word. */
+function arriveLate(story: Story, outcome: string): void {
+  story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.tell({ type: 'calm' })
+  story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: { app: 'app:v2' } })
+  story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome })
+  story.journal(0, 'restore')
+}
+
 /** The first pod is upgraded by one run, and by another to the next images. */
 function runTwice(story: Story): void {
   story.ledger(0, 'open', { run: 'sluice-0' })
@@ -204,6 +243,12 @@ describe('what is right', () => {
     },
     { name: 'said to be aborted, with the template as it was', tell: (story) => abortWith(story, 'app:v1') },
     {
+      name: 'said to be aborted, with the template of a run that was done in between',
+      tell: (story) => abortAround(story, 'app:v3'),
+    },
+    { name: 'two are said to be aborted, with the template before both', tell: (story) => abortTwo(story, 'app:v1') },
+    { name: 'two are said to be aborted, with what all pods had in between', tell: (story) => abortTwo(story, 'app:v2') },
+    {
       name: 'an operator has the target out: it is left so',
       options: { maintained: [0] },
       tell(story) {
@@ -221,6 +266,20 @@ describe('what is right', () => {
         story.effect(0, 'restore', { accepted: false })
         story.end({ 0: { outcome: 'needsOperator', reason: 'in maintenance' } })
       },
+    },
+    {
+      name: 'an intent while another is still going, in whose place what has come is ready',
+      options: { pods: 2 },
+      tell(story) {
+        story.pod(0, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.replace(0)
+        story.pass(60_000)
+        story.step(1, 'drainIntent')
+      },
+    },
+    {
+      name: 'what one that was killed has sent arrives when nobody is there any more, and what was open before was told',
+      tell: (story) => arriveLate(story, 'refused: web-0 was left half done by sluice-0'),
     },
     {
       // Found at G0: nothing can be read of it, and the next pod leaves.
@@ -752,6 +811,10 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'left open by one that was killed, which nobody was told, whatever it has sent arrives later',
+      tell: (story) => arriveLate(story, 'refused: the API server does not answer'),
+    },
+    {
       name: 'left drained, where an operator has changed its weight meanwhile',
       tell(story) {
         story.upgrade(0, { without: ['restore'], before: { serve: () => story.change(0, 'operator', { weight: 9 }) } })
@@ -829,6 +892,11 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     { name: 'said to be aborted, with the new template', tell: (story) => abortWith(story, 'app:v2') },
+    {
+      name: 'said to be aborted, with the template before a run that was done in between',
+      tell: (story) => abortAround(story, 'app:v2'),
+    },
+    { name: 'two are said to be aborted, with the template of the second', tell: (story) => abortTwo(story, 'app:v3') },
     {
       name: 'said to be undone, on the new image',
       tell(story) {
@@ -923,6 +991,16 @@ const bad: Record<Invariant, Bad[]> = {
       options: { pods: 2 },
       tell(story) {
         story.remove(1)
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while what has come in place of another that is still going is not ready',
+      options: { pods: 2 },
+      tell(story) {
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.replace(1, { ready: false })
         story.pass(60_000)
         story.step(0, 'drainIntent')
       },

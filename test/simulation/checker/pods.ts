@@ -155,14 +155,14 @@ export function createPods(): Pods {
     return pod
   }
 
-  /** What a controller makes takes the place of the one that it has missed the longest. One that is still going stands for itself. */
+  /** What a controller makes takes the place of the one that it has missed the longest, from then on. */
   function replace(pod: Pod): void {
     const lost = [...byUid.values()].find(
       (one) => one !== pod && one.owner === pod.owner && !one.isReplaced && (one.isGone || one.isDeleting),
     )
     if (lost === undefined || pod.owner === undefined) return
     lost.isReplaced = true
-    if (lost.isGone) pod.awaySince = lost.awaySince
+    pod.awaySince = lost.awaySince
   }
 
   function hasTooFew(owner: string): boolean {

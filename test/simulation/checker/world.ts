@@ -63,6 +63,8 @@ interface LedgerHeader {
   aborted: boolean
   /** It takes another run back. */
   isUndo: boolean
+  /** It has found another template. */
+  hasSetTemplate: boolean
   /** It is about a pod or a template. */
   hasWork: boolean
 }
@@ -280,7 +282,8 @@ function dataOf(object: unknown): Record<string, string> {
   return ((object ?? {}) as { data?: Record<string, string> }).data ?? {}
 }
 
-const LEDGER = 'sluice-run-'
+/** What the name of each run's ledger begins with. */
+export const LEDGER = 'sluice-run-'
 
 /** The run that the newest undo takes back: the newest that was no undo itself, and had something to do. */
 export function undoneRun({ ledgers }: World): string | undefined {
@@ -310,6 +313,7 @@ function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
     finished: text.includes('"finishedAt"'),
     aborted: text.includes('"aborted"'),
     isUndo: text.includes('"undoes"'),
+    hasSetTemplate: text.includes('"before"'),
     hasWork: Object.keys(pods).length > 0 || text.includes('"before"'),
   }
   return { key: metadata.name, header }

@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { isAbout, undoneRun } from '../world.ts'
+import { isAbout, LEDGER, undoneRun } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
@@ -49,14 +49,15 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   const { uid, name, journal, isDeleting } = pod
   if (isDeleting) return
   const writer = world.processes.get(journal?.by ?? '')
-  // A write that arrives when its process has ended: that one has said that it was under way.
-  const since = Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
-  // An intent of one that was killed, which has drained nothing, may arrive when nobody is there any more (seed 11011550).
-  const isLate =
-    journal?.step === 'drain' && writer?.isRunning === false && journal.entry > (lastExit(world)?.exit?.entry ?? Infinity)
-  if (journal && journal.step !== 'closed' && !isLate && !isNamed(world, since, { uid, names: [name] }))
-    report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   const last = lastExit(world)
+  // What one that was killed has sent may arrive when nobody is there any more: told is what was there before.
+  const isLate = writer?.isRunning === false && journal!.entry > (last?.exit?.entry ?? Infinity)
+  // A write that arrives when its process has ended: that one has said that it was under way.
+  const since = isLate ? last!.exit!.entry : Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
+  // Before an intent there was nothing (seed 11011550); what comes back was drained before (seed 21512968).
+  const isOpen = journal !== undefined && journal.step !== 'closed' && !(isLate && journal.step === 'drain')
+  if (isOpen && !isNamed(world, since, { uid, names: [name] }))
+    report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   if (last && isOvertaken(world, last, pod.patchedBy)) return
   if (last && !isAbout(last, pod)) return
   if (last) judgeUndone(world, pod, last, report)
@@ -114,19 +115,39 @@ function isDone({ exit }: Process): boolean {
   return exit?.outcome?.startsWith('done') === true
 }
 
-/** Where a run was ended by an order, and none has begun since, the template has what it had before that, and those ended with it. */
-function judgeAborted({ processes, ledgers, templates }: World, report: Report): void {
-  const last = [...processes.values()].findLast(({ exit }) => exit?.outcome?.startsWith('aborted'))
-  const runs = [...ledgers.values()]
-  const first = runs.find(({ aborted }) => aborted)
-  if (last === undefined || first === undefined || runs.at(-1)?.aborted !== true) return
-  for (const [name, records] of templates) {
+/**
+ * Where a run was ended by an order, and none has begun since, the template has what it had before that, and those ended with
+ * it; or what all the pods that it has patched had had.
+ */
+function judgeAborted(world: World, report: Report): void {
+  const last = [...world.processes.values()].findLast(({ exit }) => exit?.outcome?.startsWith('aborted'))
+  const runs = abortedRuns(world)
+  const [first] = runs
+  if (last === undefined || first === undefined) return
+  for (const [name, records] of world.templates) {
     const former = records.findLast(({ at }) => at <= first.at)?.images
     const now = records.at(-1)!.images
-    for (const [container, image] of Object.entries(former ?? {}))
-      if (now[container] !== image)
+    for (const [container, image] of Object.entries(former ?? {})) {
+      const allowed = [image, ...runs.flatMap(({ id }) => imageBefore(world, id, container))]
+      if (!allowed.includes(now[container]!))
         report('I6', `all was said to be aborted, and the template of ${name} is left on ${now[container]}`, last.exit!.entry)
+    }
   }
+}
+
+/** If the newest was: with those before it, as far back as no other run has patched a template in between. */
+function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
+  const runs = Array.from(ledgers, ([name, ledger]) => ({ ...ledger, id: name.slice(LEDGER.length) }))
+  if (runs.at(-1)?.aborted !== true) return []
+  const others = runs.findLastIndex(({ aborted, hasSetTemplate }) => !aborted && hasSetTemplate)
+  return runs.slice(others + 1).filter(({ aborted }) => aborted)
+}
+
+/** None where its pods had different ones. */
+function imageBefore({ pods }: World, run: string, container: string): string[] {
+  const former = [...pods.byUid.values()].flatMap(({ formerImages }) => formerImages.get(run)?.images ?? [])
+  const images = [...new Set(former.map((each) => each[container]!))]
+  return images.length === 1 ? images : []
 }
 
 /** What comes anew comes up on what was asked for. */

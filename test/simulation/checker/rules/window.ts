@@ -69,13 +69,14 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
  */
 function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
-  const { address, arrived, awaySince, isDeleting, isGone, journal, owner } = pod
-  // Where nothing comes in its place, nobody counts on it.
-  const isMissed = !isDeleting || owner !== undefined
-  if (isMissed && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
+  const { address, arrived, awaySince, isDeleting, isGone, isReplaced, journal, owner } = pod
+  // Another counts in its place, or nobody counts on it: but for what is still drained for it.
+  const isOver = isDeleting && (isReplaced || owner === undefined)
+  if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
   const own = address === undefined ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined && target.changedAt <= at)) return true
+  if (isOver) return false
   if (journal?.step === 'patched' && journal.at <= at) return true
   // What an operator has out is seen when the run is planned, of its own pods that are where they are now by then.
   const { startedAt: plannedAt } = process

@@ -52,7 +52,16 @@ export interface Story {
   ledger(
     place: number,
     state: string,
-    over?: { finished?: boolean; owner?: string; by?: string; run?: string; undoes?: string; aborted?: boolean },
+    over?: {
+      finished?: boolean
+      owner?: string
+      by?: string
+      run?: string
+      undoes?: string
+      aborted?: boolean
+      /** What its template had. */
+      before?: string
+    },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
   /** The Lease of the process that acts is written with an order to pause its run, by that somebody. */
@@ -287,14 +296,14 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
       tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
-    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted } = {}) {
+    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before } = {}) {
       const entry = {
         pod: nameOf(place),
         owner: { kind: 'StatefulSet', name: owner },
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
       }
-      const header = JSON.stringify({ run: id, undoes, aborted, ...(finished ? { finishedAt: 'now' } : {}) })
+      const header = JSON.stringify({ run: id, undoes, aborted, before, ...(finished ? { finishedAt: 'now' } : {}) })
       const after = {
         metadata: { name: `sluice-run-${id}` },
         data: { header, [raws[place]!.metadata.uid]: JSON.stringify(entry) },
