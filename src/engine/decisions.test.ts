@@ -41,6 +41,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       refresh: async () => {},
       stop: async () => {},
     },
+    workloads: [],
     beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },

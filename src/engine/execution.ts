@@ -226,6 +226,7 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       endpoints,
       traffic,
       includes,
+      workloads: world.workloads.map(({ workload }) => workload),
       beside,
       refresh,
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),

@@ -124,6 +124,7 @@ function createBed({
       refresh: async () => {},
       stop: async () => {},
     },
+    workloads: [],
     beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },

@@ -80,6 +80,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       refresh: async () => {},
       stop: async () => {},
     },
+    workloads: [],
     beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },

@@ -24,9 +24,9 @@ import type { RunSettings } from './settings.ts'
 import type { Snapshot } from './snapshots.ts'
 import { badEnd, isAdmitting, isBeforeDrain, isLookedAt, isUntouched, isProving, stateOf } from './snapshots.ts'
 import type { Traffic } from './traffic.ts'
-import { createVacancies } from './vacancies.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
+import type { PodOwner } from './missing-pods.ts'
 import { isOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
@@ -45,7 +45,7 @@ export interface Rollout {
   onEndpoints(uids: Iterable<string>): void
   /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
-  /** A workload has changed: what was to come in the place of a pod may not come any more. */
+  /** A workload has changed: how many pods there should be, and what is to come in the place of one. */
   onWorkload(): void
   /** Starts with the pods that are there, and with what earlier runs left to settle. */
   start(ghosts: readonly PodUpgradeInput[]): void
@@ -79,6 +79,7 @@ export interface RolloutOptions {
   ports: PodPorts
   /** Is this pod the run's concern? */
   includes(pod: PodView): boolean
+  workloads: readonly PodOwner[]
   /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
   beside: Beside
   /** Resolves once what is known is of now. */
@@ -151,7 +152,6 @@ export function createRollout(options: RolloutOptions): Rollout {
     resolveFinished = resolve
   })
 
-  const vacancies = createVacancies({ clock: patientClock(), expectsHeir: options.expectsHeir, onExpired: plan })
   const exposed = () => exposedPods({ members: members.values(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
   /** In the state that the pod is in. */
@@ -302,7 +302,6 @@ export function createRollout(options: RolloutOptions): Rollout {
       included,
       beside: options.beside.all(),
       members: [...members.values()].map(standingOf),
-      vacancies,
       isOperatorOut,
     })
     const { start, waitingFor: full } = admit(pods, windowNow(included))
@@ -337,7 +336,6 @@ export function createRollout(options: RolloutOptions): Rollout {
       reloadGuard.stop()
       clock.clearTimeout(graceTimer)
       patient.clearTimeout(stalling)
-      vacancies.stop()
       resolveFinished(all.map(({ result }) => result!))
     }
   }
@@ -485,7 +483,10 @@ export function createRollout(options: RolloutOptions): Rollout {
       plan()
     },
     onSight: plan,
-    onWorkload: tellHeirs,
+    onWorkload() {
+      tellHeirs()
+      plan()
+    },
     onEndpoints(uids) {
       for (const uid of uids) tellEndpoint(uid)
     },

@@ -6,12 +6,15 @@ import type { PodView } from '../pods/glossary.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { PodState } from './events.ts'
+import type { PodOwner } from './missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
 
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web' }
+
 function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
-  return testPod({ name, uid: name, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
+  return testPod({ name, uid: name, owner: WEB, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
 }
 
 interface Given {
@@ -21,7 +24,14 @@ interface Given {
   member: Partial<WindowMember> & { pod: PodView }
   others?: readonly (Partial<WindowMember> & { pod: PodView })[]
   expectsHeir?: boolean
+  /** How many pods there should be. */
+  desired?: number
   drainedFor?: (uid: string) => string | undefined
+}
+
+function ownerOf(desired: number): PodOwner {
+  const ref = { kind: 'StatefulSet', namespace: 'default', name: 'web' } as const
+  return { ref, uid: 'web', owns: ({ owner }) => owner?.uid === WEB.uid, desired: () => desired }
 }
 
 function memberOf(member: Given['member']): WindowMember {
@@ -34,6 +44,7 @@ function windowOf({
   member,
   others = [],
   expectsHeir = true,
+  desired = 0,
   drainedFor = () => undefined,
   isUnserved = () => false,
 }: Given): WindowPod[] {
@@ -42,7 +53,7 @@ function windowOf({
     included: pods.map((pod) => ({ pod, stored: { kind: 'none' } })),
     beside: [],
     members: [member, ...others].map(memberOf),
-    vacancies: { look: () => [], stop() {} },
+    workloads: [ownerOf(desired)],
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
     drainedFor,
@@ -74,18 +85,33 @@ test('pods on the host’s network share an address, and each has a target of it
   expect(out(shared, '192.168.0.1')).toEqual([])
 })
 
-test('a pod that is known to be gone before the watch says so is missed until something has come in its place', () => {
+test('a pod that is known to be gone before the watch says so is missing until something has come in its place', () => {
   const pod = podAt('web-0', '10.0.0.1')
   const other = podAt('web-1', '10.0.0.2')
-  const missed = (given: Partial<Given>): string[] =>
-    windowOf({ pods: [pod, other], member: { pod, gone: true }, ...given })
-      .filter(({ ready }) => !ready)
-      .map(({ name }) => name)
-  expect(missed({})).toEqual(['web-0'])
-  expect(missed({ expectsHeir: false })).toEqual([])
-  // From then on it is among the vacancies; one that was evicted is so already.
-  expect(missed({ pods: [other] })).toEqual([])
-  expect(missed({ pods: [{ ...pod, finished: true }, other] })).toEqual([])
+  const missing = (given: Partial<Given>): number =>
+    windowOf({ pods: [pod, other], member: { pod, gone: true }, ...given }).filter(({ standing }) => standing === 'missing')
+      .length
+  expect(missing({ desired: 2 })).toBe(1)
+  expect(missing({ desired: 2, pods: [other] })).toBe(1)
+  expect(missing({ desired: 2, pods: [{ ...pod, finished: true }, other] })).toBe(1)
+  expect(missing({ desired: 2, pods: [pod, podAt('web-0-again', '10.0.0.9'), other] })).toBe(0)
+  expect(missing({ desired: 1 })).toBe(0)
+  // Control: it is not known to be gone.
+  expect(missing({ desired: 2, member: { pod } })).toBe(0)
+})
+
+test('one that waits for its turn, and is on its way out, takes no turn', () => {
+  const [pod, other] = [{ ...podAt('web-0', '10.0.0.1'), deleting: true }, podAt('web-1', '10.0.0.2')]
+  const pods = windowOf({
+    pods: [pod, other],
+    member: { pod, state: 'queued' },
+    others: [{ pod: other, state: 'queued' }],
+    desired: 2,
+  })
+  expect(pods.map(({ name, standing }) => [name, standing])).toEqual([
+    ['statefulset/web', 'missing'],
+    ['web-1', 'waiting'],
+  ])
 })
 
 test('a ready pod that is not known to be in the load balancers counts as unserved, while others wait for their turn', () => {
@@ -138,7 +164,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
       { pod: unread!, stored: { kind: 'unreadable', reason: '' } },
     ],
     members: [memberOf({ pod: meant!, state: 'queued' })],
-    vacancies: { look: () => [], stop() {} },
+    workloads: [],
     expectsHeir: () => true,
     isOperatorOut: () => false,
     drainedFor: () => undefined,
@@ -163,7 +189,7 @@ test.each([
     included: [{ pod: meant, stored: { kind: 'none' } }],
     beside: [{ pod: left, stored: { kind: 'read', journal: { step: 'patched' } } as unknown as Observation['stored'] }],
     members: [memberOf({ pod: meant, state: 'queued' })],
-    vacancies: { look: () => [], stop() {} },
+    workloads: [],
     expectsHeir: () => expectsHeir,
     isOperatorOut: () => false,
     drainedFor: () => undefined,

@@ -3,8 +3,9 @@ import type { WindowPod } from '../plan/window.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { PodResult, PodState } from './events.ts'
+import type { PodOwner } from './missing-pods.ts'
+import { isThere, missingPods } from './missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
-import type { Vacancies } from './vacancies.ts'
 
 /** A pod that has its machine. */
 export interface WindowMember {
@@ -30,7 +31,7 @@ export interface WindowPodsOptions {
   /** Of the same workloads, and not its concern: what is not ready takes a place, and what is left open for one of them. */
   beside: readonly Observation[]
   members: readonly WindowMember[]
-  vacancies: Vacancies
+  workloads: readonly PodOwner[]
   expectsHeir(pod: PodView): boolean
   isOperatorOut(uid: string): boolean
   /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
@@ -46,15 +47,13 @@ export function windowPods({
   store,
   beside,
   members,
-  vacancies,
+  workloads,
   expectsHeir,
   isOperatorOut,
   drainedFor,
   isUnserved,
   ...given
 }: WindowPodsOptions): WindowPod[] {
-  // One that is being deleted is missed until another has come in its place; where none will, nobody counts on it.
-  const isServing = (pod: PodView): boolean => (pod.deleting ? !expectsHeir(pod) : pod.ready)
   const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
@@ -73,42 +72,41 @@ export function windowPods({
     (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
   // Nothing is asked where nobody waits for the answer.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
-  const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && !pod.deleting && !pod.finished && isUnserved(pod)
-  const pods = vacancies
-    .look([...included, ...beside.map(({ pod }) => pod)])
-    .map(({ uid, name }): WindowPod => ({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false }))
+  const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && isUnserved(pod)
+  // Found by simulation: the answer to a write says so, and the watch not yet.
+  const gone = new Set(members.flatMap((one) => (one.gone ? [one.uid] : [])))
+  // What is not there any more is missing until another is; where none will come, nobody counts on it.
+  const pods = missingPods(
+    workloads,
+    [...included, ...beside.map(({ pod }) => pod)].filter(({ uid }) => !gone.has(uid)),
+  )
   for (const pod of included) {
     const { uid, name } = pod
-    if (taken.has(uid) || (pod.finished && !pod.deleting)) continue
-    pods.push({ uid, name, standing: 'idle', ready: isServing(pod), operatorOut: isOut(pod), unserved: isMissing(pod) })
+    if (taken.has(uid) || !isThere(pod)) continue
+    pods.push({ uid, name, standing: 'idle', ready: pod.ready, operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
     // Found by simulation: a record that somebody had made unreadable was taken for none.
-    const isLeft = mayBeOpen(stored) && ((!pod.deleting && !pod.finished) || expectsHeir(pod))
-    if (taken.has(uid) || (pod.finished && !pod.deleting && !isLeft)) continue
+    const isLeft = mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
+    if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
     const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
-    pods.push({ uid, name, standing, ready: isServing(pod), operatorOut: false, unserved: false })
+    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: false, unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
     // A machine that has come to its end hears nothing any more, while its pod counts on as it is now.
     const observed = store.get(uid)?.pod
     const pod = observed ?? member.pod
-    const gone = member.gone || (result !== undefined && observed === undefined)
+    const isGone = member.gone || (result !== undefined && observed === undefined)
     const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active.has(uid) ? 'active' : 'idle'
-    if (gone && !active.has(uid)) {
-      // Found by simulation: the answer to a write said so, and the watch not yet, by which those that are missed are known.
-      const isMissed = observed !== undefined && (observed.deleting || !observed.finished) && expectsHeir(observed)
-      if (isMissed) pods.push({ uid, name, standing: 'idle', ready: false, operatorOut: false, unserved: false })
-      continue
-    }
+    if ((isGone || !isThere(pod)) && !active.has(uid)) continue
     pods.push({
       uid,
       name,
       standing: mustWait ? 'idle' : place,
-      ready: (pod.finished && !pod.deleting) || isServing(pod),
+      ready: pod.ready,
       operatorOut: isOut(pod),
       // What was found is not known of where it is now, if it has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isMissing(pod),

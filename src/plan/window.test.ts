@@ -13,7 +13,8 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   checking: { standing: 'checking', ready: true, operatorOut: false, unserved: false },
   sick: { standing: 'idle', ready: false, operatorOut: false, unserved: false },
   unserved: { standing: 'idle', ready: true, operatorOut: false, unserved: true },
-  missing: { standing: 'waiting', ready: true, operatorOut: false, unserved: true },
+  unfound: { standing: 'waiting', ready: true, operatorOut: false, unserved: true },
+  missing: { standing: 'missing', ready: false, operatorOut: false, unserved: false },
 }
 
 /** Pods by their words; a pod's uid is its letter. */
@@ -32,11 +33,12 @@ test.each([
   { name: 'and no more than once', pods: 'unserved waiting', size: 2, start: 'b' },
   {
     name: 'one that waits and that no load balancer has counts as well, and could not be drained',
-    pods: 'missing waiting',
+    pods: 'unfound waiting',
     size: 1,
     start: '',
   },
-  { name: 'it does not start in a larger window either', pods: 'missing waiting', size: 2, start: 'b' },
+  { name: 'it does not start in a larger window either', pods: 'unfound waiting', size: 2, start: 'b' },
+  { name: 'one that is still to be made counts', pods: 'missing waiting', size: 1, start: '' },
   { name: 'a pod that is done is no hindrance', pods: 'idle waiting', size: 1, start: 'b' },
   { name: 'a broken pod is mended within a window of 1', pods: 'waiting broken waiting', size: 1, start: 'b' },
   { name: 'what an operator has out goes before what serves', pods: 'waiting maintained', size: 1, start: 'b' },
@@ -67,7 +69,14 @@ test('says what it waits for', () => {
   expect(admit(podsOf('unserved unserved active active active maintained waiting'), 6).waitingFor).toBe(
     'the window of 6 is full: 3 being upgraded, 1 out by an operator, 2 not known to be in every load balancer',
   )
-  expect(admit(podsOf('missing idle'), 2).waitingFor).toBe('web-0 is not known to be in every load balancer')
+  const lacks = (count: number): WindowPod[] =>
+    Array.from({ length: count }, (_, index) => ({ ...WORDS['missing']!, uid: `missing ${index}`, name: 'statefulset/web' }))
+  expect(admit([...lacks(1), ...podsOf('sick waiting')], 2).waitingFor).toBe(
+    'the window of 2 is full: web-0 is not ready, statefulset/web lacks a pod',
+  )
+  expect(admit([...lacks(2), ...podsOf('waiting')], 2).waitingFor).toBe('the window of 2 is full: statefulset/web lacks 2 pods')
+  expect(admit([...lacks(6), ...podsOf('sick waiting')], 7).waitingFor).toBe('the window of 7 is full: 6 missing, 1 not ready')
+  expect(admit(podsOf('unfound idle'), 2).waitingFor).toBe('web-0 is not known to be in every load balancer')
   expect(admit(podsOf('waiting idle'), 1)).toEqual({ start: ['a'] })
 })
 

@@ -8,8 +8,9 @@ export interface WindowPod {
    * - `active`: leaves, is out, or comes back; a failed pod stays here
    * - `left`: an earlier run has left it half done, and this one is not about it
    * - `idle`: is not, or no longer, part of the run's work
+   * - `missing`: is still to be made; the name is that of its workload
    */
-  standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle'
+  standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle' | 'missing'
   /** Condition Ready, as observed now. */
   ready: boolean
   /** An operator has one of its targets out of rotation. */
@@ -33,7 +34,7 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
 
 /**
  * Which pods may start now. A pod may leave rotation while fewer than `size` OTHER pods are unavailable: out by this
- * run or left so by another, not ready for whatever reason, out by an operator, or in no load balancer. A pod of this run
+ * run or left so by another, not ready for whatever reason, out by an operator, in no load balancer, or missing. A pod of this run
  * that an earlier one left out is `active` from the start: it takes no new place. So a broken pod can be mended within a
  * window of 1, and a late node heartbeat, which makes every pod of the node not ready, starts none. One that no load
  * balancer has cannot be drained: it waits until they do.
@@ -73,16 +74,28 @@ const UNSERVED = 'not known to be in every load balancer'
 /** A few by their names; of many how many, which does not change with each of them. */
 function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>): string {
   const out = pods.filter(({ uid }) => unavailable.has(uid))
-  if (out.length <= MOST_NAMED) return out.map((pod) => `${pod.name} ${singular(pod)}`).join(', ')
-  const others = out.filter((pod) => !isByThisRun(pod) && pod.standing !== 'left')
+  const there = out.filter(({ standing }) => standing !== 'missing')
+  const missing = out.filter(({ standing }) => standing === 'missing')
+  if (out.length <= MOST_NAMED) return [...there.map((pod) => `${pod.name} ${singular(pod)}`), ...lacking(missing)].join(', ')
+  const others = there.filter((pod) => !isByThisRun(pod) && pod.standing !== 'left')
   const counts = [
-    [out.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
-    [out.filter((pod) => pod.standing === 'left').length, LEFT],
+    [there.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
+    [there.filter((pod) => pod.standing === 'left').length, LEFT],
+    [missing.length, 'missing'],
     [others.filter((pod) => !pod.ready).length, 'not ready'],
     [others.filter((pod) => pod.ready && pod.operatorOut).length, 'out by an operator'],
     [others.filter((pod) => pod.ready && !pod.operatorOut).length, UNSERVED],
   ] as const
   return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
+}
+
+/** By workload. */
+function lacking(missing: readonly WindowPod[]): string[] {
+  const names = missing.map(({ name }) => name)
+  return [...new Set(names)].map((name) => {
+    const count = names.filter((one) => one === name).length
+    return `${name} lacks ${count === 1 ? 'a pod' : `${count} pods`}`
+  })
 }
 
 /** A pod that starts with this decision is `waiting` still, and would be available. */

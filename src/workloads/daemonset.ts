@@ -9,6 +9,7 @@ import type { RevisionedKind } from './revisioned-kind.ts'
 export const daemonSet: RevisionedKind = {
   kind: 'DaemonSet',
   resource: DAEMON_SETS,
+  desired: ({ replicas }) => replicas,
   replaces: () => true,
   podLabel: ({ hash }) => hash,
   updateRevision(_workload, revisions) {

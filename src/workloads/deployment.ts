@@ -32,6 +32,10 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     uid,
     selector: { labelSelector: labelSelectorQuery(watch.selector) },
     owns: (pod) => pod.owner !== undefined && replicaSets().some((one) => one.uid === pod.owner!.uid),
+    desired() {
+      const workload = newest()
+      return workload === undefined || workload.deleting ? 0 : workload.wantedReplicas
+    },
     replaces: () => true,
 
     assess(images, pods) {

@@ -283,3 +283,35 @@ describe('a Deployment', () => {
     await web.stop()
   })
 })
+
+describe('how many pods it is to have', () => {
+  it.each([
+    { kind: 'StatefulSet' as const, plural: 'statefulsets', scale: (raw: Raw, to: number) => (raw.spec.replicas = to) },
+    { kind: 'Deployment' as const, plural: 'deployments', scale: (raw: Raw, to: number) => (raw.spec.replicas = to) },
+    {
+      kind: 'DaemonSet' as const,
+      plural: 'daemonsets',
+      scale: (raw: Raw, to: number) => (raw.status = { desiredNumberScheduled: to }),
+    },
+  ])('a $kind: as it was observed last, and none while it goes', async ({ kind, plural, scale }) => {
+    const path = `${APPS}/${plural}/web`
+    api.put(path, kind === 'Deployment' ? deployment() : workload())
+    const web = await openWorkload(ref(kind, 'web'), options)
+    const changed: number[] = []
+    web.onChange(() => changed.push(web.desired()))
+    api.edit(path, (raw) => scale(raw, 5))
+    await turn()
+    api.edit(path, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'))
+    await turn()
+    expect(changed.slice(-2)).toEqual([5, 0])
+    api.remove(path)
+    await turn()
+    expect(web.desired()).toBe(0)
+    await web.stop()
+  })
+
+  it('bare pods: nobody says', async () => {
+    putPod('lone')
+    expect((await openWorkload(ref('Pod', 'lone'), options)).desired()).toBe(0)
+  })
+})

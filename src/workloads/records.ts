@@ -76,7 +76,7 @@ export interface WorkloadRecord extends ObjectRecord {
   selector: LabelSelector
   /** `spec.template`, as the API gave it. */
   template: unknown
-  /** Pods that the controller counts as its own. */
+  /** Pods that the controller counts as its own; of a DaemonSet those that it is to have. */
   replicas: number
   updatedReplicas: number
   /** `spec.replicas`, 1 unless given; means nothing for a DaemonSet. */

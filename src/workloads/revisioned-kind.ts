@@ -5,6 +5,8 @@ import type { Resource } from './resources.ts'
 export interface RevisionedKind {
   kind: 'StatefulSet' | 'DaemonSet'
   resource: Resource
+  /** How many pods its controller is to keep. */
+  desired(workload: WorkloadRecord): number
   /** The controller makes another pod where one of this name is gone. */
   replaces(workload: WorkloadRecord, podName: string): boolean
   /** The value of the label `controller-revision-hash` on the pods of a revision. */

@@ -80,7 +80,11 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     uid,
     selector: { labelSelector: labelSelectorQuery(watch.selector) },
     owns: (pod) => pod.owner?.uid === uid,
-    replaces: ({ name }) => {
+    desired() {
+      const workload = newest()
+      return workload === undefined || workload.deleting ? 0 : kind.desired(workload)
+    },
+    replaces({ name }) {
       const workload = newest()
       return workload !== undefined && !workload.deleting && kind.replaces(workload, name)
     },

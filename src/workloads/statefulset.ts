@@ -5,6 +5,7 @@ import type { RevisionedKind } from './revisioned-kind.ts'
 export const statefulSet: RevisionedKind = {
   kind: 'StatefulSet',
   resource: STATEFUL_SETS,
+  desired: ({ wantedReplicas }) => wantedReplicas,
   replaces({ firstOrdinal, wantedReplicas }, podName) {
     const ordinal = Number(/-(\d+)$/.exec(podName)?.[1])
     return ordinal >= firstOrdinal && ordinal < firstOrdinal + wantedReplicas

@@ -38,6 +38,8 @@ export interface Workload {
   /** For the pod list and watch. */
   readonly selector: { labelSelector?: string; fieldSelector?: string }
   owns(pod: PodView): boolean
+  /** How many pods its controller is to keep: 0 where there is none that makes any. */
+  desired(): number
   /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down. */
   replaces(pod: PodView): boolean
   /**
@@ -66,7 +68,7 @@ export interface Workload {
    * `prepare`, the update strategy is another, or the workload is gone. A scale is no drift.
    */
   onDrift(listener: (drift: Drift) => void): void
-  /** Called whenever its object was observed anew: what `replaces` says may have changed with it. */
+  /** Called whenever its object was observed anew: what `desired` and `replaces` say may have changed with it. */
   onChange(listener: () => void): void
   /** Asks for it anew: resolves once what is known is of now. */
   refresh(): Promise<void>

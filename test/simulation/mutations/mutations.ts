@@ -473,16 +473,22 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a pod that is being deleted counts as serving',
     changes: [
       {
-        file: 'src/engine/window-pods.ts',
-        find: '(pod.deleting ? !expectsHeir(pod) : pod.ready)',
-        replace: '(pod.deleting || pod.ready)',
+        file: 'src/engine/missing-pods.ts',
+        find: 'return !deleting && !finished',
+        replace: 'return !finished',
       },
     ],
   },
   {
     name: 'beside-not-counted',
     breaks: 'a run about some pods does not count what another has left out of the others',
-    changes: [{ file: 'src/engine/beside.ts', find: 'if (!isAboutPods) return NOBODY', replace: 'return NOBODY' }],
+    changes: [
+      {
+        file: 'src/engine/window-pods.ts',
+        find: "const standing = isLeft ? 'left' : 'idle'",
+        replace: "const standing = 'idle'",
+      },
+    ],
   },
   {
     name: 'planted-timer',
