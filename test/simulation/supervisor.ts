@@ -203,6 +203,8 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     return befall((process) => {
       running.delete(process)
       kill(process)
+      // What one has begun since the abort is there to be gone on with.
+      if (!aborts.has(process)) isAborted = false
       if (running.size === 0) launchAfter(againAfterMs)
     })
   }

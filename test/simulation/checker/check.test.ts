@@ -1139,6 +1139,25 @@ describe('what nobody can know', () => {
     expect(silent('sluice-0', 1_000)).toContain('exposure')
   })
 
+  test.each([
+    { part: [0], seen: true },
+    { part: [1], seen: false },
+  ])('a reload, where who acts is about the pods at $part: $seen', ({ part, seen }) => {
+    const found = broken(
+      (story) => {
+        for (const step of ['drainIntent', 'drain', 'patch', 'notReady'] as const) story.step(0, step)
+        story.process('sluice-1', 'app:v2', part)
+        story.journal(0, 'patched')
+        story.pass(60_000)
+        story.change(0, 'reload', FORGOTTEN)
+        story.pass(5_000)
+        story.step(0, 'stop')
+      },
+      { ...LAG, pods: 2 },
+    )
+    expect(found.includes('exposure')).toBe(seen)
+  })
+
   test('a reload while the process is stopped', () => {
     expect(reloaded((story) => story.tell({ type: 'process', process: 'sluice-0', what: 'paused' }))).not.toContain('exposure')
     const continued = reloaded((story) => {

@@ -117,7 +117,7 @@ function isDone({ exit }: Process): boolean {
 
 /**
  * Where a run was ended by an order, and none has begun since, the template has what it had before that, and those ended with
- * it; or what all the pods that it has patched had had.
+ * it; or what all the pods had, where the template had something else then.
  */
 function judgeAborted(world: World, report: Report): void {
   const last = [...world.processes.values()].findLast(({ exit }) => exit?.outcome?.startsWith('aborted'))
@@ -143,9 +143,9 @@ function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
   return runs.slice(others + 1).filter(({ aborted }) => aborted)
 }
 
-/** None where its pods had different ones. */
+/** None where the pods had different ones. */
 function imageBefore({ pods }: World, run: string, container: string): string[] {
-  const former = [...pods.byUid.values()].flatMap(({ formerImages }) => formerImages.get(run)?.images ?? [])
+  const former = pods.alive().flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? [homeImages])
   const images = [...new Set(former.map((each) => each[container]!))]
   return images.length === 1 ? images : []
 }

@@ -29,7 +29,7 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     // An operator had it out, where sluice touches nothing: also where a reload has forgotten that since (seed 10021728).
     if (claim?.untouched) continue
     // An operator who puts it back in the middle does so at his own risk: only a reload is looked for all the time.
-    if (target.state!.routable && target.by !== 'operator' && !isExcused(world, target, entry.at, looksFrom))
+    if (target.state!.routable && target.by !== 'operator' && !isExcused(world, pod, target, entry.at, looksFrom))
       report('exposure', `${target.key} sends requests to ${pod.name}, whose container sluice has restarted`, target.entry)
   }
 }

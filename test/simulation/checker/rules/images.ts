@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { awakeMs, holdersAt, isProcess } from '../world.ts'
+import { awakeMs, holdersAt, isAbout, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
@@ -19,7 +19,7 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     // drain (seed 4004735).
     const isForgotten = target.by === 'reload' && target.claims.at(-1)?.untouched === true
     const isInVain = (target.by === 'operator' || isForgotten) && (!pod.ready || pod.readySince > leftAt)
-    if (state!.routable && !isInVain && !isExcused(world, target, leftAt))
+    if (state!.routable && !isInVain && !isExcused(world, pod, target, leftAt))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
     // Requests that nobody counts are given the settle time, and no more.
     if (
@@ -65,6 +65,7 @@ function isLongHeldOut({ scenario }: World, { by, changedAt }: Target, at: numbe
  */
 export function isExcused(
   world: World,
+  pod: Pod,
   target: Target,
   at: number,
   looksFrom: (process: Process) => number = ({ startedAt }) => startedAt,
@@ -75,10 +76,12 @@ export function isExcused(
   // Where it does not answer, it changes as soon as it does again.
   const changedAt = ({ name }: Process): number =>
     Math.max(target.changedAt, Math.min(at, world.silentUntil(target.balancer, name)))
-  // Nobody was there to see it, or nobody for long enough: whoever acts now took over, or goes on, a moment ago.
+  // Nobody was there to see it, or nobody for long enough: whoever acts now took over, or goes on, a moment ago. Who is about other
+  // pods leaves this one as it was left (seed 22545449).
   const owners = holdersAt(world, at - scenario.lagMs)
   const hasSeen = (process: Process): boolean =>
     process.isRunning &&
+    isAbout(process, pod) &&
     owners.some((owner) => isProcess(owner, process.name)) &&
     awakeMs(process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
   return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
