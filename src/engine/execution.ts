@@ -172,8 +172,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
+    const fence = ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
     if (ordered()?.order !== 'abort')
-      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })
+      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, fence, tell: tellOfTemplate })
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
@@ -354,14 +355,13 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
   }
 
   /** Undefined where a template could not be put back. */
-  async function endAbort(
-    { current, superseded }: RunLedgers,
-    pods: readonly PodResult[],
-    { confirmAll }: Owners,
-  ): Promise<LedgerHeader['aborted']> {
+  async function endAbort(ledgers: RunLedgers, pods: readonly PodResult[], owners: Owners): Promise<LedgerHeader['aborted']> {
     try {
+      const { current, superseded } = ledgers
       const ended = superseded.map(({ ledger }) => ledger)
-      const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned: confirmAll, tell })
+      const { confirmAll: isOwned } = owners
+      const fence = fenceOf(ledgers, owners)
+      const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned, fence, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
       else mixed = mixedAfterAbort({ ledger: current.ledger, ended, world })
       // An interrupt comes too late now to change it.
@@ -384,4 +384,9 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       stopping.abort(new Error('interrupted'))
     },
   }
+}
+
+/** No other owner of any run has the same. */
+function fenceOf({ current }: RunLedgers, { epoch }: Owners): string {
+  return `${current.ledger.header.run}/${epoch}`
 }

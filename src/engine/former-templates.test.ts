@@ -39,7 +39,7 @@ test('the template goes back to what it had before all runs that are ended, wher
   }
   const world = { workloads: [{ workload }] } as unknown as World
   const { signal } = new AbortController()
-  const options = { world, signal, isOwned: async () => true, tell() {} }
+  const options = { world, signal, isOwned: async () => true, fence: 'r2/1', tell() {} }
   await putBackAfterAbort({ ...options, ledger: second, ended: [first] })
   // Control: of the newest alone, it is what that has found.
   await putBackAfterAbort({ ...options, ledger: second, ended: [] })
@@ -59,7 +59,7 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
   // The second was killed, or refused, before it had written the template.
   const [first, second] = [ledger('r1', 'v1', 'v2'), ledger('r2', 'v2', 'v3')]
   const { signal } = new AbortController()
-  await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, tell() {} })
+  await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, fence: 'r2/1', tell() {} })
   expect(asked).toEqual([image('v1'), [...image('v3'), ...image('v2')]])
 })
 
@@ -82,7 +82,15 @@ describe('a template that the newest run has found as one before it had set it, 
     Object.assign(second.header, found)
     const world = { workloads: uids.map((uid) => ({ workload: workload(uid) })) } as unknown as World
     const { signal } = new AbortController()
-    const left = await putBackAfterAbort({ ledger: second, ended: [first], world, signal, isOwned: async () => true, tell() {} })
+    const left = await putBackAfterAbort({
+      ledger: second,
+      ended: [first],
+      world,
+      signal,
+      isOwned: async () => true,
+      fence: 'r2/1',
+      tell() {},
+    })
     return { asked, left }
   }
   const notPart = 'the template of statefulset/api was left as it is: it is not part of this run any more'

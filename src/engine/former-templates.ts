@@ -24,7 +24,7 @@ interface FormerTemplates {
  * @throws WorkloadError where the API server does not take it in time
  */
 export async function putBackAfterAbort(
-  options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal },
+  options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal; fence: string },
 ): Promise<string[]> {
   const { ledger, ended, world } = options
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
@@ -139,11 +139,18 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
 async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
-  { ledger, set, tell, signal, isOwned }: FormerTemplates & { set: readonly ContainerImage[]; signal: AbortSignal },
+  {
+    ledger,
+    set,
+    tell,
+    signal,
+    isOwned,
+    fence,
+  }: FormerTemplates & { set: readonly ContainerImage[]; signal: AbortSignal; fence?: string | undefined },
 ): Promise<string | undefined> {
   const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
   const former = formerTemplate(ledger, recorded)
-  const put = await workload.putBack(former, set, { signal, isOwned, onProgress })
+  const put = await workload.putBack(former, set, { signal, isOwned, onProgress, fence })
   if (put.kind === 'left') return put.message
   onProgress(`back to its former images: ${imageWords(former)}`)
   return undefined

@@ -43,13 +43,20 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
 
 /** Brings the templates to the images, and the label of pods that run them already to the new revision. */
 export async function prepareWorkloads(
-  options: PrepareOptions & { signal: AbortSignal; isOwned(): Promise<boolean>; tell(event: RunEventBody): void },
+  options: PrepareOptions & {
+    signal: AbortSignal
+    isOwned(): Promise<boolean>
+    /** Where a run before may have sent another template. */
+    fence?: string | undefined
+    tell(event: RunEventBody): void
+  },
 ): Promise<void> {
-  const { world, signal, isOwned, tell } = options
+  const { world, signal, isOwned, fence, tell } = options
   for (const { workload, assessment } of world.workloads) {
     await workload.prepare(assessment.images, {
       signal,
       isOwned,
+      fence,
       onProgress: (message) =>
         tell({ type: 'template', workload: `${workload.ref.kind.toLowerCase()}/${workload.ref.name}`, message }),
     })

@@ -12,6 +12,7 @@ const Metadata = z.object({
   generation: z.number().default(0),
   deletionTimestamp: z.string().nullish(),
   labels: z.record(z.string(), z.string()).nullish(),
+  annotations: z.record(z.string(), z.string()).nullish(),
   ownerReferences: z
     .array(
       z.object({
@@ -85,6 +86,7 @@ export interface WorkloadRecord extends ObjectRecord {
   firstOrdinal: number
   /** StatefulSet only. */
   updateRevision?: string
+  annotations: Readonly<Record<string, string>>
 }
 
 /** @throws z.ZodError where it is no workload with a pod template */
@@ -104,6 +106,7 @@ export function workloadRecord(raw: unknown): WorkloadRecord {
     firstOrdinal: spec.ordinals?.start ?? 0,
     replicas: status.replicas ?? status.desiredNumberScheduled ?? 0,
     updatedReplicas: status.updatedReplicas ?? 0,
+    annotations: metadata.annotations ?? {},
     ...(status.updateRevision ? { updateRevision: status.updateRevision } : {}),
   }
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { PatchOperation } from '../kube/client.ts'
 import { KubeError, type KubeErrorKind } from '../kube/errors.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { WorkloadError } from './errors.ts'
@@ -232,6 +233,62 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       await prepared
       expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(4)
       expect(images()[0]).toBe('registry/app:v2')
+    })
+
+    describe.each([{}, { team: 'web' }])(
+      'that nobody has answered is late, on a workload with the annotations %j',
+      (annotations) => {
+        const former = [{ container: 'app', image: 'registry/app:v1' }]
+        const by = { signal: new AbortController().signal, isOwned: async () => true }
+
+        /** Sent by a process that ends; carried out when the next has done its part. */
+        async function arriveAfter(take: (next: Workload) => Promise<unknown>): Promise<string> {
+          // An API server stores no empty map.
+          if (Object.keys(annotations).length > 0) api.edit(path, ({ metadata }) => (metadata.annotations = annotations))
+          await turn()
+          const sent: PatchOperation[][] = []
+          const { patch } = api.client
+          api.client.patch = (at, operations, options) => (sent.push(operations), patch(at, operations, options))
+          failPatches('before', 1, fault('ambiguous'))
+          const stopping = new AbortController()
+          const stopped = rejection(prepare(v2, stopping.signal))
+          await turn()
+          stopping.abort(new Error('stopped'))
+          await stopped
+          const next = await open()
+          await take(next)
+          await next.stop()
+          await patch(path, sent[0]!).catch(() => {})
+          return images()[0]!
+        }
+
+        it('is not carried out after an abort, which finds the template as it was', async () => {
+          expect(await arriveAfter((next) => next.putBack(former, v2, { ...by, fence: 'r1/2' }))).toBe('registry/app:v1')
+          expect(api.get(path).metadata.annotations).toEqual({ ...annotations, 'sluice.dev/fence': 'r1/2' })
+        })
+
+        it('nor after a run that wants the template as it is', async () => {
+          expect(await arriveAfter((next) => next.prepare(former, { ...by, fence: 'r2/2' }))).toBe('registry/app:v1')
+        })
+
+        it('control: without a fence it is', async () => {
+          expect(await arriveAfter((next) => next.putBack(former, v2, by))).toBe('registry/app:v2')
+        })
+      },
+    )
+
+    it('sets a fence once, whatever becomes of the answer, and none where the template had to be written', async () => {
+      const fenced = { signal: new AbortController().signal, isOwned: async () => true, fence: 'r1/2' }
+      const former = [{ container: 'app', image: 'registry/app:v1' }]
+      failPatches('after', 1, fault('ambiguous'))
+      for (let time = 0; time < 2; time++) {
+        const prepared = workload.prepare(former, fenced)
+        await clock.advance(1_000)
+        await prepared
+      }
+      expect(api.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1)
+      await workload.prepare(v2, { ...fenced, fence: 'r1/3' })
+      expect(api.get(path).metadata.annotations).toEqual({ 'sluice.dev/fence': 'r1/2' })
     })
 
     it('is refused for good: the template is not valid', async () => {

@@ -54,7 +54,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   function write(
     basis: ExpectedTemplate,
     images: readonly ContainerImage[],
-    { signal, isOwned, onProgress = () => {} }: PrepareOptions,
+    { signal, isOwned, fence, onProgress = () => {} }: PrepareOptions,
     deadlineAt: number,
   ): Promise<void> {
     const { resource } = kind
@@ -69,6 +69,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       observe,
       signal,
       isOwned,
+      fence,
       deadlineAt,
       onProgress,
       deadlineError,
@@ -125,10 +126,12 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
 
     async putBack(former, set, putting) {
       drift.unpin()
-      const template = newest()?.template
-      if (template === undefined) return { kind: 'left', message: `${owner} was deleted` }
+      const workload = newest()
+      if (workload === undefined) return { kind: 'left', message: `${owner} was deleted` }
+      const { template, updateStrategy } = workload
       const differing = imageChanges(template, former)
-      if (differing.length === 0) return { kind: 'done' }
+      // With another strategy no late patch is carried out either.
+      if (differing.length === 0 && (putting.fence === undefined || updateStrategy !== ON_DELETE)) return { kind: 'done' }
       const edited = differing.find(
         ({ container, from }) => !set.some((one) => one.container === container && one.image === from),
       )
@@ -137,9 +140,11 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
         return { kind: 'left', message }
       }
       const unknown = former.find(({ image }) => image === '')
-      if (unknown) return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
+      if (unknown && differing.length > 0)
+        return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
       try {
-        await write({ ref, updateStrategy: ON_DELETE, template }, former, putting, options.clock.now() + deadlineMs)
+        const known = former.filter(({ image }) => image !== '')
+        await write({ ref, updateStrategy: ON_DELETE, template }, known, putting, options.clock.now() + deadlineMs)
         return { kind: 'done' }
       } catch (error) {
         if (!(error instanceof WorkloadError) || error.kind !== 'conflict') throw error

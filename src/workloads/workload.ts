@@ -16,6 +16,11 @@ export interface PrepareOptions {
   signal: AbortSignal
   /** Asked before each write: a process that was stopped would else write what a later owner has taken back since. */
   isOwned: () => Promise<boolean>
+  /**
+   * Where a process before may have sent another template: from here on none of its writes is carried out any more, also where the
+   * template is as wanted. A value that no other owner sets.
+   */
+  fence?: string | undefined
   /** What was done, and what is waited for now, in words. */
   onProgress?: (message: string) => void
 }

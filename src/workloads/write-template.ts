@@ -1,9 +1,12 @@
+import type { PatchOperation } from '../kube/client.ts'
 import { isNotFound, KubeError } from '../kube/errors.ts'
 import { backoffMs, pause } from '../kube/pause.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
 import { type ExpectedTemplate, deviation, expectTemplate } from './expected-template.ts'
 import type { OpenOptions } from './open-options.ts'
+import { differences } from './template-difference.ts'
+import { fenceGuard, fenceOf, setFence } from './fence.ts'
 import { templatePatch, withImages } from './pod-template.ts'
 import { type WorkloadRecord, workloadRecord } from './records.ts'
 import { type Resource, displayName } from './resources.ts'
@@ -23,6 +26,7 @@ export interface TemplateWrite {
   observe: (raw: unknown) => WorkloadRecord
   signal: AbortSignal
   isOwned: () => Promise<boolean>
+  fence: string | undefined
   deadlineAt: number
   onProgress: (message: string) => void
   deadlineError: (waiting: string, cause?: unknown) => WorkloadError
@@ -30,7 +34,7 @@ export interface TemplateWrite {
 
 /**
  * Puts the images into the template, unless it has them. Resolves once a version with them was seen, whatever became of
- * the answers; every try is guarded, so that a late one cannot undo what came after it.
+ * the answers; every try is guarded, so that a late one cannot undo what came after it, nor one of another owner be late.
  */
 export async function writeTemplate(write: TemplateWrite): Promise<void> {
   const { options, resource, planned, images, signal, onProgress } = write
@@ -38,40 +42,47 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   const { ref } = planned
   const wanted: ExpectedTemplate = { ...planned, template: withImages(planned.template, images) }
   const path = resource.object(ref.namespace, ref.name)
+  const foundGeneration = write.newest()?.generation
   let failures = 0
   let refusals = 0
 
   for (;;) {
     signal.throwIfAborted()
-    if (deviation(wanted, write.newest()) === undefined) return
+    const isThere = deviation(wanted, write.newest()) === undefined
+    if (isThere && isFenced(write.newest()!)) return
     // Found by reading: its guards held again, and it brought back what an undo had taken away.
     if (!(await write.isOwned())) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
-    expectTemplate(planned, write.newest())
+    const workload = isThere ? write.newest()! : expectTemplate(planned, write.newest())
+    const operations = isThere ? [setFence(workload, write.fence!)] : templatePatch(planned.template, images)
     const deadlineMs = remaining()
-    const generation = write.newest()?.generation ?? 0
     let stored: unknown
     try {
       // A 429 is waited out here, where all is asked anew.
-      stored = await client.patch(path, guardedPatch(generation), { signal, deadlineMs, once: true })
+      stored = await client.patch(path, [...guards(workload), ...operations], { signal, deadlineMs, once: true })
     } catch (error) {
-      await resolveFailure(error, generation)
+      await resolveFailure(error, workload)
       continue
     }
     // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
     expectAnswer(stored)
     write.observe(stored)
-    onProgress('template patched')
+    if (!isThere) onProgress('template patched')
   }
 
-  function guardedPatch(generation: number) {
+  /** A write of this template, too, leaves none before it that could still be carried out. */
+  function isFenced(workload: WorkloadRecord): boolean {
+    return write.fence === undefined || workload.generation !== foundGeneration || fenceOf(workload) === write.fence
+  }
+
+  function guards(workload: WorkloadRecord): PatchOperation[] {
     return [
-      { op: 'test' as const, path: '/metadata/uid', value: write.uid },
+      { op: 'test', path: '/metadata/uid', value: write.uid },
       // Found by simulation: one that nobody had answered arrived when an abort had put the former images back, on which all other
       // guards hold, and brought the new ones once more.
-      { op: 'test' as const, path: '/metadata/generation', value: generation },
+      { op: 'test', path: '/metadata/generation', value: workload.generation },
+      fenceGuard(workload),
       // With another strategy, the same write would start a rollout.
-      { op: 'test' as const, path: '/spec/updateStrategy/type', value: planned.updateStrategy },
-      ...templatePatch(planned.template, images),
+      { op: 'test', path: '/spec/updateStrategy/type', value: planned.updateStrategy },
     ]
   }
 
@@ -87,7 +98,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   }
 
   /** Returns where another look at the workload can help; throws where it cannot. */
-  async function resolveFailure(error: unknown, generation: number): Promise<void> {
+  async function resolveFailure(error: unknown, { generation, annotations }: WorkloadRecord): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof KubeError) || error.status === 401) throw error
     if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
@@ -95,12 +106,13 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     if (neverAsked) return wait(error)
     // 404 and 409 tell as little as a missing answer; 422 is a guard that failed, or a template that is not valid.
     await readAgain()
-    if (deviation(wanted, write.newest()) === undefined) return
+    const newest = write.newest()
+    if (deviation(wanted, newest) === undefined && isFenced(newest!)) return
     if (error.kind !== 'definite' || error.status === 404) return wait(error)
     // Scaled meanwhile, say.
-    if (write.newest()?.generation !== generation) return
+    if (newest?.generation !== generation || differences(newest.annotations, annotations, '').length > 0) return
     refusals += 1
-    const guardsHold = deviation(planned, write.newest()) === undefined
+    const guardsHold = deviation(planned, newest) === undefined
     if (guardsHold && (error.status !== 422 || refusals >= REFUSALS_UNTIL_INVALID)) {
       throw new WorkloadError('invalid', `the API server refuses the template of ${displayName(ref)}: ${error.message}`, {
         cause: error,

@@ -425,7 +425,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: EXECUTION,
-        find: "    if (ordered()?.order !== 'abort')\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })",
+        find: "    if (ordered()?.order !== 'abort')\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, fence, tell: tellOfTemplate })",
         replace: '',
       },
       {
