@@ -45,6 +45,7 @@ const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
 /** All that counts in the window, as it is now: pods under way, those beside them, and those that are missed. */
 export function windowPods({
   store,
+  included,
   beside,
   members,
   workloads,
@@ -52,9 +53,7 @@ export function windowPods({
   isOperatorOut,
   drainedFor,
   isUnserved,
-  ...given
 }: WindowPodsOptions): WindowPod[] {
-  const included = given.included.map(({ pod }) => pod)
   const taken = new Set(members.map(({ uid }) => uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.out)
@@ -78,19 +77,22 @@ export function windowPods({
   // What is not there any more is missing until another is; where none will come, nobody counts on it.
   const pods = missingPods(
     workloads,
-    [...included, ...beside.map(({ pod }) => pod)].filter(({ uid }) => !gone.has(uid)),
+    [...included, ...beside].flatMap(({ pod }) => (gone.has(pod.uid) ? [] : [pod])),
   )
-  for (const pod of included) {
+  // Found by simulation: a record that somebody had made unreadable was taken for none.
+  const isLeft = ({ pod, stored }: Observation): boolean => mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
+  for (const one of included) {
+    const { pod } = one
     const { uid, name } = pod
-    if (taken.has(uid) || !isThere(pod)) continue
-    pods.push({ uid, name, standing: 'idle', ready: pod.ready, operatorOut: isOut(pod), unserved: isMissing(pod) })
+    const standing = isThere(pod) ? 'idle' : 'left'
+    if (taken.has(uid) || (standing === 'left' && !isLeft(one))) continue
+    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
-  for (const { pod, stored } of beside) {
+  for (const one of beside) {
+    const { pod } = one
     const { uid, name } = pod
-    // Found by simulation: a record that somebody had made unreadable was taken for none.
-    const isLeft = mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
-    if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
-    const standing = isLeft ? 'left' : 'idle'
+    if (taken.has(uid) || (!isThere(pod) && !isLeft(one))) continue
+    const standing = isLeft(one) ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
     pods.push({ uid, name, standing, ready: pod.ready, operatorOut: false, unserved: false })
   }

@@ -85,6 +85,8 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       }
 
       const seen: string[] = []
+      /** What comes after a line that is lost is lost too (seed 23519342). */
+      let isBroken = false
       scheduler.after(tripMs(), () => {
         if (!host.isAlive() || ended || plan.isUnanswered()) return
         if (!faults.apiServerIsUp()) return void scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
@@ -92,7 +94,10 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
           { method: 'GET', path: request.path, headers: request.headers },
           {
             line(text) {
-              switch (plan.onLine()) {
+              if (isBroken) return
+              const fault = plan.onLine()
+              isBroken = fault === 'cut' || fault === 'gone' || fault === 'closed'
+              switch (fault) {
                 case 'cut':
                   scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
                   return

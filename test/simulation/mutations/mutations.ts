@@ -485,7 +485,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/window-pods.ts',
-        find: "const standing = isLeft ? 'left' : 'idle'",
+        find: "const standing = isLeft(one) ? 'left' : 'idle'",
         replace: "const standing = 'idle'",
       },
     ],
