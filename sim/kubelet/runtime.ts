@@ -84,6 +84,8 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const pods = new Map<string, RuntimePod>()
   const lives = new Map<string, Life>()
   const failing = new Map<string, number>()
+  /** By pod: what it has to give back, once. By the second time another may have it (seed 23054405). */
+  const addresses = new Map<string, string>()
 
   const look = (uid: string): RuntimePod => pods.get(uid) ?? NOTHING
   const after = (range: readonly [number, number], run: () => void): void => {
@@ -163,7 +165,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     startSandbox(pod, done) {
       const { uid } = pod.metadata
       after(delays.sandbox, () => {
-        const address = pod.spec.hostNetwork === true ? options.nodeAddress : options.newAddress(pod)
+        const isOwn = pod.spec.hostNetwork !== true
+        const address = isOwn ? options.newAddress(pod) : options.nodeAddress
+        if (isOwn) addresses.set(uid, address)
         onFact({ type: 'sandboxStarted', uid, address })
         change(uid, { ...look(uid), sandbox: { address, ready: true } })
         done()
@@ -188,9 +192,10 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       host.stop(id, graceMs, done)
     },
     stopSandbox(uid) {
-      const address = look(uid).sandbox?.address
+      const address = addresses.get(uid)
       sandboxDied(uid)
-      if (address !== undefined && address !== options.nodeAddress) options.freeAddress(address)
+      if (address !== undefined) options.freeAddress(address)
+      addresses.delete(uid)
     },
     killSandbox: sandboxDied,
     crash(uid, name, code) {
