@@ -48,10 +48,10 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
 
   for (;;) {
     signal.throwIfAborted()
-    const isThere = deviation(wanted, write.newest()) === undefined
-    if (isThere && isFenced(write.newest()!)) return
+    if (isDone(write.newest())) return
     // Found by reading: its guards held again, and it brought back what an undo had taken away.
     if (!(await write.isOwned())) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
+    const isThere = deviation(wanted, write.newest()) === undefined
     const workload = isThere ? write.newest()! : expectTemplate(planned, write.newest())
     const operations = isThere ? [setFence(workload, write.fence!)] : templatePatch(planned.template, images)
     const deadlineMs = remaining()
@@ -69,7 +69,11 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     if (!isThere) onProgress('template patched')
   }
 
-  /** A write of this template, too, leaves none before it that could still be carried out. */
+  function isDone(workload: WorkloadRecord | undefined): boolean {
+    return workload !== undefined && deviation(wanted, workload) === undefined && isFenced(workload)
+  }
+
+  /** Whatever was written to its spec meanwhile, too, leaves no patch before it that could still be carried out. */
   function isFenced(workload: WorkloadRecord): boolean {
     return write.fence === undefined || workload.generation !== foundGeneration || fenceOf(workload) === write.fence
   }
@@ -107,7 +111,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     // 404 and 409 tell as little as a missing answer; 422 is a guard that failed, or a template that is not valid.
     await readAgain()
     const newest = write.newest()
-    if (deviation(wanted, newest) === undefined && isFenced(newest!)) return
+    if (isDone(newest)) return
     if (error.kind !== 'definite' || error.status === 404) return wait(error)
     // Scaled meanwhile, say.
     if (newest?.generation !== generation || differences(newest.annotations, annotations, '').length > 0) return
