@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PodView } from '../pods/glossary.ts'
 import type { PodOwner } from './missing-pods.ts'
-import { isThere, missingPods } from './missing-pods.ts'
+import { isThere, missingPods, shortageWarnings } from './missing-pods.ts'
 
 const pod = (uid: string, change: object = {}): PodView =>
   ({ uid, name: uid, deleting: false, finished: false, owner: { uid: 'web' }, ...change }) as PodView
@@ -25,6 +25,12 @@ test('each workload lacks what it should have and has not, whoever saw it go', (
 test('the pods of all owners under one workload count, as those of the ReplicaSets of a Deployment', () => {
   const pods = [pod('a', { owner: { uid: 'old' } }), pod('b', { owner: { uid: 'new' } })]
   expect(missingPods([workload(2, 'web', ['old', 'new'])], pods)).toEqual([])
+})
+
+test('a plan says it', () => {
+  expect(shortageWarnings([workload(3), workload(1, 'db', ['web'])], [pod('web-0'), pod('web-1', { deleting: true })])).toEqual([
+    'statefulset/web has 1 of its 3 pods: those that are still to be made count as out of rotation',
+  ])
 })
 
 test('bare pods are nobody’s, and more than there should be are none too few', () => {

@@ -17,6 +17,26 @@ export function isThere({ deleting, finished }: PodView): boolean {
  * there should be: who begins in that moment has seen nobody go.
  */
 export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodView>): WindowPod[] {
+  return shortages(workloads, pods).flatMap(({ workload, desired, present }) =>
+    Array.from({ length: desired - present }, (_, index) => missingOf(workload, index)),
+  )
+}
+
+/** The same, for a plan. */
+export function shortageWarnings(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
+  return shortages(workloads, pods).map(
+    ({ workload: { ref }, desired, present }) =>
+      `${displayName(ref)} has ${present} of its ${desired} pods: those that are still to be made count as out of rotation`,
+  )
+}
+
+interface Shortage {
+  workload: PodOwner
+  desired: number
+  present: number
+}
+
+function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
   // Of each owner one, and how many: whether they are of a workload need not be asked for every pod.
   const counts = new Map<string, { one: PodView; count: number }>()
   for (const pod of pods) {
@@ -25,10 +45,13 @@ export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodVi
     if (known) known.count += 1
     else counts.set(pod.owner.uid, { one: pod, count: 1 })
   }
-  return workloads.flatMap((workload) => {
-    const present = [...counts.values()].reduce((sum, { one, count }) => sum + (workload.owns(one) ? count : 0), 0)
-    return Array.from({ length: Math.max(0, workload.desired() - present) }, (_, index) => missingOf(workload, index))
-  })
+  return workloads
+    .map((workload) => ({
+      workload,
+      desired: workload.desired(),
+      present: [...counts.values()].reduce((sum, { one, count }) => sum + (workload.owns(one) ? count : 0), 0),
+    }))
+    .filter(({ desired, present }) => present < desired)
 }
 
 function missingOf({ ref, uid }: PodOwner, index: number): WindowPod {

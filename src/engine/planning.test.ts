@@ -92,7 +92,12 @@ async function planned({
     } as unknown as RunRequest,
     client: api.client,
     workloads: [
-      { ref: WEB, owns: () => true, assess: () => ({ images: IMAGES, refusals: [], warnings: [] }) } as unknown as Workload,
+      {
+        ref: WEB,
+        owns: () => true,
+        desired: () => 0,
+        assess: () => ({ images: IMAGES, refusals: [], warnings: [] }),
+      } as unknown as Workload,
     ],
     store: { all: () => pods, get: (uid: string) => pods.find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
     traffic: createTraffic({

@@ -10,6 +10,7 @@ import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
 import { listLedgers } from './ledger-store.ts'
+import { shortageWarnings } from './missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Found, Traffic } from './traffic.ts'
@@ -79,6 +80,15 @@ export function createPlanning(options: PlanningOptions): Planning {
     return workload.ref.kind === 'Pod' && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
   }
 
+  /** By labels those beside them are not in the store. */
+  function shortages(): string[] {
+    if (!('refs' in request.select)) return []
+    return shortageWarnings(
+      options.workloads,
+      Array.from(store.all(), ({ pod }) => pod),
+    )
+  }
+
   async function replan(): Promise<void> {
     if (request.undo) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
@@ -114,7 +124,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         level: capabilities.guarantee,
         meaning: guarantees[capabilities.guarantee],
       })),
-      warnings: workloads.flatMap(({ assessment }) => assessment.warnings),
+      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages()],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
