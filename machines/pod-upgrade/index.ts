@@ -104,7 +104,7 @@ export const podUpgradeMachine = podSetup.createMachine({
           target: 'done',
           actions: { type: 'end', params: { outcome: 'unchanged', reason: 'notStarted' } },
         },
-        { guard: 'isGone', target: 'done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
+        { guard: 'isEnding', target: 'done', actions: { type: 'end', params: { outcome: 'settled', reason: 'goneBefore' } } },
         {
           guard: not('asksForOthers'),
           target: 'done',

@@ -172,7 +172,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
-    const fence = ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
+    // One that goes on may have sent its former images, in a rollback.
+    const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
     if (ordered()?.order !== 'abort')
       await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, fence, tell: tellOfTemplate })
     await warnOfLostJournals({ ledgers, world, tell })

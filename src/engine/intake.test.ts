@@ -632,3 +632,41 @@ test('checkpointed, it takes in nothing', async () => {
   await bed.see(podAt('web-2'), journalOf('web-2'))
   expect([...bed.states.keys()]).toEqual(['web-1'])
 })
+
+// Found by reading: the window listed it no more, and it waited for ever.
+test.each([{ finished: true }, { deleting: true }])(
+  'one that waits for its turn and ends so, and whose object stays (%j), ends the run',
+  async (how) => {
+    const bed = createBed({
+      ports: {
+        snapshot: async () => ({ kind: 'taken', targets: [], address: '10.0.0.2' }),
+        enroll: async () => ({ kind: 'stored' }),
+      },
+    })
+    let isFinished = false
+    void bed.rollout.finished.then(() => (isFinished = true))
+    await bed.see(podAt('web-1', { containers: UPGRADED, ready: false }))
+    await bed.see(podAt('web-2'))
+    bed.rollout.start([])
+    await bed.clock.advance(0)
+    expect(bed.states.get('web-2')).toBe('queued')
+    await bed.see({ ...podAt('web-2'), ...how })
+    await bed.see(podAt('web-1', { containers: UPGRADED }))
+    await bed.clock.advance(24 * 3_600_000)
+    expect([...bed.states, ['finished', isFinished], ['stalled', bed.stalled]]).toEqual([
+      ['web-1', 'done'],
+      ['web-2', 'done'],
+      ['finished', true],
+      ['stalled', []],
+    ])
+  },
+)
+
+test('a pod of a ReplicaSet without a Deployment that is on its way out takes a place until it is gone', async () => {
+  const bed = createBed()
+  await bed.see({ ...podAt('web-1', { containers: UPGRADED, ready: false }), deleting: true })
+  await bed.see(podAt('web-2'))
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-2')).toBe('queued')
+})

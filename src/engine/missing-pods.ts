@@ -48,7 +48,7 @@ function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Sho
   return workloads
     .map((workload) => ({
       workload,
-      desired: workload.desired(),
+      desired: workload.desired() ?? 0,
       present: [...counts.values()].reduce((sum, { one, count }) => sum + (workload.owns(one) ? count : 0), 0),
     }))
     .filter(({ desired, present }) => present < desired)

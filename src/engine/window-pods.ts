@@ -79,14 +79,17 @@ export function windowPods({
     workloads,
     [...included, ...beside].flatMap(({ pod }) => (gone.has(pod.uid) ? [] : [pod])),
   )
+  /** Where nobody says how many there should be, one that goes stands for itself. */
+  const isLeaving = (pod: PodView): boolean =>
+    pod.deleting && expectsHeir(pod) && workloads.find((one) => one.owns(pod))?.desired() === undefined
   // Found by simulation: a record that somebody had made unreadable was taken for none.
   const isLeft = ({ pod, stored }: Observation): boolean => mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
   for (const one of included) {
     const { pod } = one
     const { uid, name } = pod
-    const standing = isThere(pod) ? 'idle' : 'left'
-    if (taken.has(uid) || (standing === 'left' && !isLeft(one))) continue
-    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: isOut(pod), unserved: isMissing(pod) })
+    const standing = !isThere(pod) && isLeft(one) ? 'left' : 'idle'
+    if (taken.has(uid) || !(isThere(pod) || isLeaving(pod) || standing === 'left')) continue
+    pods.push({ uid, name, standing, ready: pod.ready && !pod.deleting, operatorOut: isOut(pod), unserved: isMissing(pod) })
   }
   for (const one of beside) {
     const { pod } = one
@@ -103,12 +106,12 @@ export function windowPods({
     const pod = observed ?? member.pod
     const isGone = member.gone || (result !== undefined && observed === undefined)
     const place = state === 'queued' ? 'waiting' : state === 'checking' ? 'checking' : active.has(uid) ? 'active' : 'idle'
-    if ((isGone || !isThere(pod)) && !active.has(uid)) continue
+    if ((isGone || !(isThere(pod) || isLeaving(pod))) && !active.has(uid)) continue
     pods.push({
       uid,
       name,
       standing: mustWait ? 'idle' : place,
-      ready: pod.ready,
+      ready: pod.ready && !pod.deleting,
       operatorOut: isOut(pod),
       // What was found is not known of where it is now, if it has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isMissing(pod),

@@ -48,7 +48,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     selector: pods.length === 1 ? { fieldSelector: `metadata.name=${name}` } : {},
     owns: (pod) =>
       pods.some((one) => one.name === pod.name && one.namespace === pod.namespace && one.owner?.uid === pod.owner?.uid),
-    desired: () => 0,
+    desired: () => undefined,
     // Whoever deleted a bare pod may make it again under its name.
     replaces: () => true,
     assess,

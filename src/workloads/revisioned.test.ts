@@ -277,6 +277,84 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       },
     )
 
+    describe('that is fenced off', () => {
+      const former = [{ container: 'app', image: 'registry/app:v1' }]
+      const by = { signal: new AbortController().signal, isOwned: async () => true, fence: 'r1/2' }
+
+      it('the put-back of a rollback that nobody has answered is late, and the same run was gone on with', async () => {
+        const prepared = prepare()
+        await clock.advance(1_000)
+        await prepared
+        const sent: PatchOperation[][] = []
+        const { patch } = api.client
+        api.client.patch = (at, operations, options) => (sent.push(operations), patch(at, operations, options))
+        failPatches('before', 1, fault('ambiguous'))
+        const stopping = new AbortController()
+        const stopped = workload.putBack(former, v2, { signal: stopping.signal, isOwned: async () => true }).catch(() => {})
+        await turn()
+        stopping.abort(new Error('killed'))
+        await stopped
+        const next = await open()
+        next.assess(v2, [])
+        await next.prepare(v2, by)
+        await next.stop()
+        await patch(path, sent[0]!).catch(() => {})
+        expect(images()[0]).toBe('registry/app:v2')
+      })
+
+      it('a late patch that arrives just before the fence is put back by the abort', async () => {
+        let once = true
+        api.faults.before = (method) => {
+          if (method !== 'PATCH' || !once) return
+          once = false
+          api.edit(path, ({ spec }) => (spec.template.spec.containers[0].image = 'registry/app:v2'))
+        }
+        const put = workload.putBack(former, v2, by)
+        await clock.advance(5_000)
+        expect([await put, images()[0]]).toEqual([{ kind: 'done' }, 'registry/app:v1'])
+      })
+
+      it('an abort of a workload that is being deleted, whose template is as before', async () => {
+        api.edit(path, ({ metadata }) => (metadata.deletionTimestamp = '2026-01-01T00:00:00Z'))
+        await turn()
+        expect(await workload.putBack(former, v2, by)).toEqual({ kind: 'done' })
+      })
+
+      it('an abort that may not patch the workload, whose template is as before', async () => {
+        failPatches('before', Infinity, fault('definite', 403))
+        expect(await workload.putBack(former, v2, by)).toEqual({ kind: 'done' })
+      })
+
+      it('a scale that is seen late is no fence', async () => {
+        // The one before has seen the scale, and sends its patch on it; this one’s watch has not.
+        const sent: PatchOperation[][] = []
+        const { patch } = api.client
+        const next = await open()
+        // Sent by the process before, after the scale.
+        const real = api.client.patch
+        let first = true
+        api.client.patch = async (at, operations, options) => {
+          if (first) {
+            first = false
+            api.edit(path, ({ spec }) => (spec.minReadySeconds = 7))
+            const generation = api.get(path).metadata.generation
+            sent.push([
+              { op: 'test', path: '/metadata/generation', value: generation },
+              { op: 'test', path: '/metadata/annotations', value: null },
+              { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'registry/app:v2' },
+            ])
+          }
+          return real(at, operations, options)
+        }
+        const put = next.putBack(former, v2, by)
+        await clock.advance(5_000)
+        expect(await put).toEqual({ kind: 'done' })
+        await next.stop()
+        await patch(path, sent[0]!).catch(() => {})
+        expect([images()[0], api.get(path).metadata.annotations]).toEqual(['registry/app:v1', { 'sluice.dev/fence': 'r1/2' }])
+      })
+    })
+
     it('sets a fence once, whatever becomes of the answer, and none where the template had to be written', async () => {
       const fenced = { signal: new AbortController().signal, isOwned: async () => true, fence: 'r1/2' }
       const former = [{ container: 'app', image: 'registry/app:v1' }]

@@ -12,6 +12,7 @@ import { type RevisionRecord, revisionRecord } from './records.ts'
 import { CONTROLLER_REVISIONS, displayName } from './resources.ts'
 import { revisionLabelPatch } from './revision-label.ts'
 import type { RevisionedKind } from './revisioned-kind.ts'
+import { differences } from './template-difference.ts'
 import { ON_DELETE } from './update-strategy.ts'
 import { watchWorkload } from './watch.ts'
 import { goneAssessment } from './gone.ts'
@@ -126,29 +127,36 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
 
     async putBack(former, set, putting) {
       drift.unpin()
-      const workload = newest()
-      if (workload === undefined) return { kind: 'left', message: `${owner} was deleted` }
-      const { template, updateStrategy } = workload
-      const differing = imageChanges(template, former)
-      // With another strategy no late patch is carried out either.
-      if (differing.length === 0 && (putting.fence === undefined || updateStrategy !== ON_DELETE)) return { kind: 'done' }
-      const edited = differing.find(
-        ({ container, from }) => !set.some((one) => one.container === container && one.image === from),
-      )
-      if (edited) {
-        const message = `the template of ${owner} was left as it is: container ${edited.container} has ${edited.from} there, which the run has not set`
-        return { kind: 'left', message }
-      }
-      const unknown = former.find(({ image }) => image === '')
-      if (unknown && differing.length > 0)
-        return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
-      try {
-        const known = former.filter(({ image }) => image !== '')
-        await write({ ref, updateStrategy: ON_DELETE, template }, known, putting, options.clock.now() + deadlineMs)
-        return { kind: 'done' }
-      } catch (error) {
-        if (!(error instanceof WorkloadError) || error.kind !== 'conflict') throw error
-        return { kind: 'left', message: `the template of ${owner} was left as it is: ${error.message}` }
+      const known = former.filter(({ image }) => image !== '')
+      const deadlineAt = options.clock.now() + deadlineMs
+      for (;;) {
+        const workload = newest()
+        if (workload === undefined) return { kind: 'left', message: `${owner} was deleted` }
+        const { template, updateStrategy, deleting } = workload
+        const differing = imageChanges(template, former)
+        // With another strategy no late patch is carried out either, and nothing comes anew of what goes.
+        const needsFence = putting.fence !== undefined && updateStrategy === ON_DELETE && !deleting
+        if (differing.length === 0 && !needsFence) return { kind: 'done' }
+        const edited = differing.find(
+          ({ container, from }) => !set.some((one) => one.container === container && one.image === from),
+        )
+        if (edited) {
+          const message = `the template of ${owner} was left as it is: container ${edited.container} has ${edited.from} there, which the run has not set`
+          return { kind: 'left', message }
+        }
+        const unknown = former.find(({ image }) => image === '')
+        if (unknown && differing.length > 0)
+          return { kind: 'left', message: `the template of ${owner} had no image for container ${unknown.container}` }
+        try {
+          await write({ ref, updateStrategy: ON_DELETE, template }, known, putting, deadlineAt)
+          return { kind: 'done' }
+        } catch (error) {
+          if (!(error instanceof WorkloadError) || error.kind !== 'conflict') throw error
+          const now = newest()
+          // What was to be fenced off has come before the fence, say: then it is to be put back.
+          const isAnother = now !== undefined && !now.deleting && differences(template, now.template, '').length > 0
+          if (!isAnother) return { kind: 'left', message: `the template of ${owner} was left as it is: ${error.message}` }
+        }
       }
     },
 

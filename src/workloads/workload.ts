@@ -43,8 +43,8 @@ export interface Workload {
   /** For the pod list and watch. */
   readonly selector: { labelSelector?: string; fieldSelector?: string }
   owns(pod: PodView): boolean
-  /** How many pods its controller is to keep: 0 where there is none that makes any. */
-  desired(): number
+  /** How many pods its controller is to keep; undefined where nobody says. */
+  desired(): number | undefined
   /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down. */
   replaces(pod: PodView): boolean
   /**

@@ -15,6 +15,10 @@ import { type Resource, displayName } from './resources.ts'
 const REFUSALS_UNTIL_INVALID = 2
 const CALL_DEADLINE_MS = 15_000
 
+function isRefusal(error: unknown): error is WorkloadError {
+  return error instanceof WorkloadError && (error.kind === 'forbidden' || error.kind === 'invalid')
+}
+
 export interface TemplateWrite {
   options: OpenOptions
   resource: Resource
@@ -42,7 +46,8 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   const { ref } = planned
   const wanted: ExpectedTemplate = { ...planned, template: withImages(planned.template, images) }
   const path = resource.object(ref.namespace, ref.name)
-  const foundGeneration = write.newest()?.generation
+  /** Of the version that its last template patch was guarded by: once it is another, none before it is carried out. */
+  let sentAt: number | undefined
   let failures = 0
   let refusals = 0
 
@@ -54,13 +59,21 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
     const isThere = deviation(wanted, write.newest()) === undefined
     const workload = isThere ? write.newest()! : expectTemplate(planned, write.newest())
     const operations = isThere ? [setFence(workload, write.fence!)] : templatePatch(planned.template, images)
+    if (!isThere) sentAt = workload.generation
     const deadlineMs = remaining()
     let stored: unknown
     try {
       // A 429 is waited out here, where all is asked anew.
       stored = await client.patch(path, [...guards(workload), ...operations], { signal, deadlineMs, once: true })
     } catch (error) {
-      await resolveFailure(error, workload)
+      try {
+        await resolveFailure(error, workload)
+      } catch (failure) {
+        if (!isThere || !isRefusal(failure)) throw failure
+        // Nothing else was to be written: whoever freezes the workload stops a late patch, too.
+        onProgress(`no fence could be set: ${failure.message}`)
+        return
+      }
       continue
     }
     // Admission may rewrite what it stores; then the pods would be counted by a template that nobody asked for.
@@ -75,7 +88,9 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
 
   /** Whatever was written to its spec meanwhile, too, leaves no patch before it that could still be carried out. */
   function isFenced(workload: WorkloadRecord): boolean {
-    return write.fence === undefined || workload.generation !== foundGeneration || fenceOf(workload) === write.fence
+    return (
+      write.fence === undefined || (sentAt !== undefined && workload.generation > sentAt) || fenceOf(workload) === write.fence
+    )
   }
 
   function guards(workload: WorkloadRecord): PatchOperation[] {

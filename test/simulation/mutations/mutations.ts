@@ -477,6 +477,16 @@ export const MUTATIONS: Mutation[] = [
         find: 'return !deleting && !finished',
         replace: 'return !finished',
       },
+      {
+        file: 'src/engine/window-pods.ts',
+        find: 'standing, ready: pod.ready && !pod.deleting, operatorOut: isOut(pod)',
+        replace: 'standing, ready: pod.ready, operatorOut: isOut(pod)',
+      },
+      {
+        file: 'src/engine/window-pods.ts',
+        find: 'place,\n      ready: pod.ready && !pod.deleting,',
+        replace: 'place,\n      ready: pod.ready,',
+      },
     ],
   },
   {
