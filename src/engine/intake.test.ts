@@ -670,3 +670,16 @@ test('a pod of a ReplicaSet without a Deployment that is on its way out takes a 
   await bed.clock.advance(0)
   expect(bed.states.get('web-2')).toBe('queued')
 })
+
+// Found by simulation: an abort did not name it, and what was drained for it stayed so.
+test.each([{ deleting: true }, { finished: true }])(
+  'one that goes (%j), and whose record cannot be read, needs a person',
+  async (how) => {
+    const bed = createBed()
+    await bed.see({ ...podAt('web-1'), ...how }, { kind: 'unreadable', reason: 'it is not JSON' })
+    await bed.see({ ...podAt('web-2'), ...how })
+    bed.rollout.start([])
+    await bed.clock.advance(0)
+    expect([...bed.states]).toEqual([['web-1', 'needsOperator']])
+  },
+)

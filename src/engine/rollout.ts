@@ -27,7 +27,7 @@ import type { Traffic } from './traffic.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
 import type { PodOwner } from './missing-pods.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { isOpen, mayBeOpen } from '../pods/open-journal.ts'
 
 /** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
 const QUIET_MARGIN_MS = 5_000
@@ -379,7 +379,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const others = included.filter(({ pod }) => !members.has(pod.uid))
     for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
       // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
-      if ((pod.deleting || pod.finished || openAlone) && !isOpen(stored)) continue
+      if ((pod.deleting || pod.finished || openAlone) && !mayBeOpen(stored)) continue
       // Its address is still being settled for the pod before it.
       if (settlingFor(pod)) continue
       const input = options.inputFor(pod)
