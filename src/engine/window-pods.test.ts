@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../plan/window.ts'
 import { admit } from '../plan/window.ts'
@@ -176,29 +176,26 @@ test('a pod beside the request takes a place where it is not ready, or another r
   expect(admit(found, 4).start).toEqual(['web-0'])
 })
 
-describe.each(['beside the request', 'of its own'] as const)('one %s that is left half done and is no more', (where) => {
-  test.each([
-    { how: { deleting: true }, expectsHeir: true, takes: true },
-    { how: { deleting: true }, expectsHeir: false, takes: false },
-    { how: { finished: true }, expectsHeir: true, takes: true },
-    { how: { finished: true }, expectsHeir: false, takes: false },
-  ])('$how: $takes', ({ how, expectsHeir, takes }) => {
-    const meant = podAt('web-0', '10.0.0.1')
-    // Of its own it is none of its members where its record was made unreadable.
-    const left: Observation = { pod: { ...podAt('web-1', '10.0.0.2'), ...how }, stored: { kind: 'unreadable', reason: '' } }
-    const found = windowPods({
-      store: { get: () => ({ pod: meant }) } as unknown as PodStore,
-      included: [{ pod: meant, stored: { kind: 'none' } }, ...(where === 'of its own' ? [left] : [])],
-      beside: where === 'of its own' ? [] : [left],
-      members: [memberOf({ pod: meant, state: 'queued' })],
-      workloads: [],
-      expectsHeir: () => expectsHeir,
-      isOperatorOut: () => false,
-      drainedFor: () => undefined,
-      isUnserved: () => false,
-    })
-    expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
+test.each([
+  { how: { deleting: true }, expectsHeir: true, takes: true },
+  { how: { deleting: true }, expectsHeir: false, takes: false },
+  { how: { finished: true }, expectsHeir: true, takes: true },
+  { how: { finished: true }, expectsHeir: false, takes: false },
+])('one beside the request that is left half done and is no more ($how): $takes', ({ how, expectsHeir, takes }) => {
+  const meant = podAt('web-0', '10.0.0.1')
+  const left = { ...podAt('web-1', '10.0.0.2'), ...how }
+  const found = windowPods({
+    store: { get: () => ({ pod: meant }) } as unknown as PodStore,
+    included: [{ pod: meant, stored: { kind: 'none' } }],
+    beside: [{ pod: left, stored: { kind: 'unreadable', reason: '' } }],
+    members: [memberOf({ pod: meant, state: 'queued' })],
+    workloads: [],
+    expectsHeir: () => expectsHeir,
+    isOperatorOut: () => false,
+    drainedFor: () => undefined,
+    isUnserved: () => false,
   })
+  expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
 })
 
 // Found by simulation: its own address was another, so that it counted as serving.

@@ -71,7 +71,7 @@ export function windowPods({
     (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
   // Nothing is asked where nobody waits for the answer.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
-  const isMissing = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && isUnserved(pod)
+  const isOutside = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && isUnserved(pod)
   // Found by simulation: the answer to a write says so, and the watch not yet.
   const gone = new Set(members.flatMap((one) => (one.gone ? [one.uid] : [])))
   // What is not there any more is missing until another is; where none will come, nobody counts on it.
@@ -82,20 +82,18 @@ export function windowPods({
   /** Where nobody says how many there should be, one that goes stands for itself. */
   const isLeaving = (pod: PodView): boolean =>
     pod.deleting && expectsHeir(pod) && workloads.find((one) => one.owns(pod))?.desired() === undefined
-  // Found by simulation: a record that somebody had made unreadable was taken for none.
-  const isLeft = ({ pod, stored }: Observation): boolean => mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
-  for (const one of included) {
-    const { pod } = one
+  for (const { pod } of included) {
     const { uid, name } = pod
-    const standing = !isThere(pod) && isLeft(one) ? 'left' : 'idle'
-    if (taken.has(uid) || !(isThere(pod) || isLeaving(pod) || standing === 'left')) continue
-    pods.push({ uid, name, standing, ready: pod.ready && !pod.deleting, operatorOut: isOut(pod), unserved: isMissing(pod) })
+    if (taken.has(uid) || !(isThere(pod) || isLeaving(pod))) continue
+    const ready = pod.ready && !pod.deleting
+    pods.push({ uid, name, standing: 'idle', ready, operatorOut: isOut(pod), unserved: isOutside(pod) })
   }
-  for (const one of beside) {
-    const { pod } = one
+  for (const { pod, stored } of beside) {
     const { uid, name } = pod
-    if (taken.has(uid) || (!isThere(pod) && !isLeft(one))) continue
-    const standing = isLeft(one) ? 'left' : 'idle'
+    // Found by simulation: a record that somebody had made unreadable was taken for none.
+    const isLeft = mayBeOpen(stored) && (isThere(pod) || expectsHeir(pod))
+    if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
+    const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
     pods.push({ uid, name, standing, ready: pod.ready, operatorOut: false, unserved: false })
   }
@@ -114,7 +112,7 @@ export function windowPods({
       ready: pod.ready && !pod.deleting,
       operatorOut: isOut(pod),
       // What was found is not known of where it is now, if it has moved.
-      unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isMissing(pod),
+      unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isOutside(pod),
     })
   }
   return pods

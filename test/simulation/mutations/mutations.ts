@@ -479,8 +479,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: 'src/engine/window-pods.ts',
-        find: 'standing, ready: pod.ready && !pod.deleting, operatorOut: isOut(pod)',
-        replace: 'standing, ready: pod.ready, operatorOut: isOut(pod)',
+        find: 'const ready = pod.ready && !pod.deleting',
+        replace: 'const { ready } = pod',
       },
       {
         file: 'src/engine/window-pods.ts',
@@ -495,7 +495,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/window-pods.ts',
-        find: "const standing = isLeft(one) ? 'left' : 'idle'",
+        find: "const standing = isLeft ? 'left' : 'idle'",
         replace: "const standing = 'idle'",
       },
     ],
