@@ -77,6 +77,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const queues = new Map<string, ScopeQueue>()
   const underWay = new Set<Promise<unknown>>()
   const lastAnswers = createLastAnswers()
+  /** What a target has read as since its last effect. */
+  const lastRead = new Map<string, 'in' | 'out'>()
   /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the last effect. */
   const caughtUpAt = new Map<string, number>()
   const doubts = createDoubts(clock)
@@ -207,6 +209,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   function note(target: JournalTarget, state: 'in' | 'out', before: number): void {
     if ((lastEffect.get(keyOf(target)) ?? 0) > before) return
     lastAnswers.note(target, state)
+    lastRead.set(keyOf(target), state)
     operations.noteRead(target, state)
   }
 
@@ -316,6 +319,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
         if (isDone && byName.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
         lastEffect.set(keyOf(target), ++effects)
+        // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
+        const wasReadOut = lastRead.get(keyOf(target)) === 'out'
+        lastRead.delete(keyOf(target))
         const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
         const operation = operations.idOf(record, uid, kind, target)
         const event = {
@@ -365,7 +371,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
             lastAnswers.forget(target)
             // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
             // nothing of the call itself.
-            const isReadInVain = isDone || (kind === 'restore' && adapterOf(target.loadBalancer).capabilities.volatileOnReload)
+            const { volatileOnReload } = adapterOf(target.loadBalancer).capabilities
+            const isReadInVain = isDone || (kind === 'restore' && (volatileOnReload || (isReadable(target) && !wasReadOut)))
             if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
           }
           return { ...answer, ...late }
