@@ -14,6 +14,8 @@ export interface Heir {
   sameAddress: boolean
   /** What was drained for the one before is drained for it, by its own record. */
   isDrained: boolean
+  /** As far as is known now: of what cannot be watched it is not known. */
+  isReady: boolean
 }
 
 export interface PodUpgradeInput extends Observation {

@@ -566,7 +566,7 @@ describe('settling', () => {
     await drive.answer(OUT)
     drive.send({
       type: 'heir',
-      heir: { pod: { ...PODS.ready, uid: 'heir' }, sameAddress: true, isDrained: false },
+      heir: { pod: { ...PODS.ready, uid: 'heir' }, sameAddress: true, isDrained: false, isReady: true },
       expected: true,
     })
     await drive.answer({ kind: 'stored' })
@@ -575,7 +575,7 @@ describe('settling', () => {
     expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
   })
 
-  const heir = { pod: { ...PODS.ready, uid: 'heir', name: 'web-0' }, sameAddress: true, isDrained: false }
+  const heir = { pod: { ...PODS.ready, uid: 'heir', name: 'web-0' }, sameAddress: true, isDrained: false, isReady: true }
 
   // Found by reading: the run never ended.
   describe('where the ledger cannot be written any more', () => {

@@ -242,7 +242,7 @@ describe('a rollback that somebody has taken back', () => {
 })
 
 describe('what is settled', () => {
-  const heir = { pod: PODS.ready, sameAddress: true, isDrained: false }
+  const heir = { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }
 
   test('the one in its place goes before the restore is sent anew: nothing is sent', async () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })

@@ -84,7 +84,7 @@ describe('a pod that is gone, with another in its place at another address', () 
 
   async function start(): Promise<Drive> {
     const drive = createDrive({ gone: true, targets: [TARGET] })
-    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false, isDrained: false }, expected: true })
+    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false, isDrained: false, isReady: true }, expected: true })
     await drive.answer(OUT)
     expect(drive.calling()).toBe('relocate')
     expect((drive.input() as RelocateInput).pod).toBe(heir)
@@ -135,7 +135,7 @@ describe('a pod that is gone, with another in its place at another address', () 
     const drive = await start()
     await drive.answer(FOLLOWED)
     const back = { ...heir, ip: '10.0.0.1' }
-    drive.send({ type: 'heir', heir: { pod: back, sameAddress: false, isDrained: false }, expected: true })
+    drive.send({ type: 'heir', heir: { pod: back, sameAddress: false, isDrained: false, isReady: true }, expected: true })
     await drive.answer(OUT)
     await drive.answer(ELSEWHERE)
     expect(drive.input() as SettleInput).toMatchObject({ settlement: 'abandoned', targets: [NOW], address: '10.0.0.9' })
@@ -145,7 +145,7 @@ describe('a pod that is gone, with another in its place at another address', () 
   test('is asked for anew where yet another has come while it was asked for', async () => {
     const drive = await start()
     const other = { ...heir, uid: 'other', ip: '10.0.0.11' }
-    drive.send({ type: 'heir', heir: { pod: other, sameAddress: false, isDrained: false }, expected: true })
+    drive.send({ type: 'heir', heir: { pod: other, sameAddress: false, isDrained: false, isReady: true }, expected: true })
     await drive.answer(FOLLOWED)
     await drive.answer(OUT)
     expect(drive.calling()).toBe('relocate')

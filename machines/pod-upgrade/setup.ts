@@ -124,7 +124,7 @@ export const podSetup = setup({
       event.type === 'observed' &&
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
-    heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.pod.ready,
+    heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.isReady,
     heirIsDrained: ({ context }) => isHeirDrained(context),
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
     noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,

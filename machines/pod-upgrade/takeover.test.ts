@@ -175,7 +175,7 @@ test('deleted while an earlier drain may still arrive: settled', async () => {
 test('put back in the place of a gone pod, and an earlier restore may still arrive: closed when that is over', async () => {
   const drive = createDrive({ gone: true, targets: [TARGET] })
   await drive.answer(OUT)
-  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true })
   expect((drive.input() as SettleInput).settlement).toBe('restore')
   await drive.answer({ kind: 'stored' })
   await drive.answer({ kind: 'applied', lateCall: true })
@@ -217,7 +217,7 @@ test('evicted while it restarts: settled, and not waited for', async () => {
 
 test('gone, and sluice has drained nothing for it: closed, and no pod in its place is waited for', async () => {
   const drive = createDrive({ gone: true, targets: [{ ...TARGET, untouched: true }] })
-  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true })
   await drive.answer(OUT)
   expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
   await drive.answer({ kind: 'stored' })
@@ -228,7 +228,11 @@ test('gone, and sluice has drained nothing for it: closed, and no pod in its pla
 })
 
 test.each([
-  { name: 'replaced', heir: { heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true }, reads: ['in'] },
+  {
+    name: 'replaced',
+    heir: { heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true },
+    reads: ['in'],
+  },
   { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'] },
 ])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads }) => {
   const evicted = { ...PODS.before, finished: true }
@@ -265,7 +269,7 @@ test.each(['in', 'out'] as const)(
     const drive = createDrive({ gone: true, targets: [TARGET] })
     await drive.answer({ state, inFlight: 0, pending: true, detail: state })
     if (state === 'out')
-      drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true })
+      drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true })
     expect(drive.state()).toBe('settling.waitingOut')
     await drive.pass(DELAYS.lateArrival)
     expect([drive.state(), drive.calling()]).toEqual(['settling.reading', 'inspect'])
@@ -296,7 +300,7 @@ test('what has come in its place is drained itself by now: closed, and not put b
   const drive = createDrive({ gone: true, targets: [TARGET] })
   await drive.answer(OUT)
   expect(drive.state()).toBe('settling.awaiting')
-  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true }, expected: true })
+  drive.send({ type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true, isReady: true }, expected: true })
   expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
   await drive.answer({ kind: 'stored' })
   expect(drive.actor.getSnapshot().context).toMatchObject({

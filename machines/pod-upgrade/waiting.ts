@@ -33,9 +33,9 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'settling':
       return heir === undefined || heir === null
         ? 'a pod in its place'
-        : heir.pod.ready
+        : heir.isReady
           ? held
-          : `${heir.pod.name} in its place is not ready yet`
+          : `${heir.pod.name} in its place is not known to be ready`
     default:
       return held
   }

@@ -24,15 +24,27 @@ const gone = podAt('old', '10.0.0.1')
 
 function isDrained(before: JournalTarget[], journal: Journal): boolean | undefined {
   const heir: Observation = { pod: podAt('new', '10.0.0.1'), stored: { kind: 'read', journal } }
-  return heirOf(gone, { record: recordOf(before), pods: [heir], isHeir })?.isDrained
+  return heirOf(gone, { record: recordOf(before), pods: [heir], isCurrent: true, isHeir })?.isDrained
 }
 
 test('none, at the same address, at another', () => {
   const stored = { kind: 'none' } as const
-  const heirAmong = (pod: PodView) => heirOf(gone, { record: undefined, pods: [{ pod, stored }], isHeir })
+  const heirAmong = (pod: PodView) => heirOf(gone, { record: undefined, pods: [{ pod, stored }], isCurrent: true, isHeir })
   expect(heirAmong(gone)).toBeNull()
   expect(heirAmong(podAt('new', '10.0.0.1'))?.sameAddress).toBe(true)
   expect(heirAmong(podAt('new', '10.0.0.2'))?.sameAddress).toBe(false)
+})
+
+test('it is ready where that is known of now', () => {
+  const stored = { kind: 'none' } as const
+  const isReady = (ready: boolean, isCurrent: boolean) =>
+    heirOf(gone, {
+      record: undefined,
+      pods: [{ pod: { ...podAt('new', '10.0.0.1'), ready }, stored }],
+      isCurrent,
+      isHeir,
+    })?.isReady
+  expect([isReady(true, true), isReady(false, true), isReady(true, false)]).toEqual([true, false, false])
 })
 
 /** Pods at one address, of ReplicaSets of the Deployments `web` and `web-api`; of each those that are there. */
@@ -66,13 +78,13 @@ test('one that was evicted keeps its address, and does not hide the one that ser
   const stored = { kind: 'none' } as const
   const evicted = { ...podAt('evicted', '10.0.0.1'), finished: true, ready: false }
   const heirAmong = (...pods: PodView[]) =>
-    heirOf(gone, { record: undefined, pods: pods.map((pod) => ({ pod, stored })), isHeir })
+    heirOf(gone, { record: undefined, pods: pods.map((pod) => ({ pod, stored })), isCurrent: true, isHeir })
   expect(heirAmong(podAt('new', '10.0.0.1'), evicted)?.pod.uid).toBe('new')
   expect(heirAmong(evicted, podAt('new', '10.0.0.1'))?.pod.uid).toBe('new')
   expect(heirAmong(evicted)).toBeNull()
   // What is drained for it by its own record is settled with it.
   const own: Observation = { pod: evicted, stored: { kind: 'read', journal: recordOf([EDGE]) } }
-  expect(heirOf(gone, { record: recordOf([EDGE]), pods: [own], isHeir })?.isDrained).toBe(true)
+  expect(heirOf(gone, { record: recordOf([EDGE]), pods: [own], isCurrent: true, isHeir })?.isDrained).toBe(true)
 })
 
 test('of a Deployment also one of another ReplicaSet, where it is at the same address', () => {

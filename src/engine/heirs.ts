@@ -29,18 +29,20 @@ interface HeirOptions {
   /** What was drained for the one that is gone. */
   record: Journal | undefined
   pods: Iterable<Observation>
+  /** They are known as they are now: found by simulation, it was put back by what was known before its watch broke. */
+  isCurrent: boolean
   isHeir(gone: PodView, candidate: PodView): boolean
 }
 
 /** What has come in the place of a pod that was at the address its targets mean; of several, the last that is known. */
-export function heirOf(gone: PodView, { record, pods, isHeir: isOne }: HeirOptions): Heir | null {
+export function heirOf(gone: PodView, { record, pods, isCurrent, isHeir: isOne }: HeirOptions): Heir | null {
   let heir: Heir | null = null
   for (const { pod, stored } of pods) {
     if (pod.ip === undefined || !isOne(gone, pod)) continue
     const isDrained = isDrainedFor(stored, record)
     // One that was evicted keeps its address, and will not serve; what is open for it is settled with it.
     if (pod.finished && !isDrained) continue
-    heir = { pod, sameAddress: pod.ip === gone.ip, isDrained }
+    heir = { pod, sameAddress: pod.ip === gone.ip, isDrained, isReady: isCurrent && pod.ready }
   }
   return heir
 }

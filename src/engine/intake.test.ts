@@ -212,6 +212,28 @@ test('a pod that has come to the address of one that is being settled waits, als
   expect([bed.states.get('web-2'), bed.states.get('web-3')]).toEqual(['done', 'checking'])
 })
 
+// Found by simulation: it was put back by what was known of it ten seconds before, and had crashed since.
+test('what was drained is put back for the pod in its place once that can be watched again', async () => {
+  const intents: string[] = []
+  const bed = createBed({
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      settle({ settlement }) {
+        intents.push(settlement)
+        return never()
+      },
+    },
+  })
+  await bed.see(podAt('web-3', { ip: '10.0.0.2' }))
+  await bed.look(false)
+  const gone = podAt('web-2', { ip: '10.0.0.2' })
+  bed.rollout.start([{ ...bed.inputFor(podAt('web-3')), pod: gone, stored: journalOf('web-2'), address: '10.0.0.2', gone: true }])
+  await bed.clock.advance(0)
+  expect([bed.details.get('web-2'), intents]).toEqual(['web-3 in its place is not known to be ready', []])
+  await bed.look(true)
+  expect(intents).toEqual(['restore'])
+})
+
 test('a pod that is only being checked gives its place back when another goes down', async () => {
   const bed = createBed()
   await bed.see(podAt('web-1'))

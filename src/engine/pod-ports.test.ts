@@ -76,6 +76,13 @@ test.each([
   expect(await objections(change)).toEqual([objection, undefined])
 })
 
+test('while the pods cannot be watched, a restore leaves for a pod itself, and not for another in its place', async () => {
+  const unknown = 'nobody knows whether web-0 is ready: the pods cannot be watched'
+  expect(await objections({}, { isCurrent: false })).toEqual([undefined, undefined])
+  expect(await objections({}, { isCurrent: false, uid: 'gone' })).toEqual([unknown, undefined])
+  expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
+})
+
 // Found by reading: what the call named was another pod's by then.
 test.each([
   { is: 'being deleted', change: { deleting: true }, objection: 'web-0 is going' },
@@ -87,18 +94,21 @@ test.each([
 })
 
 /** To a restore and a drain of a pod that has changed so while they waited. */
-async function objections(change: Partial<PodView> | undefined): Promise<(string | undefined)[]> {
+async function objections(
+  change: Partial<PodView> | undefined,
+  { isCurrent = true, uid = 'uid-0' } = {},
+): Promise<(string | undefined)[]> {
   const pod = { ...testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] }), name: 'web-0', ready: true }
   const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
   const record = { ...journal, targets: [target] }
   let now: PodView | undefined = pod
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
-    store: { get: () => now && { pod: now, stored: { kind: 'none' } } },
+    store: { isCurrent: () => isCurrent, get: () => now && { pod: now, stored: { kind: 'none' } } },
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     podOf: () => pod,
   } as unknown as PodPortOptions)
-  await ports.effect({ uid: pod.uid, address: '10.0.0.1', toServe: pod.uid, effect: 'restore', record })
+  await ports.effect({ uid, address: '10.0.0.1', toServe: pod.uid, effect: 'restore', record })
   await ports.effect({ uid: pod.uid, address: '10.0.0.1', effect: 'drain', record: { ...record, step: 'drain' } })
   now = change && { ...pod, ...change }
   return asked.map((request) => request.objection?.())

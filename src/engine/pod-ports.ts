@@ -96,7 +96,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (pod === undefined) return 'the pod is gone'
     if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
-    return toServe === undefined || pod.ready ? undefined : `${pod.name} is not ready any more`
+    if (toServe === undefined) return undefined
+    // Of itself the answer to its own intent has told.
+    if (toServe !== uid && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
+    return pod.ready ? undefined : `${pod.name} is not ready any more`
   }
 
   return {

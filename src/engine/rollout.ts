@@ -437,8 +437,14 @@ export function createRollout(options: RolloutOptions): Rollout {
   /** Tells a pod that is being settled what has come in its place. */
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
-    const heir = heirOf(gone, { record: contextOf(member).record, pods: store.all(), isHeir: options.isHeir })
+    const { record } = contextOf(member)
+    const heir = heirOf(gone, { record, pods: store.all(), isCurrent: store.isCurrent(), isHeir: options.isHeir })
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
+  }
+
+  function lookAnew(): void {
+    tellHeirs()
+    plan()
   }
 
   function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {
@@ -473,20 +479,15 @@ export function createRollout(options: RolloutOptions): Rollout {
       const observation = store.get(uid)
       const member = members.get(uid)
       if (observation && member && member.result === undefined) member.actor.send({ type: 'observed', ...observation })
-      tellHeirs()
-      plan()
+      lookAnew()
     },
     onGone(uid) {
       const member = members.get(uid)
       if (member && member.result === undefined) member.actor.send({ type: 'gone' })
-      tellHeirs()
-      plan()
+      lookAnew()
     },
-    onSight: plan,
-    onWorkload() {
-      tellHeirs()
-      plan()
-    },
+    onSight: lookAnew,
+    onWorkload: lookAnew,
     onEndpoints(uids) {
       for (const uid of uids) tellEndpoint(uid)
     },

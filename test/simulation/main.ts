@@ -26,6 +26,8 @@ const { values } = parseArgs({
     /** Keeps what is done in this file, from which the same command goes on where it was ended. */
     record: { type: 'string' },
     mutation: { type: 'string' },
+    /** More goes wrong at once than in the usual seeds: to find sooner what is rare among these. */
+    harsh: { type: 'boolean', default: false },
     'until-violation': { type: 'boolean', default: false },
   },
 })
@@ -65,8 +67,10 @@ function committedCode(): string | undefined {
 /** Seeds of two versions of the code are no one run. */
 function recordOf(file: string, range: Range): RunRecord {
   const code = committedCode()
-  if (values.mutation !== undefined || code === undefined) {
-    console.error(`--record ${file}: only for code as it is committed, and this is ${values.mutation ?? commit()}`)
+  if (values.mutation !== undefined || harsh || code === undefined) {
+    console.error(
+      `--record ${file}: only for the usual seeds of code as it is committed, and this is ${values.mutation ?? (harsh ? '--harsh' : commit())}`,
+    )
     process.exit(2)
   }
   try {
@@ -83,10 +87,11 @@ function table(title: string, counts: Record<string, number>): void {
     console.log(`  ${name.padEnd(24)} ${String(count).padStart(9)}`)
 }
 
+const { harsh } = values
 if (values.replay !== undefined) {
   const seed = wholeNumber('replay', values.replay, 0)
   const violations: { invariant: string; message: string }[] = []
-  const scene = sceneOf(seed)
+  const scene = sceneOf(seed, { harsh })
   const guard = createGuard((message) => violations.push({ invariant: 'determinism', message }))
   const result = await simulate(scene, { guard, withFaultDetails: true })
   violations.push(...result.violations)
@@ -101,7 +106,7 @@ if (values.replay !== undefined) {
   const jobs = values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1)
   const { mutation } = values
   const record = values.record === undefined ? undefined : recordOf(values.record, { from, count })
-  const common = { jobs, mutation }
+  const common = { jobs, mutation, harsh }
   let told = Date.now()
   let shown = 0
   const tally = await runSeeds({
@@ -125,7 +130,7 @@ if (values.replay !== undefined) {
   // The same seeds once more, in fresh processes and out of their order: everything must come out the same.
   const again = Object.keys(hashes).map(Number).toReversed()
   if (violations.length === 0 && again.length > 0) {
-    const second = await runSeeds({ jobs: 1, mutation, from: 0, count: again.length, only: again })
+    const second = await runSeeds({ ...common, jobs: 1, from: 0, count: again.length, only: again })
     for (const seed of again) {
       if (second.hashes[seed] !== hashes[seed])
         violations.push({ seed, invariant: 'determinism', message: 'a second run in a fresh process had another history' })
@@ -136,7 +141,7 @@ if (values.replay !== undefined) {
   table('guarantee levels (seeds)', levels)
   for (const { seed, invariant, message } of violations.slice(0, SHOWN)) console.log(`seed ${seed}: ${invariant}: ${message}`)
   if (violations.length > SHOWN) console.log(`and ${violations.length - SHOWN} more`)
-  if (violations.length > 0) console.log(`npm run simulate -- --replay ${violations[0]!.seed}`)
+  if (violations.length > 0) console.log(`npm run simulate -- --replay ${violations[0]!.seed}${harsh ? ' --harsh' : ''}`)
   console.log(
     `${commit()}, Node ${process.version}; ${again.length} seeds run twice; ` +
       `${Math.round((upgrades / cpuMs) * 1_000)} upgrades and ${Math.round((seeds / cpuMs) * 1_000)} seeds a second of one core`,

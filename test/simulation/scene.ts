@@ -171,8 +171,23 @@ export function plainBalancer(change: Partial<BalancerScene> = {}): BalancerScen
   }
 }
 
-/** The scene of a seed. A seed has few kinds of faults, so that each meets the protocol alone and in every company. */
-export function sceneOf(seed: number): Scene {
+/** How likely a seed has each kind of what can go wrong, and each order; and how often one of its faults strikes. */
+interface Density {
+  fault: number
+  rates: readonly number[]
+  incident: number
+  order: number
+  part: number
+}
+
+/** Few kinds, so that each meets the protocol alone and in every company. */
+const USUAL: Density = { fault: 0.2, rates: [0, 0.01, 0.03, 0.1, 0.2], incident: 0.12, order: 0.08, part: 0.3 }
+/** For a search: what needs five things at once is rare among the usual seeds. */
+const HARSH: Density = { fault: 0.45, rates: [0.05, 0.1, 0.2, 0.3], incident: 0.4, order: 0.25, part: 0.6 }
+
+/** The scene of a seed; a harsh one is another than the usual one of the same seed. */
+export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {}): Scene {
+  const density = harsh ? HARSH : USUAL
   const random = createRandom(seed, 'scene')
   const workload = random.pick(['StatefulSet', 'StatefulSet', 'DaemonSet', 'Pod', 'Deployment'] as const)
   const pods = random.pick([1, 1, 2, 2, 3, 4])
@@ -207,13 +222,14 @@ export function sceneOf(seed: number): Scene {
       restartDeadlineMs: random.pick([20_000, 60_000]),
       onFailure: wishes.pick(['hold', 'hold', 'rollback'] as const),
     },
-    faults: WIRE_FAULTS.filter(() => random.chance(0.2)),
-    rate: random.pick([0, 0.01, 0.03, 0.1, 0.2]),
+    faults: WIRE_FAULTS.filter(() => random.chance(density.fault)),
+    rate: random.pick(density.rates),
     longestCallMs: BOUNDED_CALL_MS,
-    incidents: [...incidentsOf(random.fork('incidents'), calmAtMs), ...ordersOf(wishes, calmAtMs)].toSorted(
-      (a, b) => a.atMs - b.atMs,
-    ),
-    ...(workload !== 'Pod' && pods > 1 ? partOf(random.fork('part'), { pods, calmAtMs }) : {}),
+    incidents: [
+      ...incidentsOf(random.fork('incidents'), { calmAtMs, density }),
+      ...ordersOf(wishes, { calmAtMs, density }),
+    ].toSorted((a, b) => a.atMs - b.atMs),
+    ...(workload !== 'Pod' && pods > 1 ? partOf(random.fork('part'), { pods, calmAtMs, density }) : {}),
     takesBack: wishes.chance(0.15),
     resolves: wishes.chance(0.5),
     calmAtMs,
@@ -241,8 +257,13 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
   }
 }
 
-function incidentsOf(random: SeededRandom, calmAtMs: number): Incident[] {
-  const kinds = INCIDENTS.filter(() => random.chance(0.12))
+interface Moments {
+  calmAtMs: number
+  density: Density
+}
+
+function incidentsOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
+  const kinds = INCIDENTS.filter(() => random.chance(density.incident))
   const incidents: Incident[] = []
   for (const kind of kinds) {
     const times = kind === 'crash' ? random.integer(1, 4) : 1
@@ -251,12 +272,12 @@ function incidentsOf(random: SeededRandom, calmAtMs: number): Incident[] {
   return incidents
 }
 
-function ordersOf(random: SeededRandom, calmAtMs: number): Incident[] {
-  return ORDERS.filter(() => random.chance(0.08)).map((kind) => incidentOf(kind, random, calmAtMs))
+function ordersOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
+  return ORDERS.filter(() => random.chance(density.order)).map((kind) => incidentOf(kind, random, calmAtMs))
 }
 
-function partOf(random: SeededRandom, { pods, calmAtMs }: Pick<Scene, 'pods' | 'calmAtMs'>): Pick<Scene, 'part'> {
-  if (!random.chance(0.3)) return {}
+function partOf(random: SeededRandom, { pods, calmAtMs, density }: Moments & Pick<Scene, 'pods'>): Pick<Scene, 'part'> {
+  if (!random.chance(density.part)) return {}
   const first = random.integer(0, pods - 1)
   return {
     part: {

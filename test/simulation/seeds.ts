@@ -30,6 +30,8 @@ export interface SeedsOptions extends Range {
   /** Processes at once; as many as there are processors, unless given. */
   jobs?: number | undefined
   mutation?: string | undefined
+  /** More goes wrong at once than in the usual seeds. */
+  harsh?: boolean
   /** Ends at the first violation. */
   untilViolation?: boolean
   /** These alone, whatever `from` and `count` say, each with its hash. */
@@ -57,14 +59,14 @@ export function addTally(sum: Tally, one: Tally): void {
 
 /** Runs seeds in processes of their own, portions of them at a time. */
 export async function runSeeds(options: SeedsOptions): Promise<Tally> {
-  const { jobs = availableParallelism(), mutation, only, done = [] } = options
+  const { jobs = availableParallelism(), mutation, harsh = false, only, done = [] } = options
   const sum = emptyTally()
   for (const { tally } of done) addTally(sum, tally)
   const left = only?.map((seed) => ({ from: seed, count: 1 })) ?? missing(options, done)
   const stopping = new AbortController()
   await Promise.all(
     shares(left, jobs).map((ranges) =>
-      runWorker({ ranges, again: only !== undefined, mutation }, stopping.signal, (portion) => {
+      runWorker({ ranges, again: only !== undefined, harsh, mutation }, stopping.signal, (portion) => {
         addTally(sum, portion.tally)
         options.onPortion?.(portion)
         options.onProgress?.(sum)
@@ -80,6 +82,7 @@ export interface Order {
   ranges: readonly Range[]
   /** Each is hashed, and nothing is shared between them: to be compared with another run. */
   again: boolean
+  harsh: boolean
 }
 
 function runWorker(

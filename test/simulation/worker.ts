@@ -12,7 +12,7 @@ const PORTION = 100
 /** One in so many seeds is hashed, to be run again in another process and compared. */
 const HASHED = 500
 
-const { ranges, again } = JSON.parse(readFileSync(0, 'utf8')) as Order
+const { ranges, again, harsh } = JSON.parse(readFileSync(0, 'utf8')) as Order
 // Of some 30 errors a seed nobody reads the stack; a replay has it.
 Error.stackTraceLimit = 0
 // Not where seeds are run once more to compare: that their histories are the same shows that nothing is shared but states.
@@ -32,7 +32,7 @@ async function runPortion({ from, count }: Range): Promise<void> {
 }
 
 async function runSeed(seed: number, tally: Tally): Promise<void> {
-  const scene = sceneOf(seed)
+  const scene = sceneOf(seed, { harsh })
   const guard = createGuard((message) => tally.violations.push({ seed, invariant: 'determinism', message }))
   const { history, violations, upgrades, hits, ends } = await simulate(scene, { guard })
   tally.seeds += 1

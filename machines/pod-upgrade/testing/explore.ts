@@ -169,9 +169,9 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
     { type: 'interrupt' },
     { type: 'start' },
     { type: 'reloaded' },
-    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false }, expected: true },
-    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true }, expected: true },
-    { type: 'heir', heir: { pod: PODS.ready, sameAddress: false, isDrained: false }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true, isReady: true }, expected: true },
+    { type: 'heir', heir: { pod: PODS.ready, sameAddress: false, isDrained: false, isReady: true }, expected: true },
     { type: 'heir', heir: null, expected: false },
   ]
 }
@@ -200,7 +200,7 @@ export function placeOf(snapshot: Snapshot): string {
           lateCall,
           outcome,
         ],
-    isSettling && (heir ? [heir.sameAddress, heir.isDrained, heir.pod.ready] : [heir === null]),
+    isSettling && (heir ? [heir.sameAddress, heir.isDrained, heir.isReady] : [heir === null]),
   ])
 }
 

@@ -63,7 +63,11 @@ export function startOwner(world: World, { first = [], guards = {}, ...input }: 
   }
   function tellHeir(): void {
     const { heir } = world
-    send({ type: 'heir', heir: heir ? { pod: heir, sameAddress: true, isDrained: false } : null, expected: true })
+    send({
+      type: 'heir',
+      heir: heir ? { pod: heir, sameAddress: true, isDrained: false, isReady: heir.ready } : null,
+      expected: true,
+    })
   }
   world.onChange = () => {
     const seen = world.pod && world.observation()

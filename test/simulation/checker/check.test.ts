@@ -101,6 +101,15 @@ function arriveLate(story: Story, outcome: string): void {
   story.journal(0, 'restore')
 }
 
+/** Its process has ended meanwhile, with this said of the pod; and another after it was refused. */
+function drainLate(story: Story, said: Parameters<Story['end']>[0]): void {
+  story.step(0, 'drainIntent')
+  story.end(said, 'needsOperator: look')
+  story.effect(0, 'drain')
+  story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: { app: 'app:v2' } })
+  story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'refused: not now' })
+}
+
 /** The first pod is upgraded by one run, and by another to the next images. */
 function runTwice(story: Story): void {
   story.ledger(0, 'open', { run: 'sluice-0' })
@@ -276,6 +285,21 @@ describe('what is right', () => {
         story.pass(60_000)
         story.step(1, 'drainIntent')
       },
+    },
+    {
+      name: 'an intent while another is going that was scaled away',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(1, 'app:v1')
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'a drain arrives when its process has ended, which has said that nobody knows',
+      options: { level: 'G0' },
+      tell: (story) => drainLate(story, { 0: { outcome: 'needsOperator', reason: 'the drain may arrive' } }),
     },
     {
       name: 'what one that was killed has sent arrives when nobody is there any more, and what was open before was told',
@@ -706,6 +730,11 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'a drain arrives when its process has ended, which has said that there was none',
+      options: { level: 'G0' },
+      tell: (story) => drainLate(story, { 0: { outcome: 'unchanged', reason: 'it is as it was' } }),
+    },
+    {
       name: 'back with another weight',
       tell(story) {
         story.upgrade(0, { without: ['restore'] })
@@ -981,6 +1010,16 @@ const bad: Record<Invariant, Bad[]> = {
       name: 'an intent while another has long been going',
       options: { pods: 2 },
       tell(story) {
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while another has long been going, and as many are to be there',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(2, 'app:v1')
         story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
         story.pass(60_000)
         story.step(0, 'drainIntent')

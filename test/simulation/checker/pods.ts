@@ -87,6 +87,8 @@ export interface Pods {
   alive(): Pod[]
   /** Those that are gone, and in whose place their controller is still to make another. */
   missing(): Pod[]
+  /** It goes, and its controller is to keep no more than are there without it. */
+  isSurplus(pod: Pod): boolean
   /** All that are at the address, and those that were until then or later. */
   lately(address: string, since: number): Pod[]
   /** The pod that has this address, and is still there. */
@@ -165,8 +167,9 @@ export function createPods(): Pods {
     pod.awaySince = lost.awaySince
   }
 
-  function hasTooFew(owner: string): boolean {
-    return [...byUid.values()].filter((one) => one.owner === owner && !one.isGone).length < (replicas.get(owner) ?? Infinity)
+  function hasTooFew(owner: string | undefined, counts: (pod: Pod) => boolean): boolean {
+    const there = [...byUid.values()].filter((one) => one.owner === owner && !one.isGone && counts(one))
+    return there.length < (replicas.get(owner ?? '') ?? Infinity)
   }
 
   return {
@@ -174,8 +177,9 @@ export function createPods(): Pods {
     alive: () => [...byUid.values()].filter(({ isGone }) => !isGone),
     missing: () =>
       [...byUid.values()].filter(
-        ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && hasTooFew(owner),
+        ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && hasTooFew(owner, () => true),
       ),
+    isSurplus: ({ isDeleting, owner }) => isDeleting && !hasTooFew(owner, (one) => !one.isDeleting),
     at(address) {
       const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
       // One that is going still shows the address that another has by now.

@@ -36,6 +36,8 @@ export interface Target {
   state: TargetState | undefined
   /** Who changed it last. */
   by: 'setup' | 'sluice' | 'operator' | 'reload'
+  /** Which process of sluice, where it was one. */
+  sender: string | undefined
   /** Sluice has drained it, and nobody has put it back since. */
   isDrained: boolean
   /** The entry of its last drain by sluice. */
@@ -79,6 +81,7 @@ export function createTargets(scenario: Scenario): Targets {
         level: scenario.levels[balancer] ?? 'G1',
         state: undefined,
         by: 'setup',
+        sender: undefined,
         isDrained: false,
         drainEntry: 0,
         changedAt: 0,
@@ -127,6 +130,7 @@ export function createTargets(scenario: Scenario): Targets {
       }
       target.state = after ?? undefined
       target.by = entry.type === 'effect' ? 'sluice' : entry.by
+      target.sender = entry.type === 'effect' ? entry.by : undefined
       target.changedAt = at
       target.entry = index
     },

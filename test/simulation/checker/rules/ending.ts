@@ -35,7 +35,9 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   const isBeyond = target.by === 'reload' || (target.by === 'operator' && target.level === 'G0')
   if (isBeyond && pod?.journal?.step === 'closed' && pod.journal.at < target.changedAt) return
   // That it is out by sluice may have been told before an operator ended his maintenance of it (seed 10010322).
-  const since = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
+  const changed = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
+  // A call that arrives when its process has ended: that one has said that it was under way.
+  const since = Math.min(changed, world.processes.get(target.sender ?? '')?.exit?.entry ?? Infinity)
   if (isNamed(world, since, { uid, names: [key, pod?.name, target.name] })) return
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
 }

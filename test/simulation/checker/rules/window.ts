@@ -70,8 +70,8 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
 function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
   const { address, arrived, awaySince, isDeleting, isGone, isReplaced, journal } = pod
-  // Another counts in its place, but for what is still drained for it.
-  const isOver = isDeleting && isReplaced
+  // Another counts in its place, or none is to come, but for what is still drained for it.
+  const isOver = (isDeleting && isReplaced) || world.pods.isSurplus(pod)
   if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
   const own = address === undefined ? [] : targets.at(address)
