@@ -1,10 +1,9 @@
 import type { Actor } from 'xstate'
 import { createActor } from 'xstate'
-import type { Observation, PodContext, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
-import { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
+import type { Observation, PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { podUpgradeMachine } from '../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../machines/pod-upgrade/ports.ts'
-import { portActors } from '../../machines/pod-upgrade/ports.ts'
-import { goalUnprobedMs, isVanished, namesWantedImages } from '../../machines/pod-upgrade/facts.ts'
+import { isVanished } from '../../machines/pod-upgrade/facts.ts'
 import { waitingFor } from '../../machines/pod-upgrade/waiting.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
@@ -17,25 +16,18 @@ import type { PodStore } from './pod-store.ts'
 import { heirOf } from './heirs.ts'
 import { podResult } from './pod-result.ts'
 import { patientClocks } from './patient-clock.ts'
-import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
+import { podMachine } from './pod-machine.ts'
 import type { Beside } from './beside.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from './settings.ts'
 import type { Snapshot } from './snapshots.ts'
+import { createStall } from './stall.ts'
 import { badEnd, isAdmitting, isBeforeDrain, isLookedAt, isUntouched, isProving, stateOf } from './snapshots.ts'
 import type { Traffic } from './traffic.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
 import type { PodOwner } from './missing-pods.ts'
 import { isOpen, mayBeOpen } from '../pods/open-journal.ts'
-
-/** On top of the grace period, until an unchanged container counts as restarted (where there was no witness). */
-const QUIET_MARGIN_MS = 5_000
-/**
- * The same where its status does not even name the wanted image. Found by simulation: a kubelet that stops right after it
- * has said that it saw the patch leaves the old image so. By then the node controller has said that it is not ready.
- */
-const UNNAMED_MARGIN_MS = 60_000
 
 /** Runs the pods of a run through their upgrades, as many at once as the window has places. */
 export interface Rollout {
@@ -128,6 +120,7 @@ export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, traffic, tell } = options
   /** For all that is decided when time is over. */
   const patientClock = patientClocks(clock, options.refresh)
+  const stall = createStall({ clock: patientClock(), forMs: settings.readyDeadlineMs, onStalled: options.onStalled })
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()
@@ -143,10 +136,6 @@ export function createRollout(options: RolloutOptions): Rollout {
   let planned = false
   let decidedAt = Number.NEGATIVE_INFINITY
   let graceTimer: unknown
-  const patient = patientClock()
-  let stalling: unknown
-  /** What fills it now, and not when the wait began. */
-  let stalledBy = ''
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
     resolveFinished = resolve
@@ -155,40 +144,17 @@ export function createRollout(options: RolloutOptions): Rollout {
   const exposed = () => exposedPods({ members: members.values(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
   /** In the state that the pod is in. */
-  const waitedMs = ({ context }: { context: PodContext }): number =>
-    clock.now() - (members.get(context.uid)?.since ?? clock.now())
+  const waitedMs = (uid: string): number => clock.now() - (members.get(uid)?.since ?? clock.now())
   /** Goes on where it has to be drained again in between: reloads would else put it off for ever. */
-  const readyDeadline = ({ context }: { context: PodContext }): number => {
-    const member = members.get(context.uid)!
+  const readyInMs = (uid: string): number => {
+    const member = members.get(uid)!
     // For what comes in its place.
     if (member.state === 'settling') return settings.readyDeadlineMs
     member.readyBy ??= clock.now() + settings.readyDeadlineMs
     return Math.max(0, member.readyBy - clock.now())
   }
-  const grace = ({ context }: { context: { pod: PodView } }): number => context.pod.gracePeriodSeconds * 1000
   // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
-  const machine = podUpgradeMachine.provide({
-    actors: portActors(options.ports),
-    guards: {
-      mayProceed: () => settings.onDrainDeadline === 'proceed',
-      rollsBack: () => settings.onFailure === 'rollback',
-      // Also one that was made besides: where a reload was seen.
-      hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid),
-    },
-    delays: {
-      retry: (from) => retryDelayMs(waitedMs(from)),
-      poll: (from) => pollDelayMs(waitedMs(from)),
-      settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
-      quiet: (from) => grace(from) + (namesWantedImages(from.context) ? QUIET_MARGIN_MS : UNNAMED_MARGIN_MS),
-      lateArrival: ({ context }) => traffic.lateMs(context.uid),
-      readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
-      drainDeadline: settings.drainDeadlineMs,
-      restartDeadline: (from) => grace(from) + settings.restartDeadlineMs,
-      readyDeadline,
-      restoreDeadline: settings.restoreDeadlineMs,
-      settleDeadline: settings.readyDeadlineMs + settings.restoreDeadlineMs,
-    },
-  })
+  const machine = podMachine({ ...options, waitedMs, readyInMs })
 
   function add(input: PodUpgradeInput): void {
     const actor = createActor(machine, { input, clock: patientClock() })
@@ -329,13 +295,13 @@ export function createRollout(options: RolloutOptions): Rollout {
     else if (resting && paused !== undefined) options.onRest()
     // For one that is looked at while it waits the time goes on.
     if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
-      waitForWindow(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
+      stall.wait(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
       reloadGuard.stop()
       clock.clearTimeout(graceTimer)
-      patient.clearTimeout(stalling)
+      stall.wait(undefined)
       resolveFinished(all.map(({ result }) => result!))
     }
   }
@@ -351,17 +317,6 @@ export function createRollout(options: RolloutOptions): Rollout {
     const member = members.get(uid)
     const record = member && contextOf(member).record
     return record ? record.targets.some(({ untouched }) => untouched) : options.isOperatorOut(uid)
-  }
-
-  /** Nothing of this run holds the window, so that nothing of this run can free it: not waited for without end. */
-  function waitForWindow(full: string | undefined): void {
-    if (full === undefined) {
-      patient.clearTimeout(stalling)
-      stalling = undefined
-      return
-    }
-    stalledBy = full
-    stalling ??= patient.setTimeout(() => options.onStalled(`no pod may leave in time: ${stalledBy}`), settings.readyDeadlineMs)
   }
 
   function includedPods(): Observation[] {

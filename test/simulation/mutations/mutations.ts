@@ -206,7 +206,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
     changes: [
       {
-        file: ROLLOUT,
+        file: 'src/engine/pod-machine.ts',
         find: 'hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid)',
         replace: 'hasLateCall: () => false',
       },
@@ -289,9 +289,9 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a run that nothing of its own can free a place in the window for waits without end',
     changes: [
       {
-        file: ROLLOUT,
-        find: 'stalling ??= patient.setTimeout(',
-        replace: 'stalling ??= ((..._: unknown[]) => 1)(',
+        file: 'src/engine/stall.ts',
+        find: 'timer ??= clock.setTimeout(',
+        replace: 'timer ??= ((..._: unknown[]) => 1)(',
       },
     ],
   },
