@@ -16,6 +16,7 @@ import { ghostsOf } from './ghosts.ts'
 import { heirsIn } from './heirs.ts'
 import type { RunLedgers } from './history.ts'
 import { openRunLedger } from './history.ts'
+import { namingUnfinished } from './left-open.ts'
 import { warnOfLostJournals } from './lost-journals.ts'
 import { endingOfAbort, isBrought, withOverlooked, worstOutcome } from './outcome.ts'
 import type { Given, Obedience } from './obedience.ts'
@@ -107,7 +108,8 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
       }
       result = await upgrade(owners)
     } catch (error) {
-      result = { run: '', pods: [], ...endingOf(error) }
+      const refs = world.workloads.map(({ workload: { ref } }) => ref)
+      result = { run: '', pods: [], ...endingOf(await namingUnfinished(error, { client, namespace, refs })) }
     } finally {
       // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
       // balancer then, nor a last word to the ledger. Where one may be, it runs out instead, and the call with it.

@@ -1,9 +1,8 @@
 import type { Plan } from '../plan/plan.ts'
-import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
-import { leftOpen, unfinished } from './left-open.ts'
+import { leftOpen, namingUnfinished } from './left-open.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import { observeWorld } from './world.ts'
@@ -39,7 +38,7 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
   await checkRights(ports.client, request)
-  const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwWithUnfinished(error, request, ports))
+  const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, tell, account, atMs })
   const made = world.plan()
   const plan =
@@ -59,8 +58,6 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
 }
 
 /** Somebody who asks for pods of which one is gone must hear of it where an earlier run has left others out of rotation. */
-async function throwWithUnfinished(error: unknown, { namespace, select }: RunRequest, { client }: RunPorts): Promise<never> {
-  if (!(error instanceof WorkloadError) || error.kind !== 'not-found' || !('refs' in select)) throw error
-  const left = await unfinished(client, namespace, select.refs)
-  throw left.length === 0 ? error : new WorkloadError('not-found', [error.message, ...left].join('; '), { cause: error })
+async function throwNaming(error: unknown, { namespace, select }: RunRequest, { client }: RunPorts): Promise<never> {
+  throw 'refs' in select ? await namingUnfinished(error, { client, namespace, refs: select.refs }) : error
 }

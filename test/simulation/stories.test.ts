@@ -63,6 +63,19 @@ test('named pods of which one is gone: the error says which run has left the oth
   expect(told.at(-1)).toMatch(/there is no pod\/web-0 .*; run \w+ is not finished, and may have left half done: .*web-1/)
 })
 
+// Found by simulation: it was refused twice, and what its predecessor had drained was told to nobody.
+test.each([
+  { when: 'as it begins', againAfterMs: 20_000, downAtMs: 15_000 },
+  { when: 'when it has the Lease', againAfterMs: 100, downAtMs: 12_000 },
+])('a load balancer does not answer $when: the refusal says what an earlier run may have left', async (moments) => {
+  const { violations, told } = await play({
+    pods: 2,
+    incidents: [at(500, 'crash', 0, moments.againAfterMs), at(moments.downAtMs, 'balancer-restart', 0, 10_000)],
+  })
+  expect(violations).toEqual([])
+  expect(told[0]).toMatch(/could not be asked: .*; run \w+ is not finished, and may have left half done: web-1/)
+})
+
 test.each([30, 227, 239])(
   'who has waited for the Lease looks at the pods anew: nothing is settled twice (seed %d)',
   async (seed) => {

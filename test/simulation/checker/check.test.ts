@@ -287,6 +287,17 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'an intent while another is still going, at whose address what has come in its place is out',
+      options: { pods: 2, maxUnavailable: 2 },
+      tell(story) {
+        story.pod(0, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        const heir = story.replace(0)
+        story.pass(60_000)
+        for (const step of ['drainIntent', 'drain'] as const) story.step(heir, step)
+        story.step(1, 'drainIntent')
+      },
+    },
+    {
       name: 'an intent while another is going that was scaled away',
       options: { pods: 2 },
       tell(story) {
@@ -1204,6 +1215,21 @@ describe('what nobody can know', () => {
       story.tell({ type: 'process', process: 'sluice-0', what: 'continued' })
     })
     expect(continued).toContain('exposure')
+  })
+
+  test.each([
+    { sleptMs: 20_000, hasBegun: false, seen: false },
+    { sleptMs: 20_000, hasBegun: true, seen: true },
+    { sleptMs: 5_000, hasBegun: false, seen: true },
+  ])('a reload after a process has slept for $sleptMs ms, and has acted since: $hasBegun', ({ sleptMs, hasBegun, seen }) => {
+    const found = reloaded((story) => {
+      story.tell({ type: 'process', process: 'sluice-0', what: 'paused' })
+      story.pass(sleptMs)
+      story.tell({ type: 'process', process: 'sluice-0', what: 'continued' })
+      story.pass(100)
+      if (hasBegun) story.journal(0, 'patched', { gen: 2 })
+    })
+    expect(found.includes('exposure')).toBe(seen)
   })
 
   test('a pod that somebody deletes ends by that', () => {

@@ -10,7 +10,7 @@ export interface Process {
   name: string
   isRunning: boolean
   startedAt: number
-  /** Its first write but of Leases: until then it reads what there is. */
+  /** Its first effect, or write but of Leases, since it was started or had slept for long: until then it reads what there is. */
   begunAt: number | undefined
   /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
   sleeps: { from: number; to: number }[]
@@ -94,6 +94,9 @@ export interface Applied {
 
 const NOTHING: Applied = {}
 
+/** Who sleeps longer cannot have kept one. */
+const LEASE_MS = 15_000
+
 export function createWorld(given: Scenario): World {
   const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, staleMs: 0, ...given }
   const pods = createPods()
@@ -161,6 +164,12 @@ export function createWorld(given: Scenario): World {
     return found
   }
 
+  /** What was sent before it slept says nothing of what it has seen since. */
+  function begin(name: string, leftAt: number, at: number): void {
+    const process = processes.get(name)
+    if (process !== undefined && leftAt >= (process.sleeps.at(-1)?.to ?? 0)) process.begunAt ??= at
+  }
+
   const world: World = {
     scenario,
     pods,
@@ -174,6 +183,9 @@ export function createWorld(given: Scenario): World {
     apply(entry, index) {
       switch (entry.type) {
         case 'effect':
+          begin(entry.by, entry.leftAt, entry.at)
+          targets.apply(entry, entry.at, index)
+          return NOTHING
         case 'target':
           targets.apply(entry, entry.at, index)
           return NOTHING
@@ -205,16 +217,21 @@ export function createWorld(given: Scenario): World {
           }
           processes.set(name, process)
           const last = process.sleeps.at(-1)
-          if (what === 'continued' && last !== undefined) last.to = entry.at
-          else if (what !== 'started' && last?.to !== Infinity) process.sleeps.push({ from: entry.at, to: Infinity })
+          const isAsleep = last?.to === Infinity
+          if (what === 'continued' && isAsleep) {
+            last.to = entry.at
+            // It has lost its Leases, and looks at all anew.
+            if (entry.at - last.from > LEASE_MS) process.begunAt = undefined
+          } else if (what !== 'started' && what !== 'continued' && !isAsleep) {
+            process.sleeps.push({ from: entry.at, to: Infinity })
+          }
           if (what === 'crashed' || what === 'exited') process.isRunning = false
           if (what === 'exited') process.exit = { ...entry, entry: index }
           return NOTHING
         }
         case 'stored': {
           const { resource, before, after, at } = entry
-          const process = processes.get(entry.by)
-          if (process && !resource.startsWith('leases')) process.begunAt ??= at
+          if (!resource.startsWith('leases')) begin(entry.by, entry.leftAt ?? at, at)
           if (resource === 'pods') {
             const write = pods.store(entry, at, index, processes.has(entry.by))
             if (write === undefined) return NOTHING

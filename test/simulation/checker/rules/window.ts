@@ -74,7 +74,8 @@ function isUnavailable(world: World, pod: Pod, at: number, process: Process): bo
   const isOver = (isDeleting && isReplaced) || world.pods.isSurplus(pod)
   if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
-  const own = address === undefined ? [] : targets.at(address)
+  // One that is going still shows the address that another has by now, and is drained at.
+  const own = address === undefined || world.pods.at(address) !== pod ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && target.late === undefined && target.changedAt <= at)) return true
   if (isOver) return false
   if (journal?.step === 'patched' && journal.at <= at) return true
