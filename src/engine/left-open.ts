@@ -1,11 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import { isOpen } from '../pods/open-journal.ts'
-import type { Refusal, WorkloadRef } from '../plan/plan.ts'
-import { WorkloadError } from '../workloads/errors.ts'
-import { RunError } from './errors.ts'
+import type { Refusal } from '../plan/plan.ts'
 import { findAlive } from './find-alive.ts'
-import { listLedgers } from './ledger-store.ts'
-import { openEntries } from './open-entries.ts'
 import { isSuspect, lostJournalWords } from './lost-journals.ts'
 import { openOf } from './unsettled.ts'
 import type { World } from './world.ts'
@@ -40,48 +36,4 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
       left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
   }
   return left
-}
-
-const GONE_FOR_GOOD =
-  'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
-
-/**
- * The same where nothing could be looked at, since a workload is not there, or a load balancer does not answer: from the ledgers
- * alone, beside what the error says.
- */
-export async function namingUnfinished(
-  error: unknown,
-  { client, namespace, refs }: { client: KubeClient; namespace: string; refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[] },
-): Promise<unknown> {
-  const isNotThere = error instanceof WorkloadError && error.kind === 'not-found'
-  if (!isNotThere && !(error instanceof RunError && error.kind === 'preflight')) return error
-  try {
-    const left = (await unfinished(client, namespace, refs)).map((one) => (isNotThere ? `${one}; ${GONE_FOR_GOOD}` : one))
-    if (left.length === 0) return error
-    const message = [error.message, ...left].join('; ')
-    return isNotThere
-      ? new WorkloadError('not-found', message, { cause: error })
-      : new RunError('preflight', message, { cause: error })
-  } catch {
-    // What has kept the run from beginning counts for more.
-    return error
-  }
-}
-
-async function unfinished(
-  client: KubeClient,
-  namespace: string,
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
-): Promise<string[]> {
-  const isAsked = (one: { kind: string; name: string }): boolean =>
-    refs.some(({ kind, name }) => kind === one.kind && name === one.name)
-  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  return ledgers
-    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isAsked))
-    .flatMap((ledger) => {
-      const left = openEntries(ledger, ledgers).map(({ pod }) => pod)
-      return left.length === 0
-        ? []
-        : [`run ${ledger.header.run} is not finished, and may have left half done: ${left.join(', ')}`]
-    })
 }

@@ -1,8 +1,10 @@
 import type { Plan } from '../plan/plan.ts'
+import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
-import { leftOpen, namingUnfinished } from './left-open.ts'
+import { leftOpen } from './left-open.ts'
+import { namingUnfinished } from './naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import { observeWorld } from './world.ts'
@@ -59,5 +61,6 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
 
 /** Somebody who asks for pods of which one is gone must hear of it where an earlier run has left others out of rotation. */
 async function throwNaming(error: unknown, { namespace, select }: RunRequest, { client }: RunPorts): Promise<never> {
-  throw 'refs' in select ? await namingUnfinished(error, { client, namespace, refs: select.refs }) : error
+  const isNamed = 'refs' in select && error instanceof WorkloadError
+  throw isNamed ? await namingUnfinished(error, { client, namespace, refs: select.refs }) : error
 }

@@ -9,6 +9,7 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { namingUnfinished } from './naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
 import type { Planning } from './planning.ts'
 import { createPlanning } from './planning.ts'
@@ -115,7 +116,9 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     stops.push(async () => newcomers.stop())
     const onFound = newcomers.know
     const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers, onFound })
-    await planning.replan()
+    await planning.replan().catch(async (error: unknown) => {
+      throw await namingUnfinished(error, { client, namespace, refs: opened.map(({ ref }) => ref) })
+    })
     return {
       ...planning,
       store,
