@@ -26,7 +26,7 @@ interface Given {
   entry: Partial<LedgerEntry>
   finishedAt?: string
   /** The same entry in the ledger of a run that came after that one, or before it. */
-  another?: { startedAt: string; state: LedgerEntry['state'] }
+  another?: { startedAt: string; state: LedgerEntry['state']; isUnfinished?: true; untouched?: true }
   /** That the pods run. */
   images?: [string, string]
   /** The journal of the second pod. */
@@ -40,6 +40,8 @@ interface Given {
 
 const PRIOR = { state: 'ready', weight: 7 }
 const OUT = { loadBalancer: 'edge', target: 'edge/a', scope: 'edge', prior: PRIOR, untouched: false }
+
+const OPERATORS = { state: 'open', isUnfinished: true, untouched: true } as const
 
 /** Two pods of which the target of the first is drained, and a ledger in which it was drained for a pod that is gone. */
 async function planned({
@@ -70,7 +72,11 @@ async function planned({
     api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
   }
   record('r1', { startedAt: '2026-01-02', ...(finishedAt === undefined ? {} : { finishedAt }) }, left)
-  if (another) record('r2', { startedAt: another.startedAt, finishedAt: '2026-01-04' }, { ...left, state: another.state })
+  if (another) {
+    const { startedAt, state, isUnfinished, untouched = false } = another
+    const header = { startedAt, ...(isUnfinished ? {} : { finishedAt: '2026-01-04' }) }
+    record('r2', header, { ...left, state, targets: [{ ...OUT, untouched }] })
+  }
   const pods = ['1', '2'].map((at): Observation => ({
     pod: testPod({
       name: `web-${at}`,
@@ -124,6 +130,7 @@ test.each<{ name: string } & Given>([
   { name: 'gone', entry: {} },
   { name: 'gone, and whose entry has another address now', entry: { targets: [{ ...OUT, target: 'edge/a@10.0.0.9' }] } },
   { name: 'gone, and settled before', entry: {}, another: { startedAt: '2026-01-01', state: 'closed' } },
+  { name: 'gone, and an operator’s before', entry: {}, another: { ...OPERATORS, startedAt: '2026-01-01' } },
 ])('what sluice itself has out for a pod that is $name is no operator’s, and was as the ledger says', async (given) => {
   const { refusals, isOut, targets } = await planned(given)
   expect([refusals, isOut]).toEqual([[], false])
@@ -155,6 +162,8 @@ test('what sluice itself has out for a pod that has moved since is no operator�
 test.each<{ name: string } & Given>([
   { name: 'settled since', entry: { state: 'closed' } },
   { name: 'settled by a later run', entry: {}, another: { startedAt: '2026-01-03', state: 'closed' } },
+  // Found by simulation: another pod left while it was out.
+  { name: 'an operator’s for a later run', entry: {}, another: { ...OPERATORS, startedAt: '2026-01-03' } },
   { name: 'of a pod that is there', entry: { uid: 'uid-2' } },
   { name: 'an operator’s already then', entry: { targets: [] } },
   { name: 'of a run that is finished', entry: {}, finishedAt: '2026-01-02' },

@@ -12,7 +12,7 @@ interface Observed {
   store: Pick<PodStore, 'get'>
 }
 
-/** What earlier runs of these workloads, which are not finished, have open. */
+/** What earlier runs of these workloads, which are not finished, have open; of the newest last. */
 export async function openOf(
   client: KubeClient,
   namespace: string,
@@ -23,13 +23,15 @@ export async function openOf(
   const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
+    .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? -1 : 1))
     .flatMap((ledger) => openEntries(ledger, ledgers).map((entry) => ({ ...entry, run: ledger.header.run })))
 }
 
 /** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
 export async function leftOut(client: KubeClient, namespace: string, { refs, store }: Observed): Promise<JournalTarget[]> {
-  const entries = await openOf(client, namespace, refs)
-  const unseen = entries.filter(({ uid }) => store.get(uid) === undefined)
+  // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
+  const newest = new Map((await openOf(client, namespace, refs)).map((entry) => [entry.uid, entry]))
+  const unseen = [...newest.values()].filter(({ uid }) => store.get(uid) === undefined)
   // The selector may have lost it while it lives on.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
   return unseen.flatMap(({ targets }, index) => (alive[index] === undefined ? targets : []))
