@@ -466,6 +466,22 @@ describe('a read-back after a doubt', () => {
     expect(edge.calls.map(({ method }) => method)).toEqual(['restore'])
   })
 
+  // Found by simulation (seed 28144582): the other had to be put back once more, and this one got a second call with it.
+  test.each([
+    { reads: 'none', calls: 1 },
+    { reads: 'strong', calls: 2 },
+  ] as const)('a restore without an answer, where reads are $reads, is sent so many times: $calls', async ({ reads, calls }) => {
+    const { traffic, edge, inner } = createBed({
+      edge: { capabilities: { inspect: reads }, fault: ({ method }) => (method === 'restore' ? 'reply-lost' : undefined) },
+    })
+    for (let times = 0; times < 2; times++)
+      expect(await traffic.effect(request('restore', [EDGE, INNER]))).toMatchObject({ kind: 'unknown' })
+    const restores = [edge, inner].map((one) => one.calls.filter(({ method }) => method === 'restore').length)
+    expect(restores).toEqual([calls, 2])
+    // The other way it is another call.
+    expect(await traffic.effect(request('drain', [EDGE]))).toMatchObject({ kind: 'applied' })
+  })
+
   // Found by simulation: the load balancer knew the drain by its id, and did not do it again.
   test('what is taken for done, and reads otherwise all the same, is done under another id, and only that', async () => {
     let fault: MemoryFault | undefined

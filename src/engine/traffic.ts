@@ -318,6 +318,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
         // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
         if (isDone && byName.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
+        // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
+        if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
+          return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
         lastEffect.set(keyOf(target), ++effects)
         // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
         const wasReadOut = lastRead.get(keyOf(target)) === 'out'
