@@ -85,16 +85,19 @@ describe('its answers are believed', () => {
 })
 
 describe('what is in doubt', () => {
-  test('a lost answer hides it for good; the next answer says again', async () => {
-    const { bed, traffic, effect, inspect, compare } = createBed()
+  test('a lost answer hides it for good, and the call is not sent again; the answer to the opposite one says again', async () => {
+    const { bed, balancer, traffic, effect, inspect, compare } = createBed()
     await traffic.snapshot(POD)
     bed.fault = 'reply-lost'
     await effect('drain')
     expect(await inspect()).toMatchObject(HIDDEN)
     expect(await compare()).toMatchObject({ kind: 'unknown' })
     bed.fault = undefined
-    await effect('drain')
-    expect(await inspect()).toMatchObject({ state: 'out' })
+    expect(await effect('drain')).toMatchObject({ kind: 'unknown' })
+    expect(balancer.calls.filter(({ method }) => method === 'drain')).toHaveLength(1)
+    expect(await inspect()).toMatchObject(HIDDEN)
+    await effect('restore')
+    expect(await inspect()).toMatchObject({ state: 'in' })
   })
 
   test('to another process it is hidden, but for a pod that was patched: that was out', async () => {
