@@ -2,8 +2,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { RunError } from './errors.ts'
-import { listLedgers } from './ledger-store.ts'
-import { openEntries } from './open-entries.ts'
+import { openOf } from './unsettled.ts'
 
 const GONE_FOR_GOOD =
   'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
@@ -31,20 +30,10 @@ export async function namingUnfinished(
   }
 }
 
-async function unfinished(
-  client: KubeClient,
-  namespace: string,
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
-): Promise<string[]> {
-  const isAsked = (one: { kind: string; name: string }): boolean =>
-    refs.some(({ kind, name }) => kind === one.kind && name === one.name)
-  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  return ledgers
-    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isAsked))
-    .flatMap((ledger) => {
-      const left = openEntries(ledger, ledgers).map(({ pod }) => pod)
-      return left.length === 0
-        ? []
-        : [`run ${ledger.header.run} is not finished, and may have left half done: ${left.join(', ')}`]
-    })
+async function unfinished(...asked: Parameters<typeof openOf>): Promise<string[]> {
+  const byRun = Map.groupBy(await openOf(...asked), ({ run }) => run)
+  return Array.from(byRun, ([run, entries]) => {
+    const pods = entries.map(({ pod }) => pod).join(', ')
+    return `run ${run} is not finished, and may have left half done: ${pods}`
+  })
 }
