@@ -154,6 +154,19 @@ test('an operator removes, adds and points elsewhere; a write for the former add
   ])
 })
 
+test('what is said to be done, and is not, is known by its id like what is done', () => {
+  for (const level of ['G1', 'G2'] as const) {
+    let fault: 'false-success' | undefined = 'false-success'
+    const { prepare, admin } = bed(level, { fault: () => fault })
+    expect(prepare('drain', 'op-1')()).toMatchObject({ outcome: 'applied' })
+    fault = undefined
+    expect(prepare('drain', 'op-1')()).toMatchObject({ outcome: 'applied' })
+    expect(admin(), level).toBe(level === 'G2' ? 'ready' : 'drain')
+    expect(prepare('drain', 'op-2')()).toMatchObject({ outcome: 'applied' })
+    expect(admin(), level).toBe('drain')
+  }
+})
+
 test('what a hook refuses, and what is throttled, changes nothing, and is told', () => {
   const faults = ['busy', 'forbidden', 'false-success'] as const
   const left = [...faults]

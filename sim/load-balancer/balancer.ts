@@ -156,17 +156,20 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     const key = `${effect} ${operation}`
     const known = done.get(key)
     if (known && clock.now() - known.at <= memoryMs) return told(known.result, false)
+    /** Also what it only says to have done. Else it would offer no more than G1 (seed 30037954). */
+    function remember(result: WriteResult): WriteResult {
+      if (level === 'G2') done.set(key, { at: clock.now(), result })
+      return result
+    }
     const fault = options.fault?.(write, wanted)
-    if (fault === 'false-success') return told({ outcome: 'applied' }, false)
+    if (fault === 'false-success') return told(remember({ outcome: 'applied' }), false)
     if (fault !== undefined) return told({ outcome: 'refused', why: fault, message: `${wanted.name}: ${fault}` }, false)
     const verdict = judge(level, write, entry, wanted)
     if (entry === undefined || !('setting' in verdict))
       return told({ outcome: 'refused', ...(verdict as Exclude<typeof verdict, { setting: Setting }>) }, false)
     entry.fence = Math.max(entry.fence, fence)
     entry.version = ++versions
-    const result: WriteResult = { outcome: 'applied' }
-    if (level === 'G2') done.set(key, { at: clock.now(), result })
-    return told(result, true, verdict.setting)
+    return told(remember({ outcome: 'applied' }), true, verdict.setting)
   }
 
   /** It came, and was told to come again: a second delivery of the same call is no first one. */
