@@ -16,34 +16,58 @@ function ledger(run: string, from: string, to: string): Ledger {
   return { header: { run, workloads, images: image(to), startedAt: '', chunks: 1 }, entries: new Map([[entry.uid, entry]]) }
 }
 
-test('the template goes back to what it had before all runs that are ended, where no image is that of all pods', async () => {
-  // The first, to v1, came to one pod of three and set the template; the second, to v2, is ended with it.
-  const pods = (images: string[]) =>
-    images.map((tag, index) => ({
+describe('the template goes back to what it had before all runs that are ended', () => {
+  /** `had`: of the pods that it was about. */
+  function run(id: string, from: string, to: string, had: string[]): Ledger {
+    const pods = had.map((tag, index) => ({
       ...entryOf(`web-${index}`, { owner: OWNER, before: { images: image(tag) } }),
       uid: `u${index}`,
     }))
-  const run = (id: string, from: string, to: string, had: string[]): Ledger => ({
-    header: { run: id, workloads: [{ ...WEB, before: image(from) }], images: image(to), startedAt: '', chunks: 1 },
-    entries: new Map(pods(had).map((entry) => [entry.uid, entry])),
-  })
-  const first = run('r1', 'v3', 'v1', ['v3', 'v3', 'v2'])
-  const second = run('r2', 'v1', 'v2', ['v3', 'v3', 'v1'])
-  const given: unknown[] = []
-  const workload: Partial<Workload> = {
-    uid: WEB.uid,
-    async putBack(former) {
-      given.push(former)
-      return { kind: 'done' }
-    },
+    return {
+      header: { run: id, workloads: [{ ...WEB, before: image(from) }], images: image(to), startedAt: '', chunks: 1 },
+      entries: new Map(pods.map((entry) => [entry.uid, entry])),
+    }
   }
-  const world = { workloads: [{ workload }] } as unknown as World
-  const { signal } = new AbortController()
-  const options = { world, signal, isOwned: async () => true, fence: 'r2/1', tell() {} }
-  await putBackAfterAbort({ ...options, ledger: second, ended: [first] })
-  // Control: of the newest alone, it is what that has found.
-  await putBackAfterAbort({ ...options, ledger: second, ended: [] })
-  expect(given).toEqual([image('v3'), image('v1')])
+
+  /** What an abort of these, the newest first, gives the template. */
+  async function afterAbort(newest: Ledger, ...ended: Ledger[]): Promise<unknown> {
+    const given: unknown[] = []
+    const workload: Partial<Workload> = {
+      uid: WEB.uid,
+      async putBack(former) {
+        given.push(former)
+        return { kind: 'done' }
+      },
+    }
+    const world = { workloads: [{ workload }] } as unknown as World
+    const { signal } = new AbortController()
+    await putBackAfterAbort({ ledger: newest, ended, world, signal, isOwned: async () => true, fence: 'r9/1', tell() {} })
+    expect(given).toHaveLength(1)
+    return given[0]
+  }
+
+  test('where no image is that of all pods', async () => {
+    // The first came to one pod of three and set the template.
+    const first = run('r1', 'v3', 'v1', ['v3', 'v3', 'v2'])
+    const second = run('r2', 'v1', 'v2', ['v3', 'v3', 'v1'])
+    expect(await afterAbort(second, first)).toEqual(image('v3'))
+    expect(await afterAbort(second), 'control: of the newest alone, it is what that has found').toEqual(image('v1'))
+  })
+
+  test('where the newest was only about the pods that one before it has come to', async () => {
+    const first = run('r1', 'v1', 'v2', ['v1', 'v1'])
+    const undo = run('r2', 'v2', 'v1', ['v2'])
+    expect(await afterAbort(undo, first)).toEqual(image('v1'))
+    expect(await afterAbort(undo), 'control: of the newest alone, it is what its pods had').toEqual(image('v2'))
+  })
+
+  test('also where yet another came to no pod in between', async () => {
+    const first = run('r1', 'v1', 'v2', ['v1', 'v1'])
+    const second = run('r2', 'v2', 'v3', ['v2', 'v1'])
+    const third = run('r3', 'v3', 'v1', ['v2'])
+    expect(await afterAbort(third, second, first)).toEqual(image('v1'))
+    expect(await afterAbort(third, second), 'control: what none of these has set').toEqual(image('v2'))
+  })
 })
 
 test('what a run has set that is ended with this one is nobody else’s edit', async () => {

@@ -29,10 +29,10 @@ export async function putBackAfterAbort(
   const { ledger, ended, world } = options
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const left: string[] = []
-  for (const { by, recorded } of changedByAny([ledger, ...ended])) {
+  for (const { recorded, former } of changedByAny([ledger, ...ended])) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     const message = found
-      ? await putBack(found, recorded, { ...options, ledger: by, set })
+      ? await putBack(found, recorded, { ...options, former, set })
       : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
     if (message !== undefined) left.push(message)
   }
@@ -43,6 +43,8 @@ interface Changed {
   /** The newest run that has changed the template. */
   by: Ledger
   recorded: LedgerWorkload
+  /** What it had before all of these runs. */
+  former: ContainerImage[]
 }
 
 /**
@@ -52,7 +54,7 @@ interface Changed {
 function changedByAny(runs: readonly Ledger[]): Changed[] {
   const [newest, ...others] = runs
   if (newest === undefined) return []
-  const own = changedBy(newest).map((recorded) => ({ by: newest, recorded: beforeAll(recorded, others) }))
+  const own = changedBy(newest).map((recorded) => ({ by: newest, recorded, former: beforeAll(recorded, runs) }))
   const isItsOwn = ({ by, recorded }: Changed): boolean =>
     own.some((one) => one.recorded.uid === recorded.uid) || (isOf(recorded, newest) && !isWhatWasSet(newest, by, recorded))
   return [...own, ...changedByAny(others).filter((earlier) => !isItsOwn(earlier))]
@@ -75,21 +77,23 @@ function imageIn({ header }: Ledger, name: string): string | undefined {
 }
 
 /**
- * What its template had before all of these runs, the newest first: what the newest has found there may be what one before it
- * has set, and never brought to its pods.
+ * What its template had before all of these runs, the newest first: what that has found there, or its pods on, may be what one
+ * before it has set. Found by simulation (seed 31599625): a run came to one of two pods, its undo, which is about that one alone,
+ * was aborted, and the template stayed on the new images that no pod had any more.
  */
-function beforeAll(recorded: LedgerWorkload, [older, ...others]: readonly Ledger[]): LedgerWorkload {
-  if (older === undefined) return recorded
-  const own = changedBy(older).find(({ uid }) => uid === recorded.uid)
-  if (own === undefined) return beforeAll(recorded, others)
-  const former = formerTemplate(older, beforeAll(own, others))
-  const wasSet = ({ container, image }: ContainerImage): boolean =>
-    older.header.images.some((one) => one.container === container && one.image === image)
-  const before = recorded.before!.map((one) => {
-    const earlier = wasSet(one) ? former.find(({ container }) => container === one.container) : undefined
-    return earlier ?? one
-  })
-  return { ...recorded, before }
+function beforeAll(recorded: LedgerWorkload, [newest, ...others]: readonly Ledger[]): ContainerImage[] {
+  return formerTemplate(newest!, recorded).map((one) => beforeSet(one, recorded, others))
+}
+
+function beforeSet(
+  found: ContainerImage,
+  { uid }: Pick<LedgerWorkload, 'uid'>,
+  [older, ...others]: readonly Ledger[],
+): ContainerImage {
+  if (older === undefined) return found
+  const recorded = changedBy(older).find((one) => one.uid === uid)
+  if (recorded === undefined || imageIn(older, found.container) !== found.image) return beforeSet(found, { uid }, others)
+  return beforeAll(recorded, [older, ...others]).find(({ container }) => container === found.container) ?? found
 }
 
 /** Of an abort that put every template back: where some pods are not on what their template has now. */
@@ -98,8 +102,7 @@ export function mixedAfterAbort({
   ended,
   world: { workloads, store },
 }: Pick<FormerTemplates, 'ledger' | 'world'> & { ended: readonly Ledger[] }): MixedWorkload[] {
-  return changedByAny([ledger, ...ended]).flatMap(({ by, recorded }) => {
-    const former = formerTemplate(by, recorded)
+  return changedByAny([ledger, ...ended]).flatMap(({ recorded, former }) => {
     const workload = workloads.find((one) => one.workload.uid === recorded.uid)?.workload
     const pods = [...store.all()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
     const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length
@@ -127,7 +130,8 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
       continue
     }
     try {
-      const left = await putBack(found, recorded, { ...options, set: ledger.header.images, signal })
+      const former = formerTemplate(ledger, recorded)
+      const left = await putBack(found, recorded, { ...options, former, set: ledger.header.images, signal })
       if (left !== undefined) warn(left)
     } catch (error) {
       warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
@@ -135,21 +139,21 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
   }
 }
 
+interface PutBack extends Pick<FormerTemplates, 'tell' | 'isOwned'> {
+  former: readonly ContainerImage[]
+  /** By the runs that are ended: what else is there is somebody's edit. */
+  set: readonly ContainerImage[]
+  signal: AbortSignal
+  fence?: string
+}
+
 /** Why it was left as it is, if it was. */
 async function putBack(
   { workload }: AssessedWorkload,
   recorded: LedgerWorkload,
-  {
-    ledger,
-    set,
-    tell,
-    signal,
-    isOwned,
-    fence,
-  }: FormerTemplates & { set: readonly ContainerImage[]; signal: AbortSignal; fence?: string | undefined },
+  { former, set, tell, signal, isOwned, fence }: PutBack,
 ): Promise<string | undefined> {
   const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
-  const former = formerTemplate(ledger, recorded)
   const put = await workload.putBack(former, set, { signal, isOwned, onProgress, fence })
   if (put.kind === 'left') return put.message
   onProgress(`back to its former images: ${imageWords(former)}`)

@@ -414,8 +414,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/former-templates.ts',
-        find: 'for (const { by, recorded } of changedByAny([ledger, ...ended])) {',
-        replace: 'for (const { by, recorded } of changedByAny([])) {',
+        find: 'for (const { recorded, former } of changedByAny([ledger, ...ended])) {',
+        replace: 'for (const { recorded, former } of changedByAny([])) {',
       },
     ],
   },
