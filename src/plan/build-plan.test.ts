@@ -106,6 +106,15 @@ test('refuses a pod whose journal cannot be read', () => {
   ])
 })
 
+// Found by simulation: its template was edited, and the drained pod was not named.
+test('that a journal cannot be read is told beside what its workload refuses; what the images are wrong about is not', () => {
+  const template = { code: 'template-drift', message: 'the template differs' }
+  const unreadable = podOf('web-0', { stored: { kind: 'unreadable', reason: 'it is not JSON' } })
+  const notFound = podOf('web-1', { targets: { found: false, reason: 'edge has no server at its address' } })
+  const { refusals } = planOf([unreadable, notFound], { refusals: [template] })
+  expect(refusals.map(({ code }) => code)).toEqual(['template-drift', 'unreadable-journal'])
+})
+
 test('refuses a pod that is in no load balancer, though not one that needs nothing', () => {
   const missing: Partial<PlanPod> = { targets: { found: false, reason: 'edge: 10.0.0.1:80 is none of the 3 servers' } }
   const { pods, refusals } = planOf([podOf('web-1', missing, { ip: '10.0.0.1' }), podOf('web-0', missing, V2)])

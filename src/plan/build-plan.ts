@@ -47,8 +47,9 @@ export function buildPlan(input: PlanInput): Plan {
   }
   const plans = considered.map((one): PodPlan => {
     const plan = planPod(one)
-    // Its workload has refused already what the images themselves are wrong about.
-    if (plan.action === 'refuse' && input.refusals.length === 0) refusals.push(refusalOf(plan, one))
+    // Its workload has refused already what the images themselves are wrong about; not that it may be left half done.
+    const isTold = input.refusals.length > 0 && one.stored.kind !== 'unreadable'
+    if (plan.action === 'refuse' && !isTold) refusals.push(refusalOf(plan, one))
     return plan
   })
   // Of those that stay: one that goes is not there to be had, and what comes in its place counts as soon as it is there.
