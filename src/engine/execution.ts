@@ -25,6 +25,7 @@ import type { Order } from './order.ts'
 import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
+import type { SeenLease } from './ownership.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import { createPodPorts } from './pod-ports.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
@@ -45,6 +46,8 @@ export interface ExecutionOptions {
   request: RunRequest
   ports: RunPorts
   world: World
+  /** Leases as they were before the world was looked at. */
+  seen: ReadonlyMap<string, SeenLease>
   tell(event: RunEventBody): void
   /** Of all that was told. */
   account: Account
@@ -54,7 +57,7 @@ export interface ExecutionOptions {
 
 type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
-/** What was seen when the run began is looked at anew where the Lease is had later: others may have had it in between. */
+/** What was seen when the run began is looked at anew where the Lease is had later: a person may have read the plan meanwhile. */
 const PLANNED_WITHIN_MS = 2_000
 
 /** After an interrupt, for the ledger and then for the Lease. */
@@ -63,7 +66,7 @@ const LAST_WORDS_MS = 2_000
 const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
 
 /** Carries a plan out: ownership, dry runs, ledger, templates, pods; and gives everything back in the end. */
-export function createExecution({ request, ports, world, tell, account, atMs }: ExecutionOptions): Execution {
+export function createExecution({ request, ports, world, seen, tell, account, atMs }: ExecutionOptions): Execution {
   const { client, clock } = ports
   const { namespace } = request
   const stopping = new AbortController()
@@ -93,15 +96,15 @@ export function createExecution({ request, ports, world, tell, account, atMs }: 
         namespace,
         signal,
         tell,
-        seen: request.abort?.seen ?? new Map(),
+        seen: new Map([...seen, ...(request.abort?.seen ?? [])]),
         onLost,
         onOrder() {
           if (!isConcluding) obedience?.look()
         },
       })
-      if (owners.waited || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
-        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or it was
-        // stopped before it had the Lease, and that owner had come and gone meanwhile.
+      if (owners.outdated || !world.store.isCurrent() || atMs() > PLANNED_WITHIN_MS) {
+        // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or that owner
+        // had put the template back and gone while it asked for the Lease, and it patched pods to what the template had no more.
         await unlessAborted(world.refresh(), signal)
         await world.replan()
         refuse()

@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { KubeClient } from '../kube/client.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
+import type { SeenLease } from './ownership.ts'
 import { PAUSE_MS } from './ownership.ts'
+import { seeLeases } from './see-leases.ts'
 import { createLeaseServer } from './testing/lease-server.ts'
 import { watchOwner } from './watch-owner.ts'
 import type { World } from './world.ts'
@@ -12,14 +14,16 @@ import type { World } from './world.ts'
 const PODS = ['web-0', 'web-1', 'web-2']
 
 /** A run over three bare pods has died: each has a Lease of its own. */
-function createBed() {
+function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
   const clock = createVirtualClock()
-  const refs = PODS.map((name) => ({ kind: 'Pod' as const, name, namespace: 'shop' }))
+  const refs = PODS.map((name) => ({ kind, name, namespace: 'shop' }))
   const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
   for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
   const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
   const client = {
     get: (path) => serverOf(path).client.get(path),
+    create: (path, body, limits) =>
+      serverOf(`${path}/${(body as { metadata: { name: string } }).metadata.name}`).client.create(path, body, limits),
     replace: (path, body, limits) => serverOf(path).client.replace(path, body, limits),
   } as Partial<KubeClient> as KubeClient
   const world = {
@@ -28,19 +32,59 @@ function createBed() {
     refresh: async () => {},
   } as unknown as World
   const told: string[] = []
-  const take = (): Promise<Owners> =>
+  const take = (seen: ReadonlyMap<string, SeenLease> = new Map()): Promise<Owners> =>
     takeOwners({
       world,
       ports: { client, clock, random: { next: () => 0.5 }, identity: 'me', loadBalancers: [], onEvent() {} },
       namespace: 'shop',
       signal: new AbortController().signal,
-      seen: new Map(),
+      seen,
       tell: (event) => told.push(event.type === 'warning' ? event.message : event.type),
       onLost: (reason) => told.push(reason),
       onOrder() {},
     })
-  return { clock, servers, client, take, told }
+  return { clock, refs, servers, client, take, told }
 }
+
+describe('what was seen before is outdated where another owner may have acted since', () => {
+  function given() {
+    const bed = createBed('StatefulSet')
+    for (const server of bed.servers.values()) server.write({ leaseTransitions: 1 })
+    const see = () => seeLeases({ namespace: 'shop', select: { refs: bed.refs } }, bed)
+    return { ...bed, see }
+  }
+
+  async function outdated(take: Promise<Owners>): Promise<boolean> {
+    const owners = await take
+    await owners.release()
+    return owners.outdated
+  }
+
+  test('one of the Leases was taken and given back', async () => {
+    const { take, see, servers } = given()
+    const seen = await see()
+    expect(seen.size).toBe(3)
+    servers.get(leaseName({ kind: 'StatefulSet', name: 'web-2' }))!.write({ leaseTransitions: 2 })
+    expect(await outdated(take(seen))).toBe(true)
+  })
+
+  test('nobody has looked at them', async () => {
+    expect(await outdated(given().take())).toBe(true)
+  })
+
+  test('control: they are as they were', async () => {
+    const { take, see } = given()
+    expect(await outdated(take(await see()))).toBe(false)
+  })
+
+  test('control: there are none yet', async () => {
+    const { take, see, servers } = given()
+    for (const server of servers.values()) server.write(undefined)
+    const seen = await see()
+    expect(seen.size).toBe(0)
+    expect(await outdated(take(seen))).toBe(false)
+  })
+})
 
 test('the Leases of a run that died are waited out all at once', async () => {
   const { clock, take } = createBed()

@@ -20,8 +20,8 @@ export interface Owners {
   confirmAll(): Promise<boolean>
   /** The largest, for display. */
   readonly epoch: number
-  /** Somebody else's Lease was waited out: the world may have changed meanwhile. */
-  readonly waited: boolean
+  /** Another owner may have acted since the Leases were seen: one was waited out, or was written in between. */
+  readonly outdated: boolean
   /** What stands on the Leases now. */
   orders(): (Order | undefined)[]
   /** Renews them no more: the next owner waits until they have run out. */
@@ -36,7 +36,7 @@ export interface OwnersOptions {
   namespace: string
   signal: AbortSignal
   tell(event: RunEventBody): void
-  /** Leases that were watched before. */
+  /** Leases as they were before the world was looked at. */
   seen: ReadonlyMap<string, SeenLease>
   onLost(reason: string): void
   onOrder(): void
@@ -107,6 +107,10 @@ export async function takeOwners({
     throw error
   }
 
+  function isWritten({ lease, takenFrom }: Ownership): boolean {
+    return takenFrom !== seen.get(lease)?.record.resourceVersion
+  }
+
   /** A pod that is gone is of the workload that its owner reference names; where there is but one Lease, of that. */
   function of(pod: PodView): Ownership | undefined {
     const assessed = world.workloadOf(pod)
@@ -118,7 +122,7 @@ export async function takeOwners({
     epochOf: (pod) => of(pod)?.epoch ?? 1,
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
-    waited,
+    outdated: waited || Array.from(held.values(), isWritten).some(Boolean),
     orders: () => Array.from(held.values(), ({ order }) => order),
     release,
     leave: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.leave()))),

@@ -20,6 +20,8 @@ export interface Ownership {
   readonly lease: string
   /** Larger than that of every owner before. */
   readonly epoch: number
+  /** The `resourceVersion` of the Lease that was taken; undefined where there was none. */
+  readonly takenFrom: string | undefined
   /** What stood on the Lease when it was last read or renewed. */
   readonly order: Order | undefined
   /**
@@ -103,7 +105,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
     const until = leaseEnd(clock)
     const taken = await take(found)
-    if (taken) return hold(taken, until)
+    if (taken) return hold(taken, until, found?.resourceVersion)
   }
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
@@ -136,7 +138,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
   }
 
-  function hold(first: LeaseRecord, firstUntil: LeaseEnd): Ownership {
+  function hold(first: LeaseRecord, firstUntil: LeaseEnd, takenFrom: string | undefined): Ownership {
     let record = first
     let until = firstUntil
     let lost = false
@@ -256,6 +258,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     return {
       lease,
       epoch: first.transitions,
+      takenFrom,
       get order() {
         return readOrder(record.annotations)
       },

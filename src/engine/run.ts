@@ -7,6 +7,7 @@ import { leftOpen } from './left-open.ts'
 import { namingUnfinished } from './naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import { seeLeases } from './see-leases.ts'
 import { observeWorld } from './world.ts'
 
 export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
@@ -40,8 +41,9 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
   await checkRights(ports.client, request)
+  const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
-  const execution = createExecution({ request, ports, world, tell, account, atMs })
+  const execution = createExecution({ request, ports, world, seen, tell, account, atMs })
   const made = world.plan()
   const plan =
     made.refusals.length === 0

@@ -87,6 +87,39 @@ test('an abort that is interrupted before the template is back is not over: its 
   expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
 })
 
+// Found by simulation: the abort put the template back and was gone before the Lease was asked for, all within two seconds.
+test('whose watch tells nothing, and who plans while another owner acts, looks anew once it has the Lease', async () => {
+  const stage = await halfDone()
+  const aborting = await abort(stage)
+  await stage.until(() => aborting.events.some((event) => event.type === 'leaseWaiting' && event.remainingMs <= 1_000))
+  let hears = false
+  let goOn = (): void => {}
+  const isAborted = new Promise<void>((resolve) => (goOn = resolve))
+  const second = stage.start(V2, async (ports) => {
+    const watch: typeof ports.client.watch = (path, options) =>
+      ports.client.watch(path, { ...options, onLine: (line) => void (hears && options.onLine(line)) })
+    const request = {
+      ...V2,
+      namespace: NAMESPACE,
+      select,
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    const prepared = await prepareRun(request, { ...ports, client: { ...ports.client, watch } })
+    return { ...prepared, execute: () => isAborted.then(() => prepared.execute()) }
+  })
+  await stage.until(() => second.events.some(({ type }) => type === 'planned'))
+  expect(templateImage(stage)).toBe(imageOf('v2'))
+  await stage.until(() => aborting.end !== undefined)
+  expect(templateImage(stage)).toBe(imageOf('v1'))
+  hears = true
+  goOn()
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  expect(templateImage(stage)).toBe(imageOf('v2'))
+})
+
 // Found by reading: such a run never ended.
 test('the right to write the record is taken away while a pod is gone: the run ends, and the next one settles what it left', async () => {
   const stage = await openStage(plainScene({ pods: 2, workload: 'DaemonSet', hostNetwork: true }))

@@ -76,30 +76,27 @@ test.each([
   expect(told[0]).toMatch(/could not be asked: .*; run \w+ is not finished, and may have left half done: web-1/)
 })
 
-test.each([30, 227, 239])(
-  'who has waited for the Lease looks at the pods anew: nothing is settled twice (seed %d)',
-  async (seed) => {
-    const unreadable = plainBalancer({ level: 'G0', longestRequestMs: 100 })
-    const { violations, history, ends } = await play({
-      seed,
-      workload: 'DaemonSet',
-      readyAfterMs: 0,
-      preStopMs: 2_000,
-      balancers: [unreadable, { ...unreadable, name: 'inner', longestRequestMs: 2_000 }],
-      settings: { ...plainScene().settings, readyForMs: 0 },
-      faults: ['api-request-lost', 'api-409', 'watch-cut', 'watch-old-version', 'watch-malformed'],
-      rate: 0.03,
-      incidents: [
-        at(1080.3058482706547, 'rival', 8, 40_000),
-        at(1651.02244541049, 'pod-deleted', 5),
-        at(2812.7145376056433, 'api-server-restart', 7, 40_000),
-      ],
-    })
-    expect([violations, ends]).toEqual([[], ['done', 'done']])
-    const restores = history.flatMap((entry) => (entry.type === 'effect' && entry.effect === 'restore' ? [entry.balancer] : []))
-    expect(restores.toSorted()).toEqual(['edge', 'inner'])
-  },
-)
+test.each([30, 326])('who has waited for the Lease looks at the pods anew: nothing is settled twice (seed %d)', async (seed) => {
+  const unreadable = plainBalancer({ level: 'G0', longestRequestMs: 100 })
+  const { violations, history, ends } = await play({
+    seed,
+    workload: 'DaemonSet',
+    readyAfterMs: 0,
+    preStopMs: 2_000,
+    balancers: [unreadable, { ...unreadable, name: 'inner', longestRequestMs: 2_000 }],
+    settings: { ...plainScene().settings, readyForMs: 0 },
+    faults: ['api-request-lost', 'api-409', 'watch-cut', 'watch-old-version', 'watch-malformed'],
+    rate: 0.03,
+    incidents: [
+      at(1080.3058482706547, 'rival', 8, 40_000),
+      at(1651.02244541049, 'pod-deleted', 5),
+      at(2812.7145376056433, 'api-server-restart', 7, 40_000),
+    ],
+  })
+  expect([violations, ends]).toEqual([[], ['done', 'done']])
+  const restores = history.flatMap((entry) => (entry.type === 'effect' && entry.effect === 'restore' ? [entry.balancer] : []))
+  expect(restores.toSorted()).toEqual(['edge', 'inner'])
+})
 
 test('Ctrl-C at any moment of a run that goes on with another: never taken for done before its pods are', async () => {
   const crash = at(40, 'crash', 0, 0)
