@@ -10,7 +10,10 @@ export interface Process {
   name: string
   isRunning: boolean
   startedAt: number
-  /** Its first effect, or write but of Leases, since it was started or had slept for long: until then it reads what there is. */
+  /**
+   * Its first effect, or write of a pod, since it was started or had slept for long: until then it reads what there is, also of pods
+   * that its ledger alone knows, and waits for the template (harsh seed 2508761).
+   */
   begunAt: number | undefined
   /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
   sleeps: { from: number; to: number }[]
@@ -231,8 +234,8 @@ export function createWorld(given: Scenario): World {
         }
         case 'stored': {
           const { resource, before, after, at } = entry
-          if (!resource.startsWith('leases')) begin(entry.by, entry.leftAt ?? at, at)
           if (resource === 'pods') {
+            begin(entry.by, entry.leftAt ?? at, at)
             const write = pods.store(entry, at, index, processes.has(entry.by))
             if (write === undefined) return NOTHING
             journaled(write, entry, index)
