@@ -142,6 +142,17 @@ test('nothing is asked where no pod is to be upgraded', async () => {
   expect([refusals, isOut, targets]).toEqual([[], false, []])
 })
 
+test('who is out is known also where nothing is to be done but what an earlier run has meant to drain', async () => {
+  const given = { entry: { state: 'closed' }, images: ['app:v2', 'app:v1'] } satisfies Given
+  const elsewhere = drained({ target: 'edge/b' })
+  const { refusals, isOut } = await planned({ ...given, stored: elsewhere })
+  expect([refusals, isOut]).toEqual([[], true])
+  const { journal } = elsewhere as Extract<ReadJournal, { kind: 'read' }>
+  const patched: ReadJournal = { kind: 'read', journal: { ...journal, step: 'patched' } }
+  // Whoever is out by then leaves nobody a place, and takes none.
+  expect((await planned({ ...given, stored: patched })).targets).toEqual([])
+})
+
 test('a pod that no load balancer has refuses the run, unless that has left out what it goes on with first', async () => {
   const given = { images: ['app:v1', 'app:v2'], second: '10.0.0.9', isIn: true } satisfies Partial<Given>
   expect((await planned({ ...given, entry: {} })).refusals).toEqual([])

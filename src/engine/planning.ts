@@ -185,7 +185,11 @@ async function planPods({
   leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
-  const asked = staying.some(({ pod }) => changesFor(pod, wanted(pod)).length > 0) ? staying : []
+  // Found by simulation: of two pods the first was done, and out by an operator; what an earlier run had meant to drain of the
+  // second was drained.
+  const mayBeUndrained = pods.some(({ stored }) => openJournal(stored)?.step === 'drain')
+  const isAnyToDrain = mayBeUndrained || staying.some(({ pod }) => changesFor(pod, wanted(pod)).length > 0)
+  const asked = isAnyToDrain ? staying : []
   const found = new Map<string, Found>()
   try {
     const answers = await traffic.find(asked.map(({ pod }) => pod))

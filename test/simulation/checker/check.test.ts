@@ -1381,6 +1381,36 @@ describe('what nobody can know', () => {
     expect(found.includes('I7')).toBe(effects)
   })
 
+  // Harsh seed 2507163.
+  test.each([
+    { when: 'after the intent', untouched: 0, excused: true },
+    { when: 'before the intent', untouched: 1, excused: false },
+  ])('an earlier owner’s intent, and another is down: an operator took half of the pod out $when', ({ untouched, excused }) => {
+    const found = broken(
+      (story) => {
+        const half = { address: '10.0.0.1', routable: true, inFlight: 0, emptyAt: null, admin: 'ready', weight: 5 } as const
+        const out = { ...half, admin: 'maint', routable: false, emptyAt: 0 } as const
+        const lbs = [
+          ['edge', 'web-0@10.0.0.1:80', 'edge', { admin: 'ready', weight: 5 }, 0],
+          ['edge', 'half@10.0.0.1:80', 'edge', { admin: untouched ? 'maint' : 'ready', weight: 5 }, untouched],
+        ]
+        story.tell({ type: 'target', by: 'setup', balancer: 'edge', target: 'half', before: null, after: half })
+        const maintain = (): void =>
+          story.tell({ type: 'target', by: 'operator', balancer: 'edge', target: 'half', before: half, after: out })
+        if (untouched) maintain()
+        story.journal(0, 'drain', { lbs })
+        if (!untouched) maintain()
+        story.step(1, 'notReady')
+        story.pass(60_000)
+        takeOver(story)
+        story.journal(0, 'drain', { lbs })
+        story.effect(0, 'drain')
+      },
+      { pods: 2 },
+    )
+    expect(found.includes('I7')).toBe(!excused)
+  })
+
   test.each([
     { sent: 'when others filled the window', beforeMs: 4_000, counts: true },
     { sent: 'before others took the place', beforeMs: 8_000, counts: false },

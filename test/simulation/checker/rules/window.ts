@@ -48,8 +48,13 @@ export function judgeAdopted(world: World, { by, effect, before }: Effect, repor
   const pod = world.pods.at(before.address)
   const { journal, attempts } = pod ?? {}
   if (journal?.step !== 'drain' || journal.by !== by || attempts!.get(journal.attempt) === by) return
-  if (world.targets.at(before.address).some((target) => isTakenOut(target))) return
+  // Half of it is out: whether by that earlier owner or by somebody else nobody can tell.
+  if (world.targets.at(before.address).some((target) => target.state?.routable === false && isTouchedFor(pod!, target))) return
   judgePlace(world, pod!, by, journal.leftAt, report)
+}
+
+function isTouchedFor({ uid }: Pod, { claims }: Target): boolean {
+  return claims.findLast((claim) => claim.uid === uid)?.untouched === false
 }
 
 function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, report: Report): void {
