@@ -53,6 +53,8 @@ export interface PodContext extends PodUpgradeInput {
   uid: string
   /** The record as this owner last stored it, or is about to store it. */
   record: Journal | undefined
+  /** What was stored when that could be read last; undefined where nothing was open then. */
+  lastRead: Journal | undefined
   restart: Restart | undefined
   traffic: TrafficReading | undefined
   /** Its Service endpoint: null where no Service routes to it. */

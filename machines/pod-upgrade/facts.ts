@@ -190,11 +190,16 @@ export function isHeirDrained({ heir }: Pick<PodContext, 'heir'>): boolean {
 
 /**
  * It asks for other images than it had before the drain: whoever has patched it, nothing has proven what runs now. By the
- * record as it is stored: the next one is made of what the pod asks for now. Where somebody has made that unreadable, by the
- * last one that was known.
+ * record as it is stored: the next one is made of what the pod asks for now. Where somebody has removed that, or made it
+ * unreadable, by the last one that could be read. Found by simulation (seed 2950278): an earlier run had patched it.
  */
-export function isPatchedElsewhere({ stored, pod, record }: Pick<PodContext, 'stored' | 'pod' | 'record'>): boolean {
-  const known = stored.kind === 'read' ? openJournal(stored) : record
+export function isPatchedElsewhere({
+  stored,
+  pod,
+  record,
+  lastRead,
+}: Pick<PodContext, 'stored' | 'pod' | 'record' | 'lastRead'>): boolean {
+  const known = stored.kind === 'read' ? openJournal(stored) : (lastRead ?? record)
   const baseline = known?.baseline ?? []
   return baseline.some(({ name, image }) => pod.containers.some((one) => one.name === name && one.image !== image))
 }
@@ -264,7 +269,7 @@ export function restartTroubleOf({
 }
 
 /** The restore intent was written for it, perhaps long ago: may it still be put back? */
-export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record'>): boolean {
+export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record' | 'lastRead'>): boolean {
   const { pod, record } = context
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context)
   const patched = record.baseline.map(({ name }) => name)

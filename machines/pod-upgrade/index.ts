@@ -7,6 +7,7 @@
  * comes meanwhile is noted, and acted on at the next safe point.
  */
 import { and, not } from 'xstate'
+import { openJournal } from '../../src/pods/open-journal.ts'
 import { openRecord } from './facts.ts'
 import { podSetup } from './setup.ts'
 import { checking } from './states/checking.ts'
@@ -29,6 +30,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     ...input,
     uid: input.pod.uid,
     record: openRecord(input),
+    lastRead: openJournal(input.stored),
     restart: undefined,
     traffic: undefined,
     endpointReady: null,

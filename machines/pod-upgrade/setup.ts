@@ -44,6 +44,10 @@ export interface Ending {
   deadline?: Deadline
 }
 
+function taken({ pod, stored }: Observation, { lastRead }: PodContext): Pick<PodContext, 'pod' | 'stored' | 'lastRead'> {
+  return { pod, stored, lastRead: stored.kind === 'read' ? openJournal(stored) : lastRead }
+}
+
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
   return { outcome, reason: reasons[reason](context), deadline }
 }
@@ -169,7 +173,7 @@ export const podSetup = setup({
   actions: {
     observe: assign(({ context, event }) =>
       event.type === 'observed'
-        ? { pod: event.pod, stored: event.stored, restart: context.restart && observeRestart(context.restart, event.pod) }
+        ? { ...taken(event, context), restart: context.restart && observeRestart(context.restart, event.pod) }
         : {},
     ),
     tellMoved: raise({ type: 'moved' }),
@@ -224,7 +228,7 @@ export const podSetup = setup({
         tries: context.tries + (kind === 'rejected' || kind === 'different' ? 1 : 0),
         gone: context.gone || kind === 'gone',
         lateCall,
-        ...(seen ? { pod: seen.pod, stored: seen.stored } : {}),
+        ...(seen ? taken(seen, context) : {}),
       }
     }),
     /** A refusal is counted with its answer. */

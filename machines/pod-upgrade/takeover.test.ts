@@ -146,6 +146,30 @@ test('its images patch has landed, unanswered, and somebody has made the journal
   expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
 })
 
+// Harsh seed 2950278.
+test.each([
+  { name: 'made unreadable', stored: { kind: 'unreadable', reason: 'nonsense' } },
+  { name: 'removed', stored: { kind: 'none' } },
+] as const)(
+  'an earlier run has patched it, its next patch is refused, and its journal $name: it stays out',
+  async ({ stored }) => {
+    const drive = createDrive({
+      stored: recorded('patched'),
+      pod: PODS.asked,
+      wanted: [{ container: 'app', image: 'registry/app:v3' }],
+    })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('patching.writing')
+    drive.send({ type: 'interrupt' })
+    await drive.answer(REJECTED)
+    await drive.answer({ kind: 'read', seen: { pod: PODS.asked, stored } })
+    expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
+    expect(drive.actor.getSnapshot().context.reason).toContain('nothing has proven what runs now')
+  },
+)
+
 /** Adopted, drained anew while the drain of its earlier owner may still arrive, interrupted, and read as out. */
 async function interruptedWithLateDrain(): Promise<Drive> {
   const drive = createDrive({ stored: recorded('drain') })

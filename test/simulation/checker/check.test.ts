@@ -62,6 +62,16 @@ function abortWith(story: Story, image: string): void {
   story.end({ 0: { outcome: 'unchanged', reason: 'aborted' } }, 'aborted: by a person')
 }
 
+/** A run about the first pod finds the template so, and is aborted; the template has this image in the end. */
+function abortFrom(story: Story, found: string, image: string, others: Parameters<Story['end']>[0] = {}): void {
+  story.workload(2, found)
+  story.ledger(0, 'open')
+  story.workload(2, 'app:v3')
+  story.workload(2, image)
+  story.ledger(0, 'open', { finished: true, aborted: true })
+  story.end({ 0: { outcome: 'unchanged', reason: 'aborted' }, ...others }, 'aborted: by a person')
+}
+
 /** Of three runs the second is done, and the others are aborted together; the template has this image in the end. */
 function abortAround(story: Story, image: string): void {
   story.workload(1, 'app:v1')
@@ -254,6 +264,15 @@ describe('what is right', () => {
     {
       name: 'said to be aborted, with the template of a run that was done in between',
       tell: (story) => abortAround(story, 'app:v3'),
+    },
+    {
+      // Harsh seed 2660743.
+      name: 'said to be aborted, with what the pods had that it was about',
+      tell(story) {
+        story.pod(1, ({ spec }) => void (spec.containers[0]!.image = 'app:v2'), 'operator')
+        abortFrom(story, 'app:v2', 'app:v1', { 1: { outcome: 'skipped', reason: '' } })
+      },
+      options: { pods: 2 },
     },
     { name: 'two are said to be aborted, with the template before both', tell: (story) => abortTwo(story, 'app:v1') },
     { name: 'two are said to be aborted, with what all pods had in between', tell: (story) => abortTwo(story, 'app:v2') },
@@ -931,6 +950,14 @@ const bad: Record<Invariant, Bad[]> = {
         story.end({ 0: { outcome: 'rolledBack', reason: 'it was late' } }, 'rolledBack: a pod was')
       },
     },
+    {
+      name: 'said to be aborted, with what a pod had that it was not about',
+      tell(story) {
+        story.pod(1, ({ spec }) => void (spec.containers[0]!.image = 'app:v4'), 'operator')
+        abortFrom(story, 'app:v2', 'app:v4')
+      },
+      options: { pods: 2 },
+    },
     { name: 'said to be aborted, with the new template', tell: (story) => abortWith(story, 'app:v2') },
     {
       name: 'said to be aborted, with the template before a run that was done in between',
@@ -1379,6 +1406,30 @@ describe('what nobody can know', () => {
       { pods: 2 },
     )
     expect(found.includes('I7')).toBe(effects)
+  })
+
+  // Harsh seed 2675757.
+  test.each([
+    { when: 'before the intent is taken over', staleMs: 0, excused: false },
+    { when: 'after that', staleMs: 0, excused: true },
+    { when: 'before the intent is taken over', staleMs: 1_000, excused: true },
+  ])('what an earlier owner has drained is put back by a reload $when, and another is down', ({ when, staleMs, excused }) => {
+    const found = broken(
+      (story) => {
+        const reload = (): void => story.change(0, 'reload', { admin: 'ready', routable: true, emptyAt: null })
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.step(1, 'notReady')
+        story.pass(60_000)
+        takeOver(story)
+        if (when !== 'after that') reload()
+        story.journal(0, 'drain')
+        if (when === 'after that') reload()
+        story.effect(0, 'drain')
+      },
+      { pods: 2, scenario: { staleMs } },
+    )
+    expect(found.includes('I7')).toBe(!excused)
   })
 
   // Harsh seed 2507163.

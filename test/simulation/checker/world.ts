@@ -70,6 +70,8 @@ interface LedgerHeader {
   hasSetTemplate: boolean
   /** It is about a pod or a template. */
   hasWork: boolean
+  /** Uids. */
+  pods: string[]
 }
 
 export interface World {
@@ -335,6 +337,7 @@ function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
     isUndo: text.includes('"undoes"'),
     hasSetTemplate: text.includes('"before"'),
     hasWork: Object.keys(pods).length > 0 || text.includes('"before"'),
+    pods: Object.keys(pods),
   }
   return { key: metadata.name, header }
 }

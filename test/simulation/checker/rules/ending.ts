@@ -145,11 +145,14 @@ function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
   return runs.slice(others + 1).filter(({ aborted }) => aborted)
 }
 
-/** None where the pods had different ones. */
-function imageBefore({ pods }: World, run: string, container: string): string[] {
-  const former = pods.alive().flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? [homeImages])
-  const images = [...new Set(former.map((each) => each[container]!))]
-  return images.length === 1 ? images : []
+/** Of all pods, or of those that the run was about. None where they had different ones. */
+function imageBefore({ pods, ledgers }: World, run: string, container: string): string[] {
+  const own = (ledgers.get(`${LEDGER}${run}`)?.pods ?? []).flatMap((uid) => pods.byUid.get(uid) ?? [])
+  return [pods.alive(), own].flatMap((some) => {
+    const former = some.flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? [homeImages])
+    const images = new Set(former.map((each) => each[container]!))
+    return images.size === 1 ? [...images] : []
+  })
 }
 
 /** What comes anew comes up on what was asked for. */

@@ -50,6 +50,10 @@ export function judgeAdopted(world: World, { by, effect, before }: Effect, repor
   if (journal?.step !== 'drain' || journal.by !== by || attempts!.get(journal.attempt) === by) return
   // Half of it is out: whether by that earlier owner or by somebody else nobody can tell.
   if (world.targets.at(before.address).some((target) => target.state?.routable === false && isTouchedFor(pod!, target))) return
+  // It was out when that was taken over, or is read so by who sees what was, and needs no new place.
+  const { staleMs } = world.scenario
+  const isBack = ({ by: last, changedAt }: Target): boolean => last !== 'sluice' && changedAt + staleMs > journal.at
+  if (world.targets.at(before.address).some(isBack)) return
   judgePlace(world, pod!, by, journal.leftAt, report)
 }
 
