@@ -45,6 +45,25 @@ test('one that lives on, where the selector has lost it, is none', async () => {
   expect(await ghosts([entryOf('web-2')], [], () => pod)).toEqual([])
 })
 
+// Harsh seed 3527552: it was put back once for each, in the end with the weight before an operator had changed it.
+describe('of several pods that are gone, and had the same target', () => {
+  const first = entryOf('web-1')
+  const { targets } = first
+  const second = entryOf('web-1b', { targets, order: 1 })
+  const third = entryOf('web-1c', { targets, order: 2 })
+
+  test('the last one counts', async () => {
+    expect(await ghosts([third, first, second], [])).toEqual(['web-1c'])
+    expect(await ghosts([first, second], ['uid of web-1b']), 'also where it is there').toEqual([])
+  })
+
+  test('control: for the last one it was left alone, or that had another', async () => {
+    const untouched = entryOf('web-1b', { targets: [{ ...targets[0]!, untouched: true }], order: 1 })
+    expect(await ghosts([first, untouched], [])).toEqual(['web-1', 'web-1b'])
+    expect(await ghosts([first, entryOf('web-2', { order: 1 })], [])).toEqual(['web-1', 'web-2'])
+  })
+})
+
 describe('a pod that is gone, and that a later run has settled', () => {
   const open = { startedAt: '1', entry: entryOf('web-2') }
   const settled = { startedAt: '2', entry: entryOf('web-2', { state: 'closed' }) }

@@ -36,6 +36,7 @@ interface Given {
   /** The target of the first pod is not drained after all. */
   isIn?: boolean
   undo?: boolean
+  abort?: boolean
 }
 
 const PRIOR = { state: 'ready', weight: 7 }
@@ -53,6 +54,7 @@ async function planned({
   second = '10.0.0.2',
   isIn = false,
   undo = false,
+  abort = false,
 }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
@@ -94,6 +96,7 @@ async function planned({
       select: { refs: [WEB] },
       images: IMAGES,
       ...(undo ? { undo: {} } : {}),
+      ...(abort ? { abort: {} } : {}),
       settings: { maxUnavailable: { count: 1 } },
     } as unknown as RunRequest,
     client: api.client,
@@ -142,15 +145,21 @@ test('nothing is asked where no pod is to be upgraded', async () => {
   expect([refusals, isOut, targets]).toEqual([[], false, []])
 })
 
-test('who is out is known also where nothing is to be done but what an earlier run has meant to drain', async () => {
-  const given = { entry: { state: 'closed' }, images: ['app:v2', 'app:v1'] } satisfies Given
-  const elsewhere = drained({ target: 'edge/b' })
-  const { refusals, isOut } = await planned({ ...given, stored: elsewhere })
-  expect([refusals, isOut]).toEqual([[], true])
-  const { journal } = elsewhere as Extract<ReadJournal, { kind: 'read' }>
-  const patched: ReadJournal = { kind: 'read', journal: { ...journal, step: 'patched' } }
-  // Whoever is out by then leaves nobody a place, and takes none.
-  expect((await planned({ ...given, stored: patched })).targets).toEqual([])
+test.each([
+  { step: 'drain', image: 'v1', isKnown: true },
+  // Home on what it has by now, it is drained anew.
+  { step: 'restore', image: 'v1', isKnown: true },
+  { step: 'restore', image: 'v2', isKnown: false },
+  // Patched anew where it is, it takes no new place.
+  { step: 'patched', image: 'v1', isKnown: false },
+  { step: 'drain', image: 'v1', abort: true, isKnown: false },
+] as const)('the first pod is done, and the second open ($step, on $image): who is out is asked: $isKnown', async (given) => {
+  const { step, image, isKnown } = given
+  const targets = [{ ...OUT, target: 'edge/b' }]
+  const stored: ReadJournal = { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
+  const abort = 'abort' in given
+  const found = await planned({ entry: { state: 'closed' }, images: ['app:v2', `app:${image}`], stored, abort })
+  expect([found.refusals, found.isOut]).toEqual([[], isKnown])
 })
 
 test('a pod that no load balancer has refuses the run, unless that has left out what it goes on with first', async () => {
@@ -223,6 +232,57 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
   const plan = planning.plan()
   expect([plan.refusals, plan.pods.map(({ name, action }) => `${action} ${name}`)]).toEqual([[], ['upgrade old', 'skip new']])
   expect(plan.undoes).toEqual({ run: 'r1', images: IMAGES })
+})
+
+test('a template that stays is not given what one of several pods had had', async () => {
+  const asked: unknown[] = []
+  const workload = {
+    ref: { ...WEB, kind: 'StatefulSet' },
+    uid: WEB.uid,
+    owns: () => true,
+    desired: () => 2,
+    assess(images: unknown) {
+      asked.push(images)
+      return { images: [], refusals: [], warnings: [] }
+    },
+  } as unknown as Workload
+  const api = createFakeApi()
+  // The template had the new images before the run.
+  const header = {
+    run: 'r1',
+    workloads: [{ kind: 'StatefulSet', name: 'web', uid: WEB.uid }],
+    images: IMAGES,
+    startedAt: '',
+    chunks: 1,
+  }
+  const owner = { kind: 'StatefulSet', name: 'web', uid: WEB.uid, apiVersion: 'apps/v1' }
+  const entries = ['v1', 'v3'].map((tag): LedgerEntry => {
+    const before = { images: [{ container: 'app', image: `app:${tag}` }] }
+    return { uid: `had ${tag}`, pod: `had ${tag}`, owner, targets: [], before, state: 'closed' }
+  })
+  const [data] = ledgerChunks({ header, entries: new Map(entries.map((entry) => [entry.uid, entry])) })
+  const metadata = { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }
+  api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
+  const pods = entries.map(({ uid }) => testPod({ name: uid, uid, containers: [{ name: 'app', image: 'app:v2' }] }))
+  const planning = createPlanning({
+    request: {
+      namespace: NAMESPACE,
+      select: { refs: [workload.ref] },
+      images: [],
+      settings: { maxUnavailable: { count: 1 } },
+      undo: {},
+    } as unknown as RunRequest,
+    client: api.client,
+    workloads: [workload],
+    store: { all: () => pods.map((pod) => ({ pod, stored: { kind: 'none' } })), get: () => undefined } as unknown as PodStore,
+    traffic: { find: async () => pods.map(() => ({ found: true, targets: [] })) } as unknown as Traffic,
+    loadBalancers: [],
+    includes: () => true,
+    onFound() {},
+  })
+  await planning.replan()
+  expect(asked).toEqual([[]])
+  expect(pods.map((pod) => planning.imagesFor(pod)[0]?.image)).toEqual(['app:v1', 'app:v3'])
 })
 
 test('of a pod that came up after the run which is undone it is not said that it runs the images already', async () => {

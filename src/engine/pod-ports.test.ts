@@ -68,6 +68,26 @@ test('what is settled is kept with the address that its entries mean, whatever i
   expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
 })
 
+test('a pod that comes in the middle of a run is recorded after those before it, and stays there', async () => {
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const entries = new Map([['uid-9', {}]])
+  const put = async (entry: LedgerEntry): Promise<void> => void entries.set(entry.uid, entry)
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries }, put },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  const enroll = (): unknown => ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: [] })
+  await enroll()
+  expect(entries.get(pod.uid)).toMatchObject({ order: 1 })
+  entries.set('uid-10', {})
+  await enroll()
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+  expect(entries.get(pod.uid)).toMatchObject({ state: 'restore', order: 1 })
+  await ports.settle({ uid: 'another', targets: [], settlement: 'restore' })
+  expect(entries.get('uid-10')).not.toHaveProperty('order')
+})
+
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
 test.each([
   { toServe: 'it is ready', change: {}, objection: undefined },

@@ -71,13 +71,16 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function enter(
     uid: string,
     targets: JournalTarget[],
-    known: { state: EntryState; address?: string; before?: FormerPod },
+    known: { state: EntryState; address?: string; before?: FormerPod; order?: number },
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
     try {
-      const before = ledger.ledger.entries.get(uid)?.before ?? known.before
-      await ledger.put({ ...ledgerEntry(options.podOf(uid), targets), ...known, ...(before ? { before } : {}) }, () => {
+      const recorded = ledger.ledger.entries.get(uid)
+      const before = recorded?.before ?? known.before
+      const order = recorded?.order === undefined ? {} : { order: recorded.order }
+      const entry = { ...ledgerEntry(options.podOf(uid), targets), ...order, ...known, ...(before && { before }) }
+      await ledger.put(entry, () => {
         if (!options.isOwned(uid)) throw new Error(NOT_HELD.message)
       })
       return { kind: 'stored' }
@@ -107,7 +110,11 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     async rehearse({ pod, wanted }) {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },
-    enroll: ({ uid, pod, wanted, targets }) => enter(uid, targets, { state: 'open', before: formerPod(pod, wanted) }),
+    enroll({ uid, pod, wanted, targets }) {
+      const { entries } = ledger.ledger
+      const order = entries.has(uid) ? {} : { order: entries.size }
+      return enter(uid, targets, { state: 'open', before: formerPod(pod, wanted), ...order })
+    },
     store: write,
     async read({ uid }) {
       try {

@@ -33,6 +33,8 @@ export interface LedgerEntry {
   /** Absent in records of an older sluice. */
   before?: FormerPod
   state: EntryState
+  /** Of a pod that has come in the middle of the run: how many were recorded before it. */
+  order?: number
   /** For the report, the newest last: see account.ts. Nothing else reads them. */
   accounts?: unknown[]
 }
@@ -101,6 +103,7 @@ const Entry = z.object({
   ),
   before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
+  order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),
 })
 
