@@ -1,8 +1,9 @@
 /**
  * - `preflight`: it cannot start, and nothing was touched
  * - `conflict`: another owner has the workload
+ * - `deadline`: the cluster cannot be watched any more
  */
-export type RunErrorKind = 'preflight' | 'conflict'
+export type RunErrorKind = 'preflight' | 'conflict' | 'deadline'
 
 /** A run cannot be prepared. */
 export class RunError extends Error {

@@ -106,6 +106,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         // Found by simulation: its watch was broken, and it settled once more what the owner before had settled; or that owner
         // had put the template back and gone while it asked for the Lease, and it patched pods to what the template had no more.
         await unlessAborted(world.refresh(), signal)
+        world.assertWatched()
         await world.replan()
         refuse()
       }
@@ -152,7 +153,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     const refused = isTemplateWritten ? 'failed' : 'refused'
     if (error instanceof RunError) {
       const { kind, holder } = error
-      return { outcome: kind === 'conflict' ? 'conflict' : refused, reason, ...(holder === undefined ? {} : { holder }) }
+      return { outcome: kind === 'preflight' ? refused : kind, reason, ...(holder === undefined ? {} : { holder }) }
     }
     if (error instanceof WorkloadError) {
       return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : refused, reason }
@@ -286,8 +287,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       onGone: live.onGone,
       onEndpoints: live.onEndpoints,
       onSight: live.onSight,
-      onBlind(error) {
-        ending ??= { outcome: 'deadline', reason: `the cluster cannot be watched any more: ${messageOf(error)}` }
+      onBlind({ message }) {
+        ending ??= { outcome: 'deadline', reason: message }
         live.checkpoint()
       },
     })

@@ -9,21 +9,21 @@ const GONE_FOR_GOOD =
 
 /**
  * What earlier runs may have left half done, beside what the error says: where nothing could be looked at, since a workload is not
- * there, or a load balancer does not answer. From the ledgers alone.
+ * there, a load balancer does not answer, or the cluster cannot be watched any more. From the ledgers alone.
  */
 export async function namingUnfinished(
   error: unknown,
   { client, namespace, refs }: { client: KubeClient; namespace: string; refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[] },
 ): Promise<unknown> {
   const isNotThere = error instanceof WorkloadError && error.kind === 'not-found'
-  if (!isNotThere && !(error instanceof RunError && error.kind === 'preflight')) return error
+  if (!isNotThere && !(error instanceof RunError && error.kind !== 'conflict')) return error
   try {
     const left = (await unfinished(client, namespace, refs)).map((one) => (isNotThere ? `${one}; ${GONE_FOR_GOOD}` : one))
     if (left.length === 0) return error
     const message = [error.message, ...left].join('; ')
     return isNotThere
       ? new WorkloadError('not-found', message, { cause: error })
-      : new RunError('preflight', message, { cause: error })
+      : new RunError(error.kind, message, { cause: error })
   } catch {
     // What has kept the run from beginning counts for more.
     return error

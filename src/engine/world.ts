@@ -26,8 +26,8 @@ export interface WorldListener {
   onEndpoints(uids: Iterable<string>): void
   /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
-  /** A watch ended for good: the world cannot be seen any more. */
-  onBlind(error: Error): void
+  /** A watch ended for good: the world cannot be seen any more. Told at once where it has been so before. */
+  onBlind(error: RunError): void
 }
 
 /** The world as this run observes it, and the plan that was made of it. */
@@ -40,8 +40,10 @@ export interface World extends Planning {
   beside: Beside
   /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
   isUnserved(pod: PodView): boolean
-  /** Lists all that is watched anew: resolves once what is known is of now. */
+  /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
+  /** Throws a RunError of kind `deadline` once a watch has ended for good. */
+  assertWatched(): void
   listen(listener: WorldListener): void
   /** Asked before every effect: throws where the run may not act on the pod now. */
   setOwnership(assertOwned: (uid: string) => void): void
@@ -55,6 +57,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const { client, clock, random, loadBalancers } = ports
   const { namespace, select, acceptTemplateDrift } = request
   let listener = DEAF
+  let blind: RunError | undefined
   let assertOwned: (uid: string) => void = () => {
     throw new RunError('conflict', 'the run has not begun')
   }
@@ -64,7 +67,9 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     // Found by trial: a run of two minutes was warned of a connection that was sound.
     const isQuiet = error instanceof ReflectorError && error.problem === 'quiet'
     if (!isQuiet) tell({ type: 'warning', message: messageOf(error) })
-    if (fatal) listener.onBlind(error)
+    if (!fatal || blind) return
+    blind = new RunError('deadline', `the cluster cannot be watched any more: ${messageOf(error)}`, { cause: error })
+    listener.onBlind(blind)
   }
   const watched = { client, clock, random, namespace, onError }
   const openOptions = { client, clock, random, onError, acceptTemplateDrift }
@@ -131,7 +136,13 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
         const parts = [store, endpoints, beside, ...opened]
         await Promise.all(parts.map((one) => one.refresh()))
       },
-      listen: (one) => (listener = one),
+      assertWatched() {
+        if (blind) throw blind
+      },
+      listen(one) {
+        listener = one
+        if (blind) one.onBlind(blind)
+      },
       setOwnership: (one) => (assertOwned = one),
       stop,
     }

@@ -3,9 +3,11 @@ import { prepareAbort } from '../../src/engine/abort.ts'
 import { giveOrder } from '../../src/engine/give-order.ts'
 import { listLedgers } from '../../src/engine/ledger-store.ts'
 import { readOpenRuns } from '../../src/engine/open-runs.ts'
+import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { hasChanges } from '../../src/cli/output/plan-view.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -166,11 +168,11 @@ test('a pod that is made anew from the manifest of one half done is drained by n
   expect(restores(stage)).toHaveLength(1)
 })
 
-/** For so many seconds the API server takes no write of the record of a run, as under load. */
-function throttleLedgers({ world }: Stage, seconds: number, throttled: () => void): void {
+/** For so many seconds the API server takes no change of one of these, as under load. */
+function throttle({ world }: Stage, resource: 'configmaps' | 'statefulsets', seconds: number, throttled: () => void): void {
   const { arrive } = world
   world.arrive = (request, by, leftAt) => {
-    if (request.method !== 'PATCH' || !request.path.includes('/configmaps/')) return arrive(request, by, leftAt)
+    if (request.method !== 'PATCH' || !request.path.includes(`/${resource}/`)) return arrive(request, by, leftAt)
     world.arrive = arrive
     throttled()
     return { status: 429, headers: { 'retry-after': String(seconds) }, text: '{"kind":"Status","reason":"TooManyRequests"}' }
@@ -183,7 +185,7 @@ test('an abort that reaches a run when its end is decided finds it ended, and th
   const process = stage.start(V2)
   await stage.until(() => isIn('closing')(process))
   let isThrottled = false
-  throttleLedgers(stage, 9, () => (isThrottled = true))
+  throttle(stage, 'configmaps', 9, () => (isThrottled = true))
   await stage.until(() => isThrottled)
   const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
   await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
@@ -489,4 +491,78 @@ test('what another run has left out fills the window also when its pod is gone, 
   const third = stage.start(V2)
   await stage.until(() => third.end !== undefined)
   expect(third.end).toMatchObject({ outcome: 'done' })
+})
+
+/** From `blind` on nobody lists or watches those pods for this command any more. */
+function startBlindable(stage: Stage, change: Pick<RunRequest, 'select' | 'images'>, selector: string) {
+  const request = {
+    ...change,
+    namespace: NAMESPACE,
+    settings: PLAIN_SETTINGS,
+    acceptTemplateDrift: false,
+    allowUnbalanced: false,
+  }
+  const sight = new AbortController()
+  const actor = stage.start(request, (ports) => {
+    const { get, create, replace, patch, delete: remove, watch } = ports.client
+    const assertSeen = (path: string): void => {
+      if (!sight.signal.aborted || !path.includes(`/pods?labelSelector=${encodeURIComponent(selector)}`)) return
+      throw new KubeError('pods is forbidden', { kind: 'definite', method: 'GET', path, status: 403 })
+    }
+    const client: KubeClient = {
+      async get(path, options) {
+        assertSeen(path)
+        return get(path, options)
+      },
+      async watch(path, options) {
+        assertSeen(path)
+        const signal = AbortSignal.any([sight.signal, ...(options.signal ? [options.signal] : [])])
+        await watch(path, { ...options, signal }).finally(() => assertSeen(path))
+      },
+      create,
+      replace,
+      patch,
+      delete: remove,
+    }
+    return prepareRun(request, { ...ports, client })
+  })
+  return { actor, blind: () => sight.abort() }
+}
+
+const BLIND = {
+  outcome: 'deadline',
+  reason: expect.stringMatching(/the cluster cannot be watched any more: .*pods is forbidden/),
+}
+const V3 = [{ container: 'app', image: imageOf('v3') }]
+const FIRST_POD = `statefulset.kubernetes.io/pod-name=${NAME}-0`
+
+// Found by reading: nobody listened yet, and such a run waited without end, and kept the Lease.
+test.each([
+  { name: 'its pods', asked: select, unseen: `app=${NAME}` },
+  { name: 'its pods by label', asked: { labelSelector: FIRST_POD }, unseen: FIRST_POD },
+  { name: 'the pods beside those', asked: { labelSelector: FIRST_POD }, unseen: `app=${NAME}` },
+])('who may not watch $name any more once it has waited for the Lease writes nothing, and gives it back', async (given) => {
+  const stage = await halfDone()
+  const effects = () => stage.history.filter(({ type }) => type === 'effect').length
+  const effectsBefore = effects()
+  const { actor, blind } = startBlindable(stage, { select: given.asked, images: V3 }, given.unseen)
+  await stage.until(() => actor.events.some(({ type }) => type === 'leaseWaiting'))
+  blind()
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject(BLIND)
+  expect(actor.end?.reason).toMatch(/run \w+ is not finished, and may have left half done/)
+  expect([effects(), templateImage(stage), (await headers(stage)).length]).toEqual([effectsBefore, imageOf('v2'), 1])
+  const next = stage.start(V2)
+  await stage.until(() => next.end !== undefined)
+  expect(next.end).toMatchObject({ outcome: 'done' })
+  expect(next.events.filter(({ type }) => type === 'leaseWaiting')).toEqual([])
+})
+
+test('a watch that ends for good while the template is written ends the run before any pod leaves', async () => {
+  const stage = await openStage(plainScene())
+  const { actor, blind } = startBlindable(stage, { select, ...V2 }, `app=${NAME}`)
+  throttle(stage, 'statefulsets', 20, blind)
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject(BLIND)
+  expect(stage.history.filter(({ type }) => type === 'effect')).toEqual([])
 })
