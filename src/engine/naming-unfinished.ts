@@ -16,14 +16,15 @@ export async function namingUnfinished(
   { client, namespace, refs }: { client: KubeClient; namespace: string; refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[] },
 ): Promise<unknown> {
   const isNotThere = error instanceof WorkloadError && error.kind === 'not-found'
-  if (!isNotThere && !(error instanceof RunError && error.kind !== 'conflict')) return error
+  const isUnseen = error instanceof RunError && error.kind !== 'conflict'
+  if (!isNotThere && !isUnseen) return error
   try {
     const left = (await unfinished(client, namespace, refs)).map((one) => (isNotThere ? `${one}; ${GONE_FOR_GOOD}` : one))
     if (left.length === 0) return error
     const message = [error.message, ...left].join('; ')
-    return isNotThere
-      ? new WorkloadError('not-found', message, { cause: error })
-      : new RunError(error.kind, message, { cause: error })
+    return isUnseen
+      ? new RunError(error.kind, message, { cause: error })
+      : new WorkloadError('not-found', message, { cause: error })
   } catch {
     // What has kept the run from beginning counts for more.
     return error

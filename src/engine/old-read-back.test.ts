@@ -84,3 +84,17 @@ test('one that says what is so now is believed at once', async () => {
   expect(await compare()).toBe('equal')
   expect(await inspect()).not.toHaveProperty('old')
 })
+
+// Harsh seed 3909822: an operator had had it out a moment before.
+test.each(['strong', 'eventual'] as const)(
+  '%s: what is read as out is no proof of a call until it has caught up',
+  async (reads) => {
+    const { clock, server, lose, call, inspect } = createBed(reads)
+    server.state = 'maint'
+    lose()
+    await call('drain')
+    expect((await inspect()).pending).toBe(reads === 'eventual' ? true : undefined)
+    await clock.advance(1_000)
+    expect((await inspect()).pending, 'out still').toBeUndefined()
+  },
+)

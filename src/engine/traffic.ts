@@ -269,6 +269,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const reading = readings[index]!
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
+      // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
+      if (!hasCaughtUp(target)) return
       doubts.settle(uid, target)
       operations.noteDone(target, doubt.operation, doubt.effect)
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
