@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Ledger } from '../journal/ledger.ts'
+import type { ContainerImage } from '../pods/glossary.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { putBackAfterAbort } from './former-templates.ts'
 import { entryOf } from './testing/ledgers.ts'
@@ -17,16 +18,26 @@ function ledger(run: string, from: string, to: string): Ledger {
 }
 
 describe('the template goes back to what it had before all runs that are ended', () => {
-  /** `had`: of the pods that it was about. */
-  function run(id: string, from: string, to: string, had: string[]): Ledger {
-    const pods = had.map((tag, index) => ({
-      ...entryOf(`web-${index}`, { owner: OWNER, before: { images: image(tag) } }),
+  type Images = Record<string, string>
+  const listed = (images: Images): ContainerImage[] =>
+    Object.entries(images).map(([container, tag]) => ({ container, image: `${container}:${tag}` }))
+
+  /** `before`: of the containers that it changes in the template. `had`: of the pods that it was about. */
+  function runOf(id: string, before: Images | undefined, images: ContainerImage[], had: Images[]): Ledger {
+    const pods = had.map((each, index) => ({
+      ...entryOf(`web-${index}`, { owner: OWNER, before: { images: listed(each) } }),
       uid: `u${index}`,
     }))
+    const workloads = [{ ...WEB, ...(before ? { before: listed(before) } : {}) }]
     return {
-      header: { run: id, workloads: [{ ...WEB, before: image(from) }], images: image(to), startedAt: '', chunks: 1 },
+      header: { run: id, workloads, images, startedAt: '', chunks: 1 },
       entries: new Map(pods.map((entry) => [entry.uid, entry])),
     }
+  }
+
+  function run(id: string, from: string, to: string, had: string[]): Ledger {
+    const pods = had.map((app) => ({ app }))
+    return runOf(id, { app: from }, image(to), pods)
   }
 
   /** What an abort of these, the newest first, gives the template. */
@@ -67,6 +78,55 @@ describe('the template goes back to what it had before all runs that are ended',
     const third = run('r3', 'v3', 'v1', ['v2'])
     expect(await afterAbort(third, second, first)).toEqual(image('v1'))
     expect(await afterAbort(third, second), 'control: what none of these has set').toEqual(image('v2'))
+  })
+
+  test('where an undo before it took its pods to different ones', async () => {
+    const undo = runOf('r2', { app: 'v3' }, [...image('v2'), ...image('v1')], [{ app: 'v3' }, { app: 'v3' }])
+    const newest = run('r3', 'v1', 'v4', ['v2', 'v3'])
+    expect(await afterAbort(newest, undo)).toEqual(image('v3'))
+    // It has changed nothing in the template.
+    const again = runOf('r3', undefined, image('v1'), [{ app: 'v2' }, { app: 'v3' }])
+    expect(await afterAbort(again, undo)).toEqual(image('v3'))
+  })
+
+  describe('also a container that only one before the newest has changed', () => {
+    const [old, half] = [
+      { app: 'v1', proxy: 'p1' },
+      { app: 'v2', proxy: 'p2' },
+    ]
+    /** It came to one pod of two. */
+    const first = runOf('r1', old, listed(half), [old, old])
+
+    test('where the newest found it as it wants it', async () => {
+      const second = runOf('r2', { app: 'v2' }, listed({ app: 'v3', proxy: 'p2' }), [old, half])
+      expect(await afterAbort(second, first)).toEqual(listed(old))
+      expect(await afterAbort(second), 'control: of the newest alone').toEqual(listed({ app: 'v2' }))
+    })
+
+    test('where the newest changed one that the run before did not ask for', async () => {
+      const app = run('r1', 'v1', 'v2', ['v1', 'v1'])
+      const second = runOf('r2', { proxy: 'p1' }, listed(half), [old, { app: 'v2', proxy: 'p1' }])
+      expect(await afterAbort(second, app)).toEqual(expect.arrayContaining(listed(old)))
+    })
+
+    test('where yet another came to no pod in between, nor to the template', async () => {
+      const second = runOf('r2', half, listed({ app: 'v3', proxy: 'p3' }), [half, old])
+      const third = runOf('r3', undefined, listed(half), [half, old])
+      expect(await afterAbort(third, second, first)).toEqual(listed(old))
+    })
+
+    test.each([
+      ['and changed the other', { app: 'v2' }, 'v3'],
+      ['and nothing else', undefined, 'v2'],
+    ])('where the newest does not ask for it, %s', async (_, before, to) => {
+      const second = runOf('r2', before, image(to), [{ app: 'v1' }, { app: 'v2' }])
+      expect(await afterAbort(second, first)).toEqual(listed(old))
+    })
+
+    test('control: not where somebody has edited it, and the newest found it so', async () => {
+      const second = runOf('r2', { app: 'v2' }, listed({ app: 'v3', proxy: 'p9' }), [old, half])
+      expect(await afterAbort(second, first)).toEqual(image('v1'))
+    })
   })
 })
 

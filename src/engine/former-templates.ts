@@ -40,60 +40,66 @@ export async function putBackAfterAbort(
 }
 
 interface Changed {
-  /** The newest run that has changed the template. */
-  by: Ledger
   recorded: LedgerWorkload
-  /** What it had before all of these runs. */
+  /** What it had before all of these runs; without containers that have somebody else's images. */
   former: ContainerImage[]
 }
 
 /**
- * Of these runs, the newest first, that end together. Found by reading: a run of one of two workloads found the template as the
+ * By these runs, the newest first, that end together. Found by reading: a run of one of two workloads found the template as the
  * run before, of both, had set it, and an abort of the two left it so.
  */
 function changedByAny(runs: readonly Ledger[]): Changed[] {
-  const [newest, ...others] = runs
-  if (newest === undefined) return []
-  const own = changedBy(newest).map((recorded) => ({ by: newest, recorded, former: beforeAll(recorded, runs) }))
-  const isItsOwn = ({ by, recorded }: Changed): boolean =>
-    own.some((one) => one.recorded.uid === recorded.uid) || (isOf(recorded, newest) && !isWhatWasSet(newest, by, recorded))
-  return [...own, ...changedByAny(others).filter((earlier) => !isItsOwn(earlier))]
-}
-
-/** Also where it was deleted and made again since. */
-function isOf({ kind, name }: LedgerWorkload, { header }: Ledger): boolean {
-  return header.workloads.some((one) => one.kind === kind && one.name === name)
-}
-
-/** A run that has changed nothing in a template has found its own images there: whose they were is told by that. */
-function isWhatWasSet({ header: { workloads, images } }: Ledger, by: Ledger, { uid, before }: LedgerWorkload): boolean {
-  const isSet = ({ container }: ContainerImage): boolean =>
-    images.some((one) => one.container === container && one.image === imageIn(by, container))
-  return workloads.some((one) => one.uid === uid) && before!.every(isSet)
-}
-
-function imageIn({ header }: Ledger, name: string): string | undefined {
-  return header.images.find(({ container }) => container === name)?.image
+  const changed = runs.flatMap(changedBy)
+  const templates = changed.filter(({ uid }, index) => changed.findIndex((one) => one.uid === uid) === index)
+  return templates.flatMap((recorded) => {
+    const former = beforeAll(recorded, runs)
+    return former.length === 0 ? [] : [{ recorded, former }]
+  })
 }
 
 /**
- * What its template had before all of these runs, the newest first: what that has found there, or its pods on, may be what one
- * before it has set. Found by simulation (seed 31599625): a run came to one of two pods, its undo, which is about that one alone,
- * was aborted, and the template stayed on the new images that no pod had any more.
+ * Each container by itself. Found by reading: a run found one of two as the run before had set it, and changed the other; an
+ * abort of both put back the other alone, and the template had what never ran together.
  */
-function beforeAll(recorded: LedgerWorkload, [newest, ...others]: readonly Ledger[]): ContainerImage[] {
-  return formerTemplate(newest!, recorded).map((one) => beforeSet(one, recorded, others))
+function beforeAll(template: LedgerWorkload, runs: readonly Ledger[]): ContainerImage[] {
+  const containers = new Set(runs.flatMap((run) => formerImages(run, template).map(({ container }) => container)))
+  return Array.from(containers).flatMap((container) => {
+    const image = imageBefore(container, template, runs)
+    return image === undefined ? [] : [{ container, image }]
+  })
 }
 
-function beforeSet(
-  found: ContainerImage,
-  { uid }: Pick<LedgerWorkload, 'uid'>,
-  [older, ...others]: readonly Ledger[],
-): ContainerImage {
-  if (older === undefined) return found
-  const recorded = changedBy(older).find((one) => one.uid === uid)
-  if (recorded === undefined || imageIn(older, found.container) !== found.image) return beforeSet(found, { uid }, others)
-  return beforeAll(recorded, [older, ...others]).find(({ container }) => container === found.container) ?? found
+/**
+ * What the newest has found in the template, or its pods on, may be what one before it has set. Found by simulation (seed
+ * 31599625): a run came to one of two pods, its undo, which is about that one alone, was aborted, and the template stayed on the
+ * new images that no pod had any more.
+ * @returns undefined where none of these has set it: it is somebody else's
+ */
+function imageBefore(container: string, template: LedgerWorkload, [newest, ...others]: readonly Ledger[]): string | undefined {
+  if (newest === undefined || isMadeAnew(template, newest)) return undefined
+  const former = formerImages(newest, template).find((one) => one.container === container)?.image
+  // What it asks for and has not changed it has found there: an edit of somebody's, unless one before it asked for the same.
+  const found = former === undefined ? imagesAsked(newest, template, container) : [former]
+  if (found.length === 0) return imageBefore(container, template, others)
+  const setter = others.findIndex((older) => imagesAsked(older, template, container).some((image) => found.includes(image)))
+  return (setter < 0 ? undefined : imageBefore(container, template, others.slice(setter))) ?? former
+}
+
+/** It was deleted and made again since. */
+function isMadeAnew({ kind, name, uid }: LedgerWorkload, { header }: Ledger): boolean {
+  return header.workloads.some((one) => one.kind === kind && one.name === name && one.uid !== uid)
+}
+
+/** Empty where the run has not changed the template. */
+function formerImages(run: Ledger, { uid }: LedgerWorkload): ContainerImage[] {
+  return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerTemplate(run, recorded) : []))
+}
+
+/** Several, where its pods were to get different ones, as in an undo. */
+function imagesAsked({ header: { workloads, images } }: Ledger, { uid }: LedgerWorkload, name: string): string[] {
+  if (!workloads.some((one) => one.uid === uid)) return []
+  return images.flatMap(({ container, image }) => (container === name ? [image] : []))
 }
 
 /** Of an abort that put every template back: where some pods are not on what their template has now. */
