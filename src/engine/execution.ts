@@ -2,6 +2,7 @@ import { AdapterError } from '../../adapters/contract.ts'
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
 import { withinLimit } from '../kube/within-limit.ts'
+import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { KubeError } from '../kube/errors.ts'
 import { WorkloadError } from '../workloads/errors.ts'
@@ -84,6 +85,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isTemplateWritten = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
+  /** The pod asks for other images than it had before the run. */
+  let isOnNew = (_uid: string): boolean => false
 
   async function run(): Promise<RunResult> {
     let owners: Owners | undefined
@@ -178,6 +181,11 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
+    isOnNew = (uid) => {
+      const pod = world.store.get(uid)?.pod
+      const before = ledgers.current.ledger.entries.get(uid)?.before
+      return pod !== undefined && before !== undefined && !asksFor(pod, before.images)
+    }
     // One that goes on may have sent its former images, in a rollback.
     const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
     if (ordered()?.order !== 'abort')
@@ -314,7 +322,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return worst.outcome === 'done' && isComplete(pods) ? worst : ending
     }
     if (ending) return ending
-    return isAborted() ? endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined }) : worst
+    if (!isAborted()) return worst
+    return endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined, isOnNew })
   }
 
   /**

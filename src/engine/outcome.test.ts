@@ -37,19 +37,27 @@ test('a run is no success where it leaves pods that nobody has looked after, and
 })
 
 describe('an abort', () => {
+  const isOnNew = (): boolean => false
+
   test('has done what it promises where nobody is left half done', () => {
     const pods = [pod('upgraded'), pod('skipped'), pod('unchanged'), pod('unchanged'), pod('settled'), pod('failed')]
-    expect(endingOfAbort(pods, { by: 'ann', takesOver: false })).toEqual({
+    expect(endingOfAbort(pods, { by: 'ann', takesOver: false, isOnNew })).toEqual({
       outcome: 'aborted',
       reason: 'by ann; 1 on their new images, 3 left on their old ones',
     })
+  })
+
+  test('counts what was patched to other images than were asked for in the end by those that it has', () => {
+    const pods = [pod('unchanged'), pod('failed'), pod('upgraded')]
+    const { reason } = endingOfAbort(pods, { by: 'ann', takesOver: false, isOnNew: (uid) => uid === 'unchanged' })
+    expect(reason).toBe('by ann; 2 on their new images, 1 left on their old ones')
   })
 
   test.each<[PodResult[], string]>([
     [[pod('upgraded')], 'by ann; of the open pods, 1 on their new images, 0 left on their old ones'],
     [[], 'by ann; no pod was open'],
   ])('of a run that another began says nothing of the pods that this had done with', (pods, reason) => {
-    expect(endingOfAbort(pods, { by: 'ann', takesOver: true })).toEqual({ outcome: 'aborted', reason })
+    expect(endingOfAbort(pods, { by: 'ann', takesOver: true, isOnNew })).toEqual({ outcome: 'aborted', reason })
   })
 
   test.each<[PodResult, string]>([
@@ -58,6 +66,8 @@ describe('an abort', () => {
     [pod('interrupted', true), 'interrupted'],
     [pod('conflict'), 'conflict'],
   ])('has not, where one pod ended as $outcome', (one, outcome) => {
-    expect(endingOfAbort([pod('upgraded'), pod('unchanged'), one], { by: 'ann', takesOver: false }).outcome).toBe(outcome)
+    expect(endingOfAbort([pod('upgraded'), pod('unchanged'), one], { by: 'ann', takesOver: false, isOnNew }).outcome).toBe(
+      outcome,
+    )
   })
 })

@@ -45,19 +45,21 @@ export function withOverlooked(
 
 /**
  * What was put back, refused or brought home is what an abort promises; what stays out or needs a person is not.
- * `takesOver`: of another's run, so that `pods` are no more than those which that has left open.
+ * `takesOver`: of another's run, so that `pods` are no more than those which that has left open. `isOnNew`: of a pod, by its uid,
+ * whatever it was to run in the end. Found by reading: what an undo had patched came home to its abort, and was called old.
  */
 export function endingOfAbort(
   pods: readonly PodResult[],
-  { by, takesOver }: { by: string; takesOver: boolean },
+  { by, takesOver, isOnNew }: { by: string; takesOver: boolean; isOnNew(uid: string): boolean },
 ): { outcome: RunOutcome; reason: string } {
   const unfinished = pods.filter(
     ({ out, outcome }) => out || outcome === 'needsOperator' || outcome === 'conflict' || outcome === 'interrupted',
   )
   if (unfinished.length > 0) return worstOutcome(unfinished)
-  const home = pods.filter(({ outcome }) => outcome === 'upgraded').length
-  const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed').length
-  const counts = `${home} on their new images, ${others} left on their old ones`
+  const upgraded = pods.filter(({ outcome }) => outcome === 'upgraded').length
+  const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed')
+  const kept = others.filter(({ uid }) => isOnNew(uid)).length
+  const counts = `${upgraded + kept} on their new images, ${others.length - kept} left on their old ones`
   if (!takesOver) return { outcome: 'aborted', reason: `by ${by}; ${counts}` }
   return { outcome: 'aborted', reason: pods.length === 0 ? `by ${by}; no pod was open` : `by ${by}; of the open pods, ${counts}` }
 }

@@ -415,6 +415,27 @@ test('an abort gives back a template that was changed by the process that went o
   expect([aborting.end?.outcome, templateImage(stage)]).toEqual(['aborted', imageOf('v1')])
 })
 
+// Found by reading: of one container the undo had two, one for each pod, and the pod was said to be left on its old image.
+test.each(['restarting', 'restoring'])(
+  'a pod that an undo has patched comes home to its abort on what that gave it, from %s',
+  async (state) => {
+    const stage = await halfDone()
+    const aborted = await abort(stage)
+    await stage.until(() => aborted.end !== undefined)
+    const v3 = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+    await stage.until(() => v3.end !== undefined)
+    const undo = stage.start({ undo: {} })
+    await stage.until(() => isIn(state)(undo))
+    undo.host.kill()
+    const aborting = await abort(stage)
+    await stage.until(() => aborting.end !== undefined)
+    expect(aborting.end).toMatchObject({
+      outcome: 'aborted',
+      reason: 'by ann@desk; of the open pods, 1 on their new images, 0 left on their old ones',
+    })
+  },
+)
+
 // Found by reading: it was taken for the record of an older sluice, which did not say what there was before.
 test('a run that has settled what the one before had drained for a pod that is gone can be undone', async () => {
   const stage = await openStage(plainScene({ workload: 'DaemonSet', hostNetwork: true }))
