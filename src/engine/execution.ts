@@ -322,8 +322,22 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return worst.outcome === 'done' && isComplete(pods) ? worst : ending
     }
     if (ending) return ending
-    if (!isAborted()) return worst
+    if (!isAborted()) return worst.outcome === 'done' ? (notBegun(pods) ?? worst) : worst
     return endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined, isOnNew })
+  }
+
+  /** Found by simulation (harsh seed 4102486): the pod that a run was held for is gone, and its heir on the new images. */
+  function notBegun(pods: readonly PodResult[]): Ending | undefined {
+    const told = new Set(pods.map(({ uid }) => uid))
+    const left = plannedPods().filter(({ uid }) => {
+      const pod = world.store.get(uid)?.pod
+      return pod && !told.has(uid) && !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
+    })
+    if (left.length === 0) return undefined
+    return {
+      outcome: 'failed',
+      reason: `not begun: ${left.map(({ pod }) => pod).join(', ')}, since a pod failed that is gone by now`,
+    }
   }
 
   /**
