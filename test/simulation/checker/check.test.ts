@@ -1218,6 +1218,18 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { sinceMs: 20_000, seen: false },
+    { sinceMs: 5_000, seen: true },
+  ])('a reload, where the Lease was renewed $sinceMs ms after it was written last: $seen', ({ sinceMs, seen }) => {
+    const found = reloaded((story) => {
+      story.lease(1)
+      story.pass(sinceMs)
+      story.lease(1)
+    })
+    expect(found.includes('exposure')).toBe(seen)
+  })
+
+  test.each([
     { part: [0], seen: true },
     { part: [1], seen: false },
   ])('a reload, where who acts is about the pods at $part: $seen', ({ part, seen }) => {
