@@ -245,10 +245,10 @@ export function createWorld(given: Scenario): World {
           }
           if (resource === 'leases.coordination.k8s.io' || resource === 'leases') {
             const lease = readLease(after)
-            const before = lease && leases.get(lease.key)?.at(-1)
+            const previous = lease && leases.get(lease.key)?.at(-1)
             const owner = processes.get(entry.by)
             // It had run out meanwhile, and its owner looks at all anew, however long that takes (harsh seed 4322041).
-            if (owner && before && lease.holder === before.holder && at - before.at > LEASE_MS) owner.begunAt = undefined
+            if (owner && previous && lease.holder === previous.holder && at - previous.at > LEASE_MS) owner.begunAt = undefined
             if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index, by: entry.by }])
           }
           if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {
