@@ -135,6 +135,16 @@ it('is finished only where that is written', async () => {
   expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
 })
 
+it('is not ended by who has lost the Lease meanwhile', async () => {
+  const { client, patches } = server()
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const lost = (): void => {
+    throw new Error('taken')
+  }
+  await expect(store.conclude({ finished: { at: 'now' } }, lost)).rejects.toThrow('taken')
+  expect([patches, store.ledger.header.finishedAt]).toEqual([[], undefined])
+})
+
 it('says what the templates had also where that is known later, and is not opened anew by it', async () => {
   const { client, patches } = server()
   const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]

@@ -55,7 +55,7 @@ export interface LedgerStore {
   amend(workloads: LedgerWorkload[]): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run. Rejects as `put` does.
+   * with `aborted` where an order has ended the run. Rejects as `put` does, and asks `assertOwned` before each of them.
    */
   conclude(
     ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told },
@@ -267,7 +267,10 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         const kept = fitting(own, { ...dataOf(chunk), ...header })
         for (const entry of kept) ledger.entries.set(entry.uid, entry)
         const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
-        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
+        if (Object.keys(values).length === 0) continue
+        // Found by simulation (harsh seed 4342710): it was stopped while it looked at what is left, and wrote when it went on.
+        await assertOwned?.()
+        await setAtLeast(header, chunk, values, assertOwned)
       }
       // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
       ledger.header = ended
