@@ -83,7 +83,11 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   // of who has it by now.
   await assertOwned()
   if (same) {
-    if (!request.abort) await same.amend(same.ledger.header.workloads.map((one) => withTemplate(one, world)))
+    if (!request.abort)
+      await same.amend(
+        same.ledger.header.workloads.map((one) => withTemplate(one, world)),
+        assertOwned,
+      )
     for (const entry of planned) {
       // The prior state of a pod that is open already is the one that was recorded then.
       if (!same.ledger.entries.has(entry.uid)) await same.put(entry, assertOwned)

@@ -45,14 +45,15 @@ export interface LedgerStore {
   readonly ledger: Ledger
   /**
    * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
-   * `assertOwned` throws: it is asked before what somebody else has written meanwhile, or removed, is written over.
+   * `assertOwned` throws: it is asked before what somebody else has written meanwhile, or removed, is written over, and
+   * before what was throttled is sent again.
    */
   put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
   /**
-   * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, and with a
-   * RunError where somebody else has written the header since it was read.
+   * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, with a
+   * RunError where somebody else has written the header since it was read, and with what `assertOwned` throws.
    */
-  amend(workloads: LedgerWorkload[]): Promise<void>
+  amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
    * with `aborted` where an order has ended the run. Rejects as `put` does, and asks `assertOwned` before each of them.
@@ -111,12 +112,12 @@ async function createPart(
   const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
   try {
-    await client.create(path(namespace), body)
+    await client.create(path(namespace), body, { beforeAgain: assertOwned })
   } catch (error) {
     if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
     // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile.
     await assertOwned()
-    await client.create(path(namespace), body).catch((second: unknown) => {
+    await client.create(path(namespace), body, { beforeAgain: assertOwned }).catch((second: unknown) => {
       if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
     })
   }
@@ -143,40 +144,45 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   /**
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
-   * long come to its end, and opened the ledger anew.
+   * long come to its end, and opened the ledger anew. And only by its owner: what was throttled left when the run was over
+   * (seed 34524898).
    */
-  async function set(
-    chunk: number,
-    values: Record<string, string>,
-    assertOwned: AssertOwned = () => {},
-    tries = 0,
-  ): Promise<void> {
-    const at = path(namespace, chunkName(run, chunk))
+  async function patch(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
     const known = standing()
     const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
       // For a key that is not there the API server compares with null: measured.
       { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
       { op: 'add', path: `/data/${key}`, value },
     ])
+    await client.patch(path(namespace, chunkName(run, chunk)), operations, assertOwned ? { beforeAgain: assertOwned } : {})
+    for (const [key, value] of Object.entries(values)) known.set(key, value)
+  }
+
+  async function set(
+    chunk: number,
+    values: Record<string, string>,
+    assertOwned: AssertOwned = () => {},
+    tries = 0,
+  ): Promise<void> {
     try {
-      await client.patch(at, operations)
+      await patch(chunk, values, assertOwned)
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
         await assertOwned()
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
         await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace }, assertOwned)
-      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(at, Object.keys(values)))) {
+        for (const [key, value] of Object.entries(values)) standing().set(key, value)
+      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
         await assertOwned()
         return set(chunk, values, assertOwned, tries + 1)
       } else throw error
     }
-    for (const [key, value] of Object.entries(values)) known.set(key, value)
   }
 
   /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
-  async function isOtherwise(at: string, keys: readonly string[]): Promise<boolean> {
-    const { data } = RawConfigMap.parse(await client.get(at))
+  async function isOtherwise(chunk: number, keys: readonly string[]): Promise<boolean> {
+    const { data } = RawConfigMap.parse(await client.get(path(namespace, chunkName(run, chunk))))
     const known = standing()
     let differs = false
     for (const key of keys) {
@@ -241,14 +247,18 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       chunkOf.set(entry.uid, chunk)
       ledger.entries.set(entry.uid, entry)
     },
-    async amend(workloads) {
+    async amend(workloads, assertOwned) {
       const header = { ...ledger.header, workloads }
       const text = writeHeader(header)
       if (text === writeHeader(ledger.header)) return
-      await set(0, { [HEADER_KEY]: text }, () => {
+      try {
+        await patch(0, { [HEADER_KEY]: text }, assertOwned)
+      } catch (error) {
+        if (!(error instanceof KubeError)) throw error
+        const isChanged = isNotFound(error) || (error.status === 422 && (await isOtherwise(0, [HEADER_KEY])))
         // It may have come to its end since it was read, and would be open anew.
-        throw new RunError('conflict', `the record of run ${run} was changed meanwhile`)
-      })
+        throw isChanged ? new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error }) : error
+      }
       ledger.header = header
     },
     async conclude({ finished, told }, assertOwned) {

@@ -124,7 +124,7 @@ async function record(
   }
   if (journal) {
     assertHeld()
-    await write(journal.pod, journal.next, { client, namespace })
+    await write(journal.pod, journal.next, { client, namespace, assertHeld })
   }
   return { messages: [...entries, ...(journal ? [journal] : [])].map(({ message }) => message) }
 }
@@ -132,12 +132,12 @@ async function record(
 async function write(
   pod: PodView,
   next: Journal,
-  { client, namespace }: { client: KubeClient; namespace: string },
+  { client, namespace, assertHeld }: { client: KubeClient; namespace: string; assertHeld(): void },
 ): Promise<void> {
   const { subresource, operations } =
     next.step === 'closed' ? { subresource: '/status', operations: closePatch(pod, next) } : wordPatch(pod, next)
   try {
-    await client.patch(podsPath(namespace, pod.name) + subresource, operations)
+    await client.patch(podsPath(namespace, pod.name) + subresource, operations, { beforeAgain: assertHeld })
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 422) throw error
     throw new RunError('conflict', `somebody has changed the record of pod/${pod.name} meanwhile: ${messageOf(error)}`, {

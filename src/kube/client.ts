@@ -11,6 +11,8 @@ export interface CallOptions {
 export interface WriteOptions extends CallOptions {
   /** Sent once: a 429 is the answer, and not waited out, since what the write rests on may be another by then. */
   once?: boolean
+  /** Asked before a write that was throttled is sent again; what it throws ends the call. */
+  beforeAgain?: () => void | Promise<void>
   /** The server admits and validates, and stores nothing. */
   dryRun?: boolean
 }
@@ -25,7 +27,7 @@ export interface WatchOptions {
 
 /**
  * Calls to an API server. Every call has a deadline, answers with the parsed JSON body, and rejects with a
- * KubeError (errors.ts) and nothing else. A 429 (and a 503 that carries Retry-After on a read) is waited out
+ * KubeError (errors.ts) and nothing else, but for what `beforeAgain` throws. A 429 (and a 503 that carries Retry-After on a read) is waited out
  * within the deadline; nothing else is repeated.
  */
 export interface KubeClient {

@@ -181,6 +181,23 @@ test('429 of a write that is sent once is its answer', async () => {
   expect([clock.now(), clock.pending()]).toEqual([refusedAt, 0])
 })
 
+test('429 of a write is not followed by it where its caller may not write any more', async () => {
+  const { client, transport, clock } = setUp()
+  let isLost = false
+  const beforeAgain = (): void => {
+    if (isLost) throw new Error('taken')
+  }
+  const failed = client.patch(POD, [], { beforeAgain }).catch((error: unknown) => error)
+  const throttle = async (): Promise<void> =>
+    (await transport.next()).answer(429, statusObject('TooManyRequests', 'slow down'), { 'retry-after': '3' })
+  await throttle()
+  await clock.advance(5_000)
+  await throttle()
+  isLost = true
+  await clock.advance(5_000)
+  expect(await failed).toMatchObject({ message: 'taken' })
+})
+
 test('429 that would outlast the deadline is thrown at once', async () => {
   const { client, transport, clock } = setUp()
   const failed = outcome(client.patch(POD, [], { deadlineMs: 2_000 }))

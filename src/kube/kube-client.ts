@@ -37,7 +37,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   async function call(
     request: TransportRequest,
-    { deadlineMs = options.requestTimeoutMs ?? DEFAULT_DEADLINE_MS, signal, once = false }: Omit<WriteOptions, 'dryRun'>,
+    {
+      deadlineMs = options.requestTimeoutMs ?? DEFAULT_DEADLINE_MS,
+      signal,
+      once = false,
+      beforeAgain,
+    }: Omit<WriteOptions, 'dryRun'>,
   ): Promise<unknown> {
     const endsAt = clock.now() + Math.min(deadlineMs, requestTimeoutMs)
     for (;;) {
@@ -49,6 +54,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       // Throttled is a better answer than the timeout that would follow.
       if (waitMs === undefined || clock.now() + waitMs >= endsAt) throw error
       if (!(await pause(clock, waitMs, signal))) throw error
+      await beforeAgain?.()
       // Found by simulation: the process was stopped meanwhile, and wrote what its caller had given up.
       if (clock.now() >= endsAt) throw error
     }
