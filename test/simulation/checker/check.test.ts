@@ -1157,6 +1157,22 @@ describe('what nobody can know', () => {
     expect(found.includes('I6')).toBe(!excused)
   })
 
+  test.each([
+    { other: 'web-1', excused: true },
+    { other: 'web-0', excused: false },
+  ])('and before one about $other has, after an abort', ({ other, excused }) => {
+    const found = broken((story) => {
+      story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+      story.tell({ type: 'calm' })
+      story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: {} })
+      story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'aborted: by ann', pods: [] })
+      story.journal(0, 'drain', {}, 'sluice-0')
+      story.tell({ type: 'process', process: 'sluice-2', what: 'started', wanted: {}, part: [other] })
+      story.tell({ type: 'process', process: 'sluice-2', what: 'exited', outcome: 'aborted: by ann', pods: [] })
+    })
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
   const LAG = { scenario: { lagMs: 1_000 } }
   const FORGOTTEN = { admin: 'ready', routable: true, weight: 1, emptyAt: null } as const
 

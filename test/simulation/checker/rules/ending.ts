@@ -52,10 +52,12 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   if (isDeleting) return
   const writer = world.processes.get(journal?.by ?? '')
   const last = lastExit(world)
-  // What one that was killed has sent may arrive when nobody is there any more: told is what was there before.
-  const isLate = writer?.isRunning === false && journal!.entry > (last?.exit?.entry ?? Infinity)
+  // What one that was killed has sent may arrive when nobody is there any more who would look at the pod: told is what was
+  // there before (harsh seed 5329957).
+  const about = lastExit(world, pod)
+  const isLate = writer?.isRunning === false && journal!.entry > (about?.exit?.entry ?? Infinity)
   // A write that arrives when its process has ended: that one has said that it was under way.
-  const since = isLate ? last!.exit!.entry : Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
+  const since = isLate ? about!.exit!.entry : Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
   // Before an intent there was nothing (seed 11011550); what comes back was drained before (seed 21512968).
   const isOpen = journal !== undefined && journal.step !== 'closed' && !(isLate && journal.step === 'drain')
   if (isOpen && !isNamed(world, since, { uid, names: [name] }))
@@ -204,9 +206,10 @@ function isNamed(
   })
 }
 
-function lastExit({ processes }: World): Process | undefined {
+/** Of those about `pod`, where one is given. */
+function lastExit({ processes }: World, pod?: Pod): Process | undefined {
   return [...processes.values()]
-    .filter(({ exit }) => exit)
+    .filter((process) => process.exit && (pod === undefined || isAbout(process, pod)))
     .sort((a, b) => a.exit!.entry - b.exit!.entry)
     .at(-1)
 }
