@@ -86,6 +86,24 @@ function ledger(count: number): Ledger {
   return { header, entries: new Map(uids.map((uid) => [uid, entry(uid)])) }
 }
 
+const process = {
+  by: 'ci_1',
+  epoch: 1,
+  resumed: false,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  endedAt: '2026-01-01T00:01:00.000Z',
+  outcome: 'done',
+  reason: '',
+  window: 1,
+  guarantees: [],
+  warnings: [],
+}
+const account = { epoch: 1, startedAtMs: 0, phases: [{ state: 'draining', ms: 7 }], effects: [], restarts: [], out: false }
+const told = (count: number) => ({
+  process,
+  pods: new Map(Array.from({ length: count }, (_, index) => [`u${index}`, account])),
+})
+
 async function stored(client: KubeClient): Promise<Ledger> {
   const [found, ...more] = await listLedgers(client, NAMESPACE)
   if (found?.kind !== 'read' || more.length > 0) throw new Error(`not one ledger that can be read: ${JSON.stringify(found)}`)
@@ -164,6 +182,32 @@ it('is not written by who has lost the Lease while the server asked to wait', as
   expect((await stored(client)).entries.get('u1')?.state).toBe('closed')
 })
 
+// Found by reading: the process was stopped when the part before was answered, or while it was refused, and wrote when it went on.
+it('is not written in its next part, nor once more after a refusal, by who has lost the Lease since the one before', async () => {
+  const { client, configMaps, refuseLarger } = server()
+  let isLost = false
+  const assertOwned = (): void => {
+    if (isLost) throw new Error('taken')
+  }
+  const { create, patch } = client
+  client.create = async (...call) => create(...call).finally(() => (isLost = true))
+  await expect(createLedger(ledger(ENTRIES_PER_CHUNK + 3), { client, namespace: NAMESPACE }, assertOwned)).rejects.toThrow(
+    'taken',
+  )
+  expect([...configMaps.keys()]).toEqual(['sluice-run-abc-1'])
+
+  client.create = create
+  configMaps.clear()
+  isLost = false
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE }, assertOwned)
+  await store.conclude({ told: told(1) }, assertOwned)
+  refuseLarger(Object.values(configMaps.get('sluice-run-abc')!.data).join('').length)
+  client.patch = async (...call) => patch(...call).finally(() => (isLost = true))
+  await expect(store.put(entry('u1', 'abandoned'), assertOwned)).rejects.toThrow('taken')
+  await expect(store.put(entry('u1', 'closed'), assertOwned)).rejects.toThrow('taken')
+  expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
+})
+
 it('says what the templates had also where that is known later, and is not opened anew by it', async () => {
   const { client, patches } = server()
   const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]
@@ -196,23 +240,6 @@ it('is not written over by an owner that has lost the Lease', async () => {
 })
 
 describe('what a process tells at its end', () => {
-  const process = {
-    by: 'ci_1',
-    epoch: 1,
-    resumed: false,
-    startedAt: '2026-01-01T00:00:00.000Z',
-    endedAt: '2026-01-01T00:01:00.000Z',
-    outcome: 'done',
-    reason: '',
-    window: 1,
-    guarantees: [],
-    warnings: [],
-  }
-  const account = { epoch: 1, startedAtMs: 0, phases: [{ state: 'draining', ms: 7 }], effects: [], restarts: [], out: false }
-  const told = (count: number) => ({
-    process,
-    pods: new Map(Array.from({ length: count }, (_, index) => [`u${index}`, account])),
-  })
   const finished = { at: '2026-01-01T00:01:00Z' }
 
   it.each([
@@ -266,7 +293,11 @@ describe('what a process tells at its end', () => {
       const answered = Promise.withResolvers<void>()
       let closing: Promise<void> | undefined
       client.patch = async (path, operations) => {
-        if (operations.length > 2) closing ??= store.put(entry('u1', 'closed'))
+        if (operations.length > 2) {
+          closing ??= store.put(entry('u1', 'closed'))
+          // For its own to leave first.
+          await Promise.resolve()
+        }
         const answer = await patch(path, operations)
         await answered.promise
         return answer

@@ -45,8 +45,7 @@ export interface LedgerStore {
   readonly ledger: Ledger
   /**
    * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
-   * `assertOwned` throws: it is asked before what somebody else has written meanwhile, or removed, is written over, and
-   * before what was throttled is sent again.
+   * `assertOwned` throws: it is asked before each write, also where that is sent again.
    */
   put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
   /**
@@ -56,7 +55,7 @@ export interface LedgerStore {
   amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run. Rejects as `put` does, and asks `assertOwned` before each of them.
+   * with `aborted` where an order has ended the run. Rejects as `put` does.
    */
   conclude(
     ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told },
@@ -111,13 +110,17 @@ async function createPart(
 ): Promise<void> {
   const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
-  try {
+  // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
+  // reading: or until that of the part before had come.
+  const create = async (): Promise<void> => {
+    await assertOwned()
     await client.create(path(namespace), body, { beforeAgain: assertOwned })
+  }
+  try {
+    await create()
   } catch (error) {
     if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
-    // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile.
-    await assertOwned()
-    await client.create(path(namespace), body, { beforeAgain: assertOwned }).catch((second: unknown) => {
+    await create().catch((second: unknown) => {
       if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
     })
   }
@@ -144,17 +147,19 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   /**
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
-   * long come to its end, and opened the ledger anew. And only by its owner: what was throttled left when the run was over
-   * (seed 34524898).
+   * long come to its end, and opened the ledger anew. And only by its owner, however long the write or the look before took: what
+   * was throttled left when the run was over (seed 34524898), and who was stopped while it looked at what is left wrote when it
+   * went on (harsh seed 4342710).
    */
-  async function patch(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
+  async function patch(chunk: number, values: Record<string, string>, assertOwned: AssertOwned): Promise<void> {
     const known = standing()
     const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
       // For a key that is not there the API server compares with null: measured.
       { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
       { op: 'add', path: `/data/${key}`, value },
     ])
-    await client.patch(path(namespace, chunkName(run, chunk)), operations, assertOwned ? { beforeAgain: assertOwned } : {})
+    await assertOwned()
+    await client.patch(path(namespace, chunkName(run, chunk)), operations, { beforeAgain: assertOwned })
     for (const [key, value] of Object.entries(values)) known.set(key, value)
   }
 
@@ -169,12 +174,10 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
-        await assertOwned()
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
         await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace }, assertOwned)
         for (const [key, value] of Object.entries(values)) standing().set(key, value)
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
-        await assertOwned()
         return set(chunk, values, assertOwned, tries + 1)
       } else throw error
     }
@@ -277,10 +280,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         const kept = fitting(own, { ...dataOf(chunk), ...header })
         for (const entry of kept) ledger.entries.set(entry.uid, entry)
         const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
-        if (Object.keys(values).length === 0) continue
-        // Found by simulation (harsh seed 4342710): it was stopped while it looked at what is left, and wrote when it went on.
-        await assertOwned?.()
-        await setAtLeast(header, chunk, values, assertOwned)
+        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
       }
       // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
       ledger.header = ended
