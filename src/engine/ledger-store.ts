@@ -137,6 +137,9 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   /** As it stands there: by key, where it is known to. Made at the first write: most ledgers are only read. */
   let written: Map<string, string> | undefined
 
+  /** By uid, the entry that is to be written last, until it is known to stand there: under way, or without a good answer. */
+  const asked = new Map<string, LedgerEntry>()
+
   function standing(): Map<string, string> {
     written ??= new Map([
       [HEADER_KEY, writeHeader(ledger.header)],
@@ -244,11 +247,19 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       const before = ledger.entries.get(given.uid)
       // What was told stays with it, whoever writes it anew.
       const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
-      if (before && writeEntry(before) === writeEntry(entry)) return
-      const chunk = chunkOf.get(entry.uid) ?? chunks - 1
-      await setInAnyCase(chunk, { [entry.uid]: writeEntry(entry) }, assertOwned)
-      chunkOf.set(entry.uid, chunk)
-      ledger.entries.set(entry.uid, entry)
+      const { uid } = entry
+      if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
+      asked.set(uid, entry)
+      const chunk = chunkOf.get(uid) ?? chunks - 1
+      await setInAnyCase(chunk, { [uid]: writeEntry(entry) }, () => {
+        // Found by reading: a pod that had lost its place was looked at anew, and the first look's entry was written over the second's.
+        if (asked.get(uid) !== entry) throw new Error(`the entry of ${entry.pod} is written anew by now`)
+        return assertOwned?.()
+      })
+      if (asked.get(uid) !== entry) return
+      asked.delete(uid)
+      chunkOf.set(uid, chunk)
+      ledger.entries.set(uid, entry)
     },
     async amend(workloads, assertOwned) {
       const header = { ...ledger.header, workloads }
@@ -273,7 +284,8 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
         ...(accounts ? { accounts } : {}),
       }
-      const changed = told ? withAccounts(ledger, told.pods) : []
+      // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
+      const changed = told ? withAccounts(ledger, told.pods).filter(({ uid }) => !asked.has(uid)) : []
       for (let chunk = chunks - 1; chunk >= 0; chunk--) {
         const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
         const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
