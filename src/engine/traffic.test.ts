@@ -517,6 +517,29 @@ describe('a read-back after a doubt', () => {
     expect(outcomes()).toEqual(['edge drain ambiguous', 'edge drain applied'])
   })
 
+  // Found by reading: a drain after a reload was under way when the pod had been patched and was to be put back; what followed had
+  // been asked for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
+  test('so does one that was asked for while the earlier was under way', async () => {
+    const cut = Promise.withResolvers<void>()
+    const { traffic, edge } = createBed({
+      edge: {
+        fault: ({ method }) => (method === 'drain' ? 'late' : undefined),
+        delay: (moment, { method }) => (moment === 'before' && method === 'drain' ? cut.promise : undefined),
+      },
+    })
+    edge.servers.get('edge/web-0')!.state = 'drain'
+    await traffic.inspect('uid-0', [EDGE])
+    edge.servers.get('edge/web-0')!.state = 'ready'
+    await traffic.inspect('uid-0', [EDGE])
+    const drained = traffic.effect(request('drain', [EDGE]))
+    const restored = traffic.effect(request('restore', [EDGE]))
+    await new Promise(setImmediate)
+    cut.resolve()
+    expect(await drained).toMatchObject({ kind: 'unknown' })
+    expect(await restored).toEqual({ kind: 'applied', lateCall: true })
+    expect(traffic.hasOvertaken('uid-0')).toBe(true)
+  })
+
   test('a call after one of unknown fate says that the earlier may still arrive; after a confirmed one it does not', async () => {
     let fault: MemoryFault | undefined = 'request-lost'
     const { traffic } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })

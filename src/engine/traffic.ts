@@ -27,6 +27,15 @@ export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'conta
 
 export type Found = { found: true; targets: { loadBalancer: string; target: Target }[] } | { found: false; reason: string }
 
+interface EffectRequest {
+  pod: string
+  uid: string
+  effect: 'drain' | 'restore'
+  record: Journal
+  /** Asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
+  objection?: () => string | undefined
+}
+
 /** All load balancers of a run together: one pod's targets in all of them are one thing to the pod's machine. */
 export interface Traffic {
   /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
@@ -38,14 +47,7 @@ export interface Traffic {
    */
   inspect(uid: string, targets: readonly JournalTarget[], how?: { wasOut: boolean; all?: true }): Promise<TrafficReading>
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
-  /** `objection`: asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
-  effect(request: {
-    pod: string
-    uid: string
-    effect: 'drain' | 'restore'
-    record: Journal
-    objection?: () => string | undefined
-  }): Promise<EffectAnswer>
+  effect(request: EffectRequest): Promise<EffectAnswer>
   relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
@@ -75,7 +77,8 @@ export interface TrafficOptions {
 export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
   const queues = new Map<string, ScopeQueue>()
-  const underWay = new Set<Promise<unknown>>()
+  /** By target, the effect that is under way there, and all that wait for their turn behind it. */
+  const underWay = new Map<string, Promise<unknown>>()
   const lastAnswers = createLastAnswers()
   /** What a target has read as since its last effect. */
   const lastRead = new Map<string, 'in' | 'out'>()
@@ -311,90 +314,93 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     }
   }
 
-  async function effect(request: Parameters<Traffic['effect']>[0]): Promise<EffectAnswer> {
-    const { pod, uid, effect: kind, record } = request
-    const targets = record.targets.filter(({ untouched }) => !untouched)
-    const answers = await Promise.all(
-      targets.map(async (target): Promise<EffectAnswer> => {
-        // Called again for the sake of another target: nobody could see what a second call does here.
-        const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
-        // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
-        if (isDone && byName.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
-        // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
-        if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
-          return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
-        lastEffect.set(keyOf(target), ++effects)
-        // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
-        const wasReadOut = lastRead.get(keyOf(target)) === 'out'
-        lastRead.delete(keyOf(target))
-        const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
-        const operation = operations.idOf(record, uid, kind, target)
-        const event = {
-          type: 'effect',
-          uid,
-          pod,
-          loadBalancer: target.loadBalancer,
-          target: target.target,
-          effect: kind,
-          operation,
-        } as const
-        try {
-          const { result, batch } = await follow(
-            queueOf(target).effect({
-              kind,
-              target: plain(target),
-              prior: target.prior as Json,
-              operation,
-              fence: record.epoch,
-              assertLive() {
-                if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
-                const objection = request.objection?.()
-                if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
-                assertOwned(uid)
-              },
-            }),
-          )
-          if (result.outcome === 'failed') throw result.error
-          const detail = result.outcome === 'applied' ? result.detail : undefined
-          tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
-          doubts.settle(uid, target)
-          if (result.outcome === 'applied') {
-            lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
-            operations.noteDone(target, operation, kind)
-            return { kind: 'applied', ...late }
-          }
-          lastAnswers.forget(target)
-          doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
-          return { kind: 'unknown', message: `job ${result.job} is under way` }
-        } catch (error) {
-          const answer = answerOf(error)
-          const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
-          const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
-          tell(told)
-          if (answer.kind === 'unknown') {
-            doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
-            lastAnswers.forget(target)
-            // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
-            // nothing of the call itself.
-            const { volatileOnReload } = adapterOf(target.loadBalancer).capabilities
-            const isReadInVain = isDone || (kind === 'restore' && (volatileOnReload || (isReadable(target) && !wasReadOut)))
-            if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
-          }
-          return { ...answer, ...late }
-        } finally {
-          caughtUpAt.delete(keyOf(target))
-        }
-      }),
-    )
-    return worst(answers)
+  async function effect(request: EffectRequest): Promise<EffectAnswer> {
+    const targets = request.record.targets.filter(({ untouched }) => !untouched)
+    return worst(await Promise.all(targets.map((target) => inTurn(target, () => effectOn(target, request)))))
   }
 
-  async function follow<T>(wireCall: Promise<T>): Promise<T> {
-    underWay.add(wireCall)
+  async function effectOn(target: JournalTarget, request: EffectRequest): Promise<EffectAnswer> {
+    const { pod, uid, effect: kind, record } = request
+    // Called again for the sake of another target: nobody could see what a second call does here.
+    const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
+    // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
+    if (isDone && byName.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
+    // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
+    if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
+      return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
+    lastEffect.set(keyOf(target), ++effects)
+    // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
+    const wasReadOut = lastRead.get(keyOf(target)) === 'out'
+    lastRead.delete(keyOf(target))
+    const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
+    const operation = operations.idOf(record, uid, kind, target)
+    const event = {
+      type: 'effect',
+      uid,
+      pod,
+      loadBalancer: target.loadBalancer,
+      target: target.target,
+      effect: kind,
+      operation,
+    } as const
     try {
-      return await wireCall
+      const { result, batch } = await queueOf(target).effect({
+        kind,
+        target: plain(target),
+        prior: target.prior as Json,
+        operation,
+        fence: record.epoch,
+        assertLive() {
+          if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
+          const objection = request.objection?.()
+          if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
+          assertOwned(uid)
+        },
+      })
+      if (result.outcome === 'failed') throw result.error
+      const detail = result.outcome === 'applied' ? result.detail : undefined
+      tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
+      doubts.settle(uid, target)
+      if (result.outcome === 'applied') {
+        lastAnswers.note(target, kind === 'drain' ? 'out' : 'in')
+        operations.noteDone(target, operation, kind)
+        return { kind: 'applied', ...late }
+      }
+      lastAnswers.forget(target)
+      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
+      return { kind: 'unknown', message: `job ${result.job} is under way` }
+    } catch (error) {
+      const answer = answerOf(error)
+      const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
+      const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
+      tell(told)
+      if (answer.kind === 'unknown') {
+        doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
+        lastAnswers.forget(target)
+        // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
+        // nothing of the call itself.
+        const { volatileOnReload } = adapterOf(target.loadBalancer).capabilities
+        const isReadInVain = isDone || (kind === 'restore' && (volatileOnReload || (isReadable(target) && !wasReadOut)))
+        if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
+      }
+      return { ...answer, ...late }
     } finally {
-      underWay.delete(wireCall)
+      caughtUpAt.delete(keyOf(target))
+    }
+  }
+
+  /**
+   * Found by reading: a drain after a reload was under way when a pod that had just been patched was to be put back. That was asked
+   * for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
+   */
+  async function inTurn<T>(target: JournalTarget, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(target)
+    const own = underWay.get(key)?.then(work, work) ?? work()
+    underWay.set(key, own)
+    try {
+      return await own
+    } finally {
+      if (underWay.get(key) === own) underWay.delete(key)
     }
   }
 
@@ -437,7 +443,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     lateMs: doubts.lateMs,
     async quiet() {
       ended = true
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(underWay.values())
       return doubts.areOver()
     },
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),

@@ -218,8 +218,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: TRAFFIC,
-        find: '              prior: target.prior as Json,\n              operation,',
-        replace: '              prior: { ...(target.prior as object), weight: 1 } as Json,\n              operation,',
+        find: '        prior: target.prior as Json,\n        operation,',
+        replace: '        prior: { ...(target.prior as object), weight: 1 } as Json,\n        operation,',
       },
       {
         file: TRAFFIC,
@@ -257,8 +257,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: TRAFFIC,
-        find: 'const targets = record.targets.filter(({ untouched }) => !untouched)',
-        replace: 'const targets = record.targets',
+        find: 'const targets = request.record.targets.filter(({ untouched }) => !untouched)',
+        replace: 'const targets = request.record.targets',
       },
     ],
   },
