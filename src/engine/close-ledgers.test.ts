@@ -71,12 +71,17 @@ test('a run that is over is so from the moment that its last process tells of: i
 })
 
 describe('what is kept of finished runs', () => {
-  async function removed(finished: Recorded[], elsewhere: Ledger[] = []): Promise<string[]> {
+  async function removed(finished: Recorded[], elsewhere: Ledger[] = [], heldFor = Infinity): Promise<string[]> {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
     const left = { ledgers: new Set<never>(), overlooked: [] }
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
+    const assertOwned = (): void => {
+      if (paths.length >= heldFor) throw new Error('taken')
+    }
+    const closing = closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned })
+    const [closed] = await Promise.allSettled([closing])
+    expect(closed.status).toBe(heldFor < Infinity ? 'rejected' : 'fulfilled')
     return paths.map((path) => path.split('-').at(-1)!)
   }
   /** The newest first. */
@@ -86,6 +91,11 @@ describe('what is kept of finished runs', () => {
 
   test('the newest ten, with this one', async () => {
     expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
+  })
+
+  // Found by reading: it was stopped in between, and the next owner had begun to take back what it removed when it went on.
+  test('and what is not removed yet when the Lease is lost', async () => {
+    expect(await removed(runs(60, 49, worked), [], 1)).toEqual(['51'])
   })
 
   test('and one that an undo of another workload needs, which was killed', async () => {

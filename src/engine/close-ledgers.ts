@@ -100,6 +100,8 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const all = [...kept]
     if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
     kept.delete(ledger)
+    // Whoever has the workload by now may need it, for an undo.
+    await assertOwned()
     await deleteLedger(ledger.header, { client, namespace })
   }
 }
