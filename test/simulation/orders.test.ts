@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import { prepareAbort } from '../../src/engine/abort.ts'
 import { giveOrder } from '../../src/engine/give-order.ts'
 import { listLedgers } from '../../src/engine/ledger-store.ts'
@@ -10,7 +11,7 @@ import type { LedgerHeader } from '../../src/journal/ledger.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
-import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
@@ -586,4 +587,47 @@ test('a watch that ends for good while the template is written ends the run befo
   await stage.until(() => actor.end !== undefined)
   expect(actor.end).toMatchObject(BLIND)
   expect(stage.history.filter(({ type }) => type === 'effect')).toEqual([])
+})
+
+// Found by reading: the restore had been asked for before anybody knew that the drain would have no answer.
+test('a reload while the patch has no answer yet, and a drain that comes after the restore: the pod is put back once more', async () => {
+  const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
+  const process = stage.start(V2, (ports) => {
+    const { client, clock, loadBalancers } = ports
+    const after = (ms: number): Promise<void> => new Promise((resolve) => clock.setTimeout(resolve, ms))
+    const patch: typeof client.patch = async (path, operations, options) => {
+      const answer = await client.patch(path, operations, options)
+      const isOfImages = operations.some((one) => one.path.endsWith('/image') && one.op === 'replace')
+      if (isOfImages && options?.dryRun !== true) await after(2_000)
+      return answer
+    }
+    const [edge] = loadBalancers
+    let drains = 0
+    const adapter: Adapter = {
+      ...edge!.adapter,
+      async drain(targets, call) {
+        if (++drains !== 2) return edge!.adapter.drain(targets, call)
+        call.assertLive()
+        void after(14_000).then(() => edge!.adapter.drain(targets, { ...call, assertLive() {} }))
+        await after(10_000)
+        throw new AdapterError('edge', 'ambiguous', 'no answer')
+      },
+    }
+    const request = {
+      ...V2,
+      namespace: NAMESPACE,
+      select,
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    return prepareRun(request, { ...ports, client: { ...client, patch }, loadBalancers: [{ ...edge!, adapter }] })
+  })
+  await stage.until(() => isIn('patching')(process))
+  await stage.pass(100)
+  stage.world.reload('edge')
+  await stage.until(() => process.end !== undefined)
+  await stage.pass(20_000)
+  expect(process.end).toMatchObject({ outcome: 'done' })
+  expect(stage.world.balancers.get('edge')!.state(`${NAME}-0`)).toMatchObject({ admin: 'ready' })
 })
