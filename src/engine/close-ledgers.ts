@@ -10,7 +10,7 @@ import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
 import { needFor } from './needed-ledgers.ts'
-import { openEntries } from './open-entries.ts'
+import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
 /** Finished ledgers of a workload that are kept. */
@@ -41,16 +41,17 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()
   for (const store of [ledgers.current, ...ledgers.superseded]) {
+    const midway = inTheMiddle(store.ledger)
     // One after another: seldom one, and after a workload was made again all of its pods.
-    for (const entry of openEntries(store.ledger, allLedgers(ledgers))) {
-      if (!(await isLeft(entry))) continue
+    for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {
+      if (!(await isLeft(entry, midway))) continue
       open.add(store)
       if (!results.has(entry.uid) && !world.store.get(entry.uid)) overlooked.add(entry.pod)
     }
   }
   return { ledgers: open, overlooked: [...overlooked] }
 
-  async function isLeft(entry: LedgerEntry): Promise<boolean> {
+  async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[]): Promise<boolean> {
     const { uid, targets } = entry
     const result = results.get(uid)
     if (result)
@@ -61,6 +62,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
     if (targets.every(({ untouched }) => untouched)) return false
     const alive = await findAlive(client, namespace, entry)
     if (alive) return mayBeOpen(journalOf(alive))
+    if (isHadSince(entry, midway)) return false
     const { state, removed } = await world.traffic.inspect(uid, targets)
     return state !== 'in' && removed !== true
   }

@@ -1,7 +1,7 @@
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
-import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { JournalTarget, PodView } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
@@ -26,7 +26,7 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
   const elsewhere = new Set<string>()
   const missing = (): LedgerEntry | undefined =>
     [ledgers.current, ...ledgers.superseded]
-      .flatMap(({ ledger }) => openEntries(ledger, allLedgers(ledgers)).filter((entry) => !isOver(entry, ledger)))
+      .flatMap(({ ledger }) => openEntries(ledger, allLedgers(ledgers)))
       .filter(({ targets }) => targets.length > 0)
       .find(({ uid }) => !world.store.get(uid) && !ghosts.has(uid) && !elsewhere.has(uid))
 
@@ -50,20 +50,6 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
       gone: true,
     }
   }
-}
-
-/**
- * Another pod has had its targets since: what those had before that one's drain counts. Found by simulation (harsh seed 3527552):
- * they were put back once for each, with what an operator had changed in between.
- */
-function isOver({ order: own = 0, targets }: LedgerEntry, { entries }: Ledger): boolean {
-  const later = [...entries.values()].filter(({ order = 0 }) => order > own)
-  const isOf = (target: JournalTarget, other: JournalTarget): boolean =>
-    !other.untouched &&
-    other.target === target.target &&
-    other.scope === target.scope &&
-    other.loadBalancer === target.loadBalancer
-  return later.length > 0 && targets.every((target) => later.some((entry) => entry.targets.some((other) => isOf(target, other))))
 }
 
 /** The controller of that name now: it may have been deleted and made again since, and its pods are the heirs. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import type { JournalTarget } from '../pods/glossary.ts'
 import { openEntries } from './open-entries.ts'
 import { entryOf } from './testing/ledgers.ts'
 
@@ -19,4 +20,18 @@ test('control: that run is not finished, or came before', () => {
   const first = ledger('1', ['web-0', 'api-0'])
   expect(open(first, [ledger('2', ['web-0'])])).toEqual(['web-0', 'api-0'])
   expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
+})
+
+test('nor one whose targets another has had since, in the middle of the same run', () => {
+  const [edge] = entryOf('web-0').targets
+  const inner = { ...edge!, loadBalancer: 'inner' }
+  const byOperator = { ...inner, untouched: true }
+  const openOf = (first: JournalTarget[], second: JournalTarget[]): string[] => {
+    const both = [entryOf('web-0', { targets: first }), entryOf('web-0b', { targets: second, order: 1, state: 'closed' })]
+    return open({ ...ledger('1', []), entries: new Map(both.map((one) => [one.uid, one])) }, [])
+  }
+  expect(openOf([edge!], [edge!])).toEqual([])
+  expect(openOf([edge!, byOperator], [edge!, byOperator]), 'an operator has one of two').toEqual([])
+  expect(openOf([edge!, inner], [edge!, byOperator]), 'control: not all of them').toEqual(['web-0'])
+  expect(openOf([byOperator], [edge!, inner]), 'control: nothing was drained for it').toEqual(['web-0'])
 })

@@ -9,6 +9,7 @@ import { testPod } from '../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
 import { readLease } from './read-lease.ts'
+import { entryOf } from './testing/ledgers.ts'
 import type { Traffic } from './traffic.ts'
 
 const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
@@ -86,6 +87,25 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   expect(entries.get(pod.uid)).toMatchObject({ state: 'restore', order: 1 })
   await ports.settle({ uid: 'another', targets: [], settlement: 'restore' })
   expect(entries.get('uid-10')).not.toHaveProperty('order')
+})
+
+test('one that was recorded as the run was gone on with is newer than one that had its target before', async () => {
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const { targets } = entryOf('web-9')
+  const put = async (entry: LedgerEntry): Promise<void> => void entries.set(entry.uid, entry)
+  const entries = new Map([entryOf('web-9', { order: 4 }), entryOf('web-0', { uid: pod.uid })].map((one) => [one.uid, one]))
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries }, put },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  const orderWith = async (own: LedgerEntry['targets']): Promise<number | undefined> => {
+    await ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: own })
+    return entries.get(pod.uid)!.order
+  }
+  expect(await orderWith(entryOf('web-0').targets), 'control: it had another').toBeUndefined()
+  expect(await orderWith(targets.map((one) => ({ ...one, untouched: true }))), 'control: it is left alone').toBeUndefined()
+  expect(await orderWith(targets)).toBe(5)
 })
 
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.

@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf } from './errors.ts'
 import type { LedgerStore } from './ledger-store.ts'
+import { inTheMiddle, isHadSince } from './open-entries.ts'
 import type { PodStore } from './pod-store.ts'
 import { podsPath } from './pod-store.ts'
 import type { Traffic } from './traffic.ts'
@@ -111,8 +112,12 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
     },
     enroll({ uid, pod, wanted, targets }) {
-      const { entries } = ledger.ledger
-      const order = entries.has(uid) ? {} : { order: entries.size }
+      const known = ledger.ledger.entries.get(uid)
+      const midway = inTheMiddle(ledger.ledger)
+      // Found by reading: one that was planned when the run was gone on with had the targets of one that had come before that, was
+      // taken for the older of the two, and stayed out for ever.
+      const isNewest = known === undefined || isHadSince({ ...known, targets }, midway)
+      const order = isNewest ? { order: 1 + Math.max(0, ...midway.map((one) => one.order ?? 0)) } : {}
       return enter(uid, targets, { state: 'open', before: formerPod(pod, wanted), ...order })
     },
     store: write,

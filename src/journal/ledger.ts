@@ -33,7 +33,7 @@ export interface LedgerEntry {
   /** Absent in records of an older sluice. */
   before?: FormerPod
   state: EntryState
-  /** Of a pod that has come in the middle of the run: how many were recorded before it. */
+  /** Of a pod that has come in the middle of the run: greater than of all before it. */
   order?: number
   /** For the report, the newest last: see account.ts. Nothing else reads them. */
   accounts?: unknown[]

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import type { KubeObject } from '../../sim/api-server/server.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import type { Actor, Stage } from './stage.ts'
+import { openStage } from './stage.ts'
+
+/* Several pods of a Deployment that have one address after another, and so one entry, in one run of several processes. */
+
+const request = (tag: string, count = 1) => ({
+  images: [{ container: 'app', image: imageOf(tag) }],
+  select: { refs: [{ kind: 'Deployment', name: NAME } as const] },
+  acceptTemplateDrift: true,
+  settings: { ...PLAIN_SETTINGS, maxUnavailable: { count } },
+})
+
+const addressOf = ({ status }: KubeObject): string | undefined => (status as { podIP?: string } | undefined)?.podIP
+
+const podsIn = ({ events }: Actor, state: string): string[] =>
+  events.flatMap((event) => (event.type === 'podState' && event.to === state ? [event.pod] : []))
+
+/** What comes at once has another address; what comes in place of that gets the one that is free by then. */
+async function replace(stage: Stage, name: string): Promise<string> {
+  const { world } = stage
+  const address = addressOf(world.pods().find(({ metadata }) => metadata.name === name)!)
+  const known = new Set(world.pods().map(({ metadata }) => metadata.name))
+  async function replaced(one: string): Promise<KubeObject> {
+    world.cluster.deletePod(NAMESPACE, one, { force: true })
+    const next = () => world.pods().find((pod) => !known.has(pod.metadata.name) && addressOf(pod) !== undefined)
+    await stage.until(() => next() !== undefined)
+    const found = next()!
+    known.add(found.metadata.name)
+    return found
+  }
+  const { metadata } = await replaced(name)
+  await stage.pass(7_000)
+  const last = await replaced(metadata.name)
+  expect(addressOf(last)).toBe(address)
+  return last.metadata.name
+}
+
+/** Of three pods the one that waits goes; what has come to its address is upgraded by a process that is gone then. */
+async function twoHadIt() {
+  const stage = await openStage(plainScene({ workload: 'Deployment', pods: 3 }))
+  const first = stage.start(request('v2'))
+  await stage.until(() => podsIn(first, 'emptying').length > 0)
+  const gone = podsIn(first, 'queued').find((name) => !podsIn(first, 'emptying').includes(name))!
+  const heir = await replace(stage, gone)
+  await stage.until(() => podsIn(first, 'done').includes(heir))
+  first.host.kill()
+  const edge = stage.world.balancers.get('edge')!
+  return { stage, edge, heir, entry: edge.names().find((name) => name === gone)! }
+}
+
+test('an operator has the entry by now: it is his, and nothing is missed of the one that was there first', async () => {
+  const { stage, edge, heir, entry } = await twoHadIt()
+  edge.operator.set(entry, { admin: 'maint' })
+  const effects = () => stage.history.filter(({ type }) => type === 'effect').length
+  const before = effects()
+  const other = stage.start(request('v3'))
+  await stage.until(() => other.end !== undefined)
+  const reason = expect.stringContaining(`pod/${heir}: out of rotation by an operator`)
+  expect([other.end, effects()]).toMatchObject([{ outcome: 'refused', reason }, before])
+  const second = stage.start(request('v2', 2))
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  expect(edge.state(entry)).toMatchObject({ admin: 'maint' })
+})
+
+test('the third one is drained by the process that goes on, and goes too: the entry is put back for the fourth', async () => {
+  const { stage, edge, heir, entry } = await twoHadIt()
+  const third = await replace(stage, heir)
+  const second = stage.start(request('v2'))
+  await stage.until(() => podsIn(second, 'emptying').includes(third))
+  second.host.kill()
+  await replace(stage, third)
+  expect(edge.state(entry)).toMatchObject({ admin: 'drain' })
+  const last = stage.start(request('v2'))
+  await stage.until(() => last.end !== undefined)
+  expect(last.end).toMatchObject({ outcome: 'done' })
+  expect(edge.state(entry)).toMatchObject({ admin: 'ready' })
+})
