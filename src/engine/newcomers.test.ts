@@ -2,16 +2,20 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createNewcomers } from './newcomers.ts'
+import type { TrafficReading } from '../pods/glossary.ts'
 import type { Found } from './traffic.ts'
 
 const MISSING: Found = { found: false, reason: 'edge: no server has the address 10.0.0.9' }
 const THERE: Found = { found: true, targets: [] }
+const IN_EDGE: Found = { found: true, targets: [{ loadBalancer: 'edge', target: { id: 'web-0', scope: 'web' } }] }
 const pod = testPod({ uid: 'uid-0', ip: '10.0.0.9' })
 
 /** `answers`: what each look finds, in order; the last one stands. */
 function createBed(...answers: (Found | Error)[]) {
   const clock = createVirtualClock()
   const looks: string[] = []
+  /** How it stands at each look that finds it; the last one stands. */
+  const states: TrafficReading['state'][] = ['in']
   const newcomers = createNewcomers({
     clock,
     traffic: {
@@ -21,10 +25,11 @@ function createBed(...answers: (Found | Error)[]) {
         if (answer instanceof Error) throw answer
         return [answer]
       },
+      inspect: async () => ({ state: states.length > 1 ? states.shift()! : states[0]!, inFlight: 0, detail: '' }),
     },
     onLooked: () => newcomers.isUnserved(pod),
   })
-  return { clock, looks, newcomers }
+  return { clock, looks, states, newcomers }
 }
 
 test('one that is found serves from then on, and is looked for once', async () => {
@@ -47,6 +52,26 @@ test.each([
   await clock.advance(5_001)
   expect(looks).toHaveLength(3)
   expect(newcomers.isUnserved(pod)).toBe(false)
+})
+
+test('one that has come to an entry that is out is known to be there, and out until it is in again', async () => {
+  const { clock, states, newcomers } = createBed(IN_EDGE)
+  states.unshift('out', 'mixed')
+  newcomers.isUnserved(pod)
+  for (const isOut of [true, true, false]) {
+    await clock.advance(0)
+    expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([isOut, false])
+    await clock.advance(5_000)
+  }
+  expect(clock.pending()).toBe(0)
+})
+
+test('where it is there, and whether it is in cannot be told, it serves: at G0 that is all there is', async () => {
+  const { clock, states, newcomers } = createBed(IN_EDGE)
+  states[0] = 'unknown'
+  newcomers.isUnserved(pod)
+  await clock.advance(0)
+  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([false, false])
 })
 
 test('what the plan has found is not asked for, unless it is elsewhere by now', async () => {

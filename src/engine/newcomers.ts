@@ -1,14 +1,14 @@
 import { pause } from '../kube/pause.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { JournalTarget, PodView } from '../pods/glossary.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Traffic } from './traffic.ts'
+import type { Found, Traffic } from './traffic.ts'
 
-/** Until a pod that was not found is looked for again. */
+/** Until a pod that was not found, or is out, is looked for again. */
 const LOOK_AGAIN_MS = 5_000
 
 export interface NewcomerOptions {
   clock: Clock
-  traffic: Pick<Traffic, 'find'>
+  traffic: Pick<Traffic, 'find' | 'inspect'>
   /** One was found, or it is time to look again. */
   onLooked(): void
 }
@@ -17,6 +17,8 @@ export interface NewcomerOptions {
 export interface Newcomers {
   /** Not known to be in every load balancer. Asked of ready pods whenever the window decides; the answer comes later. */
   isUnserved(pod: PodView): boolean
+  /** It has come to an entry that is out, which is an operator's doing by then. */
+  isOut(pod: PodView): boolean
   /** These were found, where they are now. */
   know(pods: Iterable<PodView>): void
   stop(): void
@@ -24,10 +26,11 @@ export interface Newcomers {
 
 /**
  * Found by trial: a pod that was made anew in the middle of a run, at an address that no load balancer had, was Ready, and
- * counted as one that serves: the last one that did was drained.
+ * counted as one that serves: the last one that did was drained. And by reading: so did one at an address that an operator had out.
  */
 export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): Newcomers {
   const served = new Set<string>()
+  const out = new Set<string>()
   const lookedFor = new Set<string>()
   const stopping = new AbortController()
 
@@ -36,10 +39,30 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
     lookedFor.add(place)
     // Where none can be asked, none can be drained either.
     const [found] = await traffic.find([pod]).catch(() => [])
-    if (found?.found) served.add(place)
-    else if (!(await pause(clock, LOOK_AGAIN_MS, stopping.signal))) return
+    const isOut = found?.found ? await isOutOf(pod, found.targets) : undefined
+    if (isOut) out.add(place)
+    else out.delete(place)
+    if (isOut === false) served.add(place)
+    else {
+      // It may have its turn itself, and fills the window meanwhile.
+      if (isOut && !stopping.signal.aborted) onLooked()
+      if (!(await pause(clock, LOOK_AGAIN_MS, stopping.signal))) return
+    }
     lookedFor.delete(place)
     if (!stopping.signal.aborted) onLooked()
+  }
+
+  async function isOutOf({ uid }: PodView, targets: Extract<Found, { found: true }>['targets']): Promise<boolean> {
+    if (targets.length === 0) return false
+    const asked = targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => ({
+      loadBalancer,
+      target: id,
+      scope,
+      prior: null,
+      untouched: false,
+    }))
+    const { state } = await traffic.inspect(uid, asked)
+    return state === 'out' || state === 'mixed'
   }
 
   return {
@@ -47,8 +70,10 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
       const place = placeOf(pod)
       if (served.has(place)) return false
       if (!lookedFor.has(place) && !stopping.signal.aborted) void look(pod)
-      return true
+      return !out.has(place)
     },
+    // Asked of every pod whenever the window decides.
+    isOut: (pod) => out.size > 0 && out.has(placeOf(pod)),
     know(pods) {
       for (const pod of pods) served.add(placeOf(pod))
     },

@@ -125,6 +125,18 @@ test('a ready pod that is not known to be in the load balancers counts as unserv
   expect(unserved([waiting, { ...made, ready: false }], { pod: waiting, state: 'queued' })).toEqual([])
 })
 
+test('it is not asked what sluice itself has out there for the one before it, which takes the place', () => {
+  const [gone, heir, waiting] = [podAt('web-1', '10.0.0.9'), podAt('web-1b', '10.0.0.9'), podAt('web-0', '10.0.0.1')] as const
+  const asked: string[] = []
+  const pods = windowOf({
+    pods: [heir, waiting],
+    member: { pod: gone, state: 'settling', gone: true },
+    others: [{ pod: waiting, state: 'queued' }],
+    isUnserved: ({ name }) => asked.push(name) > 0,
+  })
+  expect([asked, pods.find(({ uid }) => uid === heir.uid)]).toMatchObject([[], { operatorOut: true, unserved: false }])
+})
+
 // Found by reading: a pod made anew on the old images, which waits for its turn, counted as one that serves.
 test('one that waits for its turn itself counts so too, unless it is known to be there', () => {
   const waiting = podAt('web-0', '10.0.0.1')

@@ -63,15 +63,17 @@ export function windowPods({
     members.flatMap((one) => (one.address && isActive(one) && one.state !== 'checking' ? [[one.address, one.uid] as const] : [])),
   )
   const active = new Set(members.flatMap((one) => (isActive(one) ? [one.uid] : [])))
-  const isOut = ({ uid, ip, hostNetwork }: PodView): boolean =>
-    isOperatorOut(uid) ||
+  // On the host's network several share an address.
+  const isDrainedHere = ({ uid, ip, hostNetwork }: PodView): boolean =>
+    !hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid
+  const isOut = (pod: PodView): boolean =>
+    isOperatorOut(pod.uid) ||
     // Until that is home.
-    active.has(drainedFor(uid) ?? '') ||
-    // On the host's network several share an address.
-    (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid)
-  // Nothing is asked where nobody waits for the answer.
+    active.has(drainedFor(pod.uid) ?? '') ||
+    isDrainedHere(pod)
+  // Nothing is asked where nobody waits for the answer, or it would be of what sluice itself has out.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
-  const isOutside = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && isUnserved(pod)
+  const isOutside = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && !isDrainedHere(pod) && isUnserved(pod)
   // Found by simulation: the answer to a write says so, and the watch not yet.
   const gone = new Set(members.flatMap((one) => (one.gone ? [one.uid] : [])))
   // What is not there any more is missing until another is; where none will come, nobody counts on it.

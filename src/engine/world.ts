@@ -132,6 +132,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       beside,
       isUnserved: newcomers.isUnserved,
+      isOperatorOut(uid) {
+        const pod = store.get(uid)?.pod
+        return planning.isOperatorOut(uid) || (pod !== undefined && newcomers.isOut(pod))
+      },
       async refresh() {
         const parts = [store, endpoints, beside, ...opened]
         await Promise.all(parts.map((one) => one.refresh()))
