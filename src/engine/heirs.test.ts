@@ -62,7 +62,7 @@ function deployments(...present: string[]) {
     present.includes(owner!.uid)
       ? workloads.find(({ workload: { ref } }) => owner!.name.replace(/-[^-]*$/, '') === ref.name)
       : undefined
-  return { podOf, isIn: heirsIn({ workloadOf: workloadOf as unknown as World['workloadOf'] }) }
+  return { podOf, isIn: heirsIn({ workloadOf: workloadOf as unknown as World['workloadOf'], drainedFor: () => undefined }) }
 }
 
 test('of a Deployment also where the ReplicaSet of the pod before was removed, as one that has no pods any more is', () => {
@@ -101,7 +101,8 @@ test('of a Deployment also one of another ReplicaSet, where it is at the same ad
   const old = podOf('old', 'web-a')
   const workloads = ['web', 'api'].map((name) => ({ workload: { ref: { kind: 'Deployment', name } } }))
   const deployment = ({ owner }: PodView) => workloads.find(({ workload: { ref } }) => owner?.uid.startsWith(`${ref.name}-`))
-  const isIn = heirsIn({ workloadOf: deployment as unknown as World['workloadOf'] })
+  const drainedFor = (uid: string): string | undefined => (uid === 'pointed at' ? 'old' : undefined)
+  const isIn = heirsIn({ workloadOf: deployment as unknown as World['workloadOf'], drainedFor })
   expect(isHeir(old, podOf('new', 'web-b'))).toBe(false)
   expect(isIn(old, podOf('new', 'web-b'))).toBe(true)
   expect(isIn(old, podOf('new', 'web-a'))).toBe(true)
@@ -109,13 +110,16 @@ test('of a Deployment also one of another ReplicaSet, where it is at the same ad
   expect(isIn(old, old)).toBe(false)
   expect(isIn(old, podOf('new', 'web-b', '10.0.0.1', true))).toBe(false)
   expect(isIn(old, podOf('new', 'web-b', '10.0.0.2'))).toBe(false)
+  // … unless somebody has pointed its entry at it.
+  expect(isIn(old, podOf('pointed at', 'web-a', '10.0.0.2'))).toBe(true)
+  expect(isIn(podOf('another', 'web-a'), podOf('pointed at', 'web-a', '10.0.0.2'))).toBe(false)
   expect(isIn(old, podOf('new', 'api-b'))).toBe(false)
   expect(isIn(podOf('old', 'lone-a'), podOf('new', 'lone-b'))).toBe(false)
 })
 
 test('the pods of a StatefulSet stand for themselves alone, at whatever address', () => {
   const workload = { workload: { ref: { kind: 'StatefulSet', name: 'web' } } }
-  const isIn = heirsIn({ workloadOf: (() => workload) as unknown as World['workloadOf'] })
+  const isIn = heirsIn({ workloadOf: (() => workload) as unknown as World['workloadOf'], drainedFor: () => gone.uid })
   expect(isIn(gone, { ...podAt('new', '10.0.0.1'), name: 'web-1' })).toBe(false)
 })
 

@@ -6,13 +6,18 @@ import type { World } from './world.ts'
 
 /**
  * Made by the same controller; or by another ReplicaSet of the same Deployment, at the same address. Found by simulation: what
- * a run had drained stayed out for ever, since somebody had edited the template in its middle.
+ * a run had drained stayed out for ever, since somebody had edited the template in its middle. And by trial: where a Deployment's
+ * pods get ever new addresses, who had pointed the entry at another of them, as a run had asked for, was asked for it again.
  */
-export function heirsIn({ workloadOf }: Pick<World, 'workloadOf'>): (gone: PodView, candidate: PodView) => boolean {
+export function heirsIn({
+  workloadOf,
+  drainedFor,
+}: Pick<World, 'workloadOf' | 'drainedFor'>): (gone: PodView, candidate: PodView) => boolean {
   return (gone, candidate) => isHeir(gone, candidate) || isOfOneDeployment(gone, candidate)
 
   function isOfOneDeployment(gone: PodView, candidate: PodView): boolean {
-    if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined || candidate.ip !== gone.ip) return false
+    if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined) return false
+    if (candidate.ip !== gone.ip && drainedFor(candidate.uid) !== gone.uid) return false
     const workload = workloadOf(candidate)?.workload
     if (workload?.ref.kind !== 'Deployment') return false
     const before = workloadOf(gone)?.workload

@@ -39,7 +39,7 @@ export interface Planning {
   targetsOf(uid: string): JournalTarget[] | undefined
   /** When the plan was made, an operator had one of its targets out of rotation. */
   isOperatorOut(uid: string): boolean
-  /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** Decides anew, on what is observed now. Touches nothing. */
   replan(): Promise<void>
@@ -162,7 +162,7 @@ interface PlanPodsOptions {
   drainedFor: Map<string, string>
   mayDrain: boolean
   onFound: PlanningOptions['onFound']
-  leftOut(): Promise<JournalTarget[]>
+  leftOut: () => ReturnType<typeof leftOut>
 }
 
 /**
@@ -218,7 +218,7 @@ async function planPods({
   const halfDone = pods.flatMap(({ pod: { uid }, stored }) =>
     (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
   )
-  const drained: { uid?: string; target: JournalTarget }[] = isAnyOut ? [...halfDone, ...left.map((target) => ({ target }))] : []
+  const drained = isAnyOut ? [...halfDone, ...left] : []
   const entryOf = (loadBalancer: string, target: Target): string =>
     loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
   // By the entry: an operator may have pointed it at the pod that is there now.
@@ -249,7 +249,7 @@ async function planPods({
       const { id, scope } = target
       const before = own(loadBalancer, target)
       const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
-      if (before?.uid !== undefined && !inRotation) drainedFor.set(pod.uid, before.uid)
+      if (before && !inRotation) drainedFor.set(pod.uid, before.uid)
       if (before) return { ...before.target, target: id }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
     })
@@ -261,7 +261,7 @@ async function planPods({
     }))
     return { ...base, targets: { found: true, targets } }
   })
-  return { pods: planned, leftOut: left }
+  return { pods: planned, leftOut: left.map(({ target }) => target) }
 }
 
 async function snapshots(

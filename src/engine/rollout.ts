@@ -84,7 +84,7 @@ export interface RolloutOptions {
   isHeir(gone: PodView, candidate: PodView): boolean
   /** An operator had this pod out of rotation when the run was planned. */
   isOperatorOut(uid: string): boolean
-  /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** It is not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean

@@ -28,11 +28,17 @@ export async function openOf(
 }
 
 /** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
-export async function leftOut(client: KubeClient, namespace: string, { refs, store }: Observed): Promise<JournalTarget[]> {
+export async function leftOut(
+  client: KubeClient,
+  namespace: string,
+  { refs, store }: Observed,
+): Promise<{ uid: string; target: JournalTarget }[]> {
   // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
   const newest = new Map((await openOf(client, namespace, refs)).map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(({ uid }) => store.get(uid) === undefined)
   // The selector may have lost it while it lives on.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
-  return unseen.flatMap(({ targets }, index) => (alive[index] === undefined ? targets : []))
+  return unseen.flatMap(({ uid, targets }, index) =>
+    alive[index] === undefined ? targets.map((target) => ({ uid, target })) : [],
+  )
 }

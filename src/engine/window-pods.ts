@@ -34,7 +34,7 @@ export interface WindowPodsOptions {
   workloads: readonly PodOwner[]
   expectsHeir(pod: PodView): boolean
   isOperatorOut(uid: string): boolean
-  /** The pod that is half done, and whose entry somebody has pointed at this one, drained as it was. */
+  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** Not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean

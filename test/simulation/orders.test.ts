@@ -291,6 +291,33 @@ test('a pod was deleted in a bad release, and the one in its place runs the bad 
   expect(restores(stage)).toHaveLength(1)
 })
 
+// Found by trial: it was waited for at the address that nobody had any more, and the same was asked for again.
+test('a drained pod of a Deployment comes back with another address: its entry is pointed there, which is the way out that is told', async () => {
+  const stage = await openStage(plainScene({ workload: 'Deployment', pods: 2, fixedAddresses: false }))
+  const { world } = stage
+  const edge = world.balancers.get('edge')!
+  const request = { ...V2, select: { refs: [{ kind: 'Deployment', name: NAME } as const] }, acceptTemplateDrift: true }
+  const first = stage.start(request)
+  await stage.until(() => isIn('emptying')(first))
+  const gone = edge.names().find((name) => edge.state(name)!.admin === 'drain')!
+  const before = new Set(world.pods().map(({ metadata }) => metadata.name))
+  world.cluster.deletePod(NAMESPACE, gone)
+  await stage.until(() => first.end !== undefined)
+  const told = expect.stringContaining('Point the entries at the pod in its place, and leave them drained')
+  expect(first.end).toMatchObject({
+    outcome: 'needsOperator',
+    pods: expect.arrayContaining([expect.objectContaining({ pod: gone, instructions: told })]),
+  })
+  const { status } = world.pods().find(({ metadata }) => !before.has(metadata.name))!
+  edge.operator.set(gone, { address: (status as { podIP: string }).podIP })
+  const second = stage.start(request)
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  // What was drained, what came in its place, and the other one.
+  expect(restores(stage)).toHaveLength(3)
+  expect(edge.names().map((name) => edge.state(name)!.admin)).toEqual(['ready', 'ready'])
+})
+
 test('a pod of a dead run is gone, and the one in its place runs the new image: the plan says that there is something to do', async () => {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true }))
   const first = stage.start(V2)
