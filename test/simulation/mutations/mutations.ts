@@ -372,6 +372,7 @@ export const MUTATIONS: Mutation[] = [
         find: 'if (!(await owners.confirmAll())) return\n    isConcluding = true',
         replace: 'isConcluding = true',
       },
+      { file: 'src/engine/ledger-store.ts', find: 'await assertOwned()\n    await client.patch', replace: 'await client.patch' },
     ],
   },
   {
