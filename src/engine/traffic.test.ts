@@ -675,6 +675,22 @@ describe('inspect and compare', () => {
     expect((await traffic.compare([EDGE])).kind).toBe('unknown')
   })
 
+  test('one that cannot be read differs where it is known to be out, and nobody knows after a restore without an answer', async () => {
+    let fault: MemoryFault | undefined
+    const { traffic } = createBed({
+      edge: { capabilities: { inspect: 'none' }, fault: ({ method }) => (method === 'restore' ? fault : undefined) },
+    })
+    const compared = async (): Promise<string> => (await traffic.compare([EDGE])).kind
+    expect(await compared()).toBe('unknown')
+    await traffic.effect(request('drain', [EDGE]))
+    fault = 'refused'
+    await traffic.effect(request('restore', [EDGE]))
+    expect(await compared()).toBe('different')
+    fault = 'reply-lost'
+    await traffic.effect(request('restore', [EDGE]))
+    expect(await compared()).toBe('unknown')
+  })
+
   test('one that the load balancer takes for unhealthy is not home: it gets no requests', async () => {
     const { edge, traffic } = createBed()
     edge.servers.get('edge/web-0')!.healthy = false

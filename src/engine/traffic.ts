@@ -294,7 +294,11 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     try {
       for (const target of targets.filter(({ untouched }) => !untouched)) {
         if (!isReadable(target)) {
-          if (stateOf(target) === 'in') continue
+          const state = stateOf(target)
+          if (state === 'in') continue
+          // Found by reading: a restore that had not left was not sent again, since nothing was to be seen of it.
+          if (state === 'out')
+            return { kind: 'different', message: `${target.loadBalancer}/${target.target} is out, by all that is known` }
           return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
         }
         // Also where it reads as it should: the next look at it, by whoever comes then, must not see it drained.

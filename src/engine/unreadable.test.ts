@@ -56,7 +56,7 @@ describe('its answers are believed', () => {
     expect(await inspect()).toMatchObject({ state: 'in', inFlight: null })
     await effect('drain')
     expect(await inspect()).toMatchObject({ state: 'out', inFlight: null })
-    expect(await compare()).toMatchObject({ kind: 'unknown' })
+    expect(await compare()).toMatchObject({ kind: 'different' })
     await effect('restore')
     expect(await inspect()).toMatchObject({ state: 'in' })
     expect(await compare()).toEqual({ kind: 'equal' })

@@ -658,3 +658,35 @@ test('a reload while the patch has no answer yet, and a drain that comes after t
   expect(process.end).toMatchObject({ outcome: 'done' })
   expect(stage.world.balancers.get('edge')!.state(`${NAME}-0`)).toMatchObject({ admin: 'ready' })
 })
+
+// Found by reading: it was out by all that was known, and yet nobody put it back: what cannot be read was only looked at again.
+test('where nothing can be read, a restore for a pod in the place of another that did not leave is sent again', async () => {
+  const unreadable = plainBalancer({ level: 'G0' })
+  const stage = await openStage(plainScene({ workload: 'DaemonSet', hostNetwork: true, balancers: [unreadable] }))
+  const process = stage.start({}, (ports) => {
+    const [edge] = ports.loadBalancers
+    let isFirst = true
+    const adapter: Adapter = {
+      ...edge!.adapter,
+      restore(wanted, call) {
+        if (!isFirst) return edge!.adapter.restore(wanted, call)
+        isFirst = false
+        return Promise.reject(new AdapterError('edge', 'retryable', 'connection refused'))
+      },
+    }
+    const request = {
+      ...V2,
+      namespace: NAMESPACE,
+      select: { refs: [{ kind: 'DaemonSet', name: NAME } as const] },
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    return prepareRun(request, { ...ports, loadBalancers: [{ ...edge!, adapter }] })
+  })
+  await stage.until(() => isIn('emptying')(process))
+  stage.world.cluster.deletePod(NAMESPACE, stage.world.pods()[0]!.metadata.name, { force: true })
+  await stage.until(() => process.end !== undefined)
+  expect(process.end).toMatchObject({ outcome: 'done', pods: [{ outcome: 'settled' }, { outcome: 'skipped' }] })
+  expect(restores(stage)).toHaveLength(1)
+})
