@@ -11,9 +11,11 @@ function createBed(inspect: 'strong' | 'eventual') {
   const clock = createVirtualClock()
   const balancer = createMemoryBalancer([{ name: 'web-0', address: '10.0.0.1', port: 80 }], 'edge')
   let fault: MemoryFault | undefined
+  let held: Promise<void> | undefined
   const adapter = createMemoryAdapter(balancer, {
     capabilities: { inspect, settleMs: 1_000 },
     fault: ({ operationIds }) => (operationIds ? fault : undefined),
+    delay: (moment) => (moment === 'after' ? held : undefined),
   })
   const traffic = createTraffic({
     clock,
@@ -32,6 +34,14 @@ function createBed(inspect: 'strong' | 'eventual') {
     restore: () => traffic.effect({ pod: 'web-0', uid: 'uid-0', effect: 'restore', record }),
     inspect: () => traffic.inspect('uid-0', [target]),
     lose: () => void (fault = 'reply-lost'),
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return () => {
+        held = undefined
+        resolve()
+      }
+    },
     compare: async () => (await traffic.compare([target])).kind,
   }
 }
@@ -66,6 +76,20 @@ test.each(['drain', 'restore'] as const)('a reading says that it may be from bef
   expect(await inspect()).not.toHaveProperty('old')
   await call(effect)
   expect(await inspect()).toMatchObject({ old: true })
+})
+
+// Found by reading: what was drained a moment before was taken for never drained as its pod went, and stayed out.
+test('nor does it say less where the answer took its time: it was asked for before that', async () => {
+  const { call, clock, hold, inspect } = createBed('eventual')
+  await call('drain')
+  expect(await inspect()).toMatchObject({ old: true })
+  await clock.advance(500)
+  const release = hold()
+  const reading = inspect()
+  await clock.advance(600)
+  release()
+  expect(await reading).toMatchObject({ old: true })
+  expect(await inspect()).not.toHaveProperty('old')
 })
 
 test('a call that was not answered may have changed it all the same', async () => {

@@ -229,6 +229,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
     const before = effects
     try {
+      // Found by reading: the answer took its time, and it was asked for too soon.
+      const hadCaughtUp = new Set(targets.filter(hasCaughtUp))
       const operators = all ? recorded.filter((target) => target.untouched && isReadable(target)) : []
       const asked = await readTogether([...targets, ...operators], wasOut)
       const readings = asked.slice(0, targets.length)
@@ -237,11 +239,12 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
-      confirm(uid, targets, readings)
+      const isOfNow = (target: JournalTarget): boolean => hadCaughtUp.has(target) && hasCaughtUp(target)
+      confirm(uid, targets, readings, isOfNow)
       targets.forEach((target, index) => {
         const reading = readings[index]!
         // A call that is about to be made may be one that changes nothing, and that no read-back can then be a proof of.
-        if (isReadable(target) && reading.admin !== 'unknown' && hasCaughtUp(target))
+        if (isReadable(target) && reading.admin !== 'unknown' && isOfNow(target))
           note(target, isOut(reading) ? 'out' : 'in', before)
       })
       return {
@@ -250,7 +253,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
         ...(isHidden ? { hidden: true } : {}),
         ...reclaimed,
         ...(doubts.isPending(uid) ? { pending: true } : {}),
-        ...(targets.filter((target) => !hasCaughtUp(target)).length > 0 ? { old: true } : {}),
+        ...(targets.every(isOfNow) ? {} : { old: true }),
         detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
       }
     } catch (error) {
@@ -267,13 +270,18 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     return index === -1 ? {} : { reclaimed: describeTarget(targets[index]!, readings[index]!) }
   }
 
-  function confirm(uid: string, targets: readonly JournalTarget[], readings: readonly TargetObservation[]): void {
+  function confirm(
+    uid: string,
+    targets: readonly JournalTarget[],
+    readings: readonly TargetObservation[],
+    isOfNow: (target: JournalTarget) => boolean,
+  ): void {
     targets.forEach((target, index) => {
       const reading = readings[index]!
       const doubt = doubts.of(uid, target)
       if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
       // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
-      if (!hasCaughtUp(target)) return
+      if (!isOfNow(target)) return
       doubts.settle(uid, target)
       operations.noteDone(target, doubt.operation, doubt.effect)
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
