@@ -507,6 +507,27 @@ describe('a read-back after a doubt', () => {
     expect(operations()).toEqual([0, 0, 2, 2])
   })
 
+  // Found by reading: the drain came when the pod was put back, and nobody looked.
+  test('is none where it was asked for before the call, and another load balancer took its time', async () => {
+    const answered = Promise.withResolvers<void>()
+    const { traffic, edge } = createBed({
+      edge: { fault: ({ method }) => (method === 'drain' ? 'late' : undefined) },
+      inner: { delay: (moment, { method }) => (moment === 'before' && method === 'inspect' ? answered.promise : undefined) },
+    })
+    edge.servers.get('edge/web-0')!.state = 'drain'
+    const reading = traffic.inspect('uid-0', [EDGE, INNER])
+    await new Promise(setImmediate)
+    edge.restart()
+    await traffic.inspect('uid-0', [EDGE])
+    expect(await traffic.effect(request('drain', [EDGE]))).toMatchObject({ kind: 'unknown' })
+    answered.resolve()
+    await reading
+    expect(traffic.lateMs('uid-0')).toBeGreaterThan(0)
+    edge.deliverLate()
+    await traffic.inspect('uid-0', [EDGE])
+    expect(traffic.lateMs('uid-0')).toBe(0)
+  })
+
   test('another try that is applied needs no confirmation', async () => {
     let fault: MemoryFault | undefined = 'reply-lost'
     const { traffic, outcomes } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? fault : undefined) } })

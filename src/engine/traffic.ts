@@ -207,10 +207,14 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 
   /**
    * What was asked for when there had been so many effects. Found by simulation: a pod that had to wait again was asked for
-   * twice, and the first answer came after the drain.
+   * twice, and the first answer came after the drain. Found by reading: it was taken for the proof of a drain that was to come.
    */
+  function isOvertaken(target: JournalTarget, before: number): boolean {
+    return (lastEffect.get(keyOf(target)) ?? 0) > before
+  }
+
   function note(target: JournalTarget, state: 'in' | 'out', before: number): void {
-    if ((lastEffect.get(keyOf(target)) ?? 0) > before) return
+    if (isOvertaken(target, before)) return
     lastAnswers.note(target, state)
     lastRead.set(keyOf(target), state)
     operations.noteRead(target, state)
@@ -239,7 +243,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
-      const isOfNow = (target: JournalTarget): boolean => hadCaughtUp.has(target) && hasCaughtUp(target)
+      const isOfNow = (target: JournalTarget): boolean =>
+        hadCaughtUp.has(target) && hasCaughtUp(target) && !isOvertaken(target, before)
       confirm(uid, targets, readings, isOfNow)
       targets.forEach((target, index) => {
         const reading = readings[index]!
