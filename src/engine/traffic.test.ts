@@ -340,6 +340,21 @@ test('what one load balancer said long before another has answered is asked for 
   expect((await reading).state).toBe('mixed')
 })
 
+// Found by reading: the process was stopped while the answer lay there, and a pod was patched that a reload had put back.
+test('so is what it said long before that was heard', async () => {
+  const heard = Promise.withResolvers<void>()
+  const { clock, traffic, edge } = createBed({
+    edge: { delay: (moment, { method }) => (moment === 'after' && method === 'inspect' ? heard.promise : undefined) },
+  })
+  await traffic.effect(request('drain', [EDGE]))
+  const reading = traffic.inspect('uid-0', [EDGE])
+  await clock.advance(0)
+  edge.restart()
+  await clock.advance(5_000)
+  heard.resolve()
+  expect((await reading).state).toBe('in')
+})
+
 // Found by reading: it was asked before all others, and they took their time.
 test('nor does it count for one that an operator had out, and has put back meanwhile', async () => {
   let release: () => void = () => {}

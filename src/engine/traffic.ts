@@ -19,7 +19,7 @@ export const CALL_LIFE_MS = 10_000
 /** From the moment that a call was cut without an answer until it is taken to arrive no more. */
 const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
-/** For so long what one target was read as counts beside what others are. */
+/** For so long after it was asked for, that a target is out counts. */
 const FRESH_MS = 1_000
 
 /** A pod where its targets are looked for. */
@@ -140,19 +140,22 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
 
   /**
    * Found by reading: what one had said at once was ten seconds old by the time that another had answered, and a pod was patched
-   * that had been put back meanwhile. Asked once more, and no more than that: one may always take its time.
+   * that had been put back meanwhile; or the process was stopped while the answer lay there. Asked once more, and no more than
+   * that: one may always take its time. Only what is out: who is seen to get requests is to be drained now.
    */
   async function readTogether(targets: readonly JournalTarget[], wasOut: boolean): Promise<TargetObservation[]> {
-    const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; at: number }> => {
+    const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; askedAt: number }> => {
+      const askedAt = clock.now()
       // Found by simulation: that one could not be asked at this moment hid that another can never be.
       const observation = target.untouched
         ? await queueOf(target).inspect(plain(target))
         : await observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))
-      return { observation, at: clock.now() }
+      return { observation, askedAt }
     }
     const readings = await Promise.all(targets.map(read))
     const sinceMs = clock.now() - FRESH_MS
-    const fresh = await Promise.all(readings.map((one, index) => (one.at < sinceMs ? read(targets[index]!) : one)))
+    const isStale = ({ observation, askedAt }: (typeof readings)[number]): boolean => askedAt < sinceMs && isOut(observation)
+    const fresh = await Promise.all(readings.map((one, index) => (isStale(one) ? read(targets[index]!) : one)))
     return fresh.map(({ observation }) => observation)
   }
 

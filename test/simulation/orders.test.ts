@@ -690,3 +690,28 @@ test('where nothing can be read, a restore for a pod in the place of another tha
   expect(process.end).toMatchObject({ outcome: 'done', pods: [{ outcome: 'settled' }, { outcome: 'skipped' }] })
   expect(restores(stage)).toHaveLength(1)
 })
+
+// Found by reading: the answer lay there meanwhile, and a pod was patched that had got requests for five seconds.
+test('a process that is stopped while it reads that a pod is out, and a reload meanwhile: the pod is drained again, and then patched', async () => {
+  const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
+  const process = stage.start(V2)
+  const edge = stage.world.balancers.get('edge')!
+  const { read } = edge
+  let isStopped = false
+  edge.read = (names) => {
+    const answer = read(names)
+    const isEmpty = 'entries' in answer && answer.entries.get(`${NAME}-0`)?.inFlight === 0
+    if (isStopped || !isEmpty || !isIn('emptying')(process)) return answer
+    isStopped = true
+    process.host.stop()
+    stage.world.reload('edge')
+    return answer
+  }
+  await stage.until(() => isStopped)
+  await stage.pass(5_000)
+  process.host.continue()
+  await stage.until(() => isIn('patching')(process))
+  expect(edge.state(`${NAME}-0`)).toMatchObject({ admin: 'drain' })
+  await stage.until(() => process.end !== undefined)
+  expect(process.end).toMatchObject({ outcome: 'done' })
+})
