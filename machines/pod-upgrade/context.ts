@@ -68,6 +68,8 @@ export interface PodContext extends PodUpgradeInput {
   interrupted: boolean
   /** The drain deadline was passed over: what is in flight on it is cut. */
   passedOver: boolean
+  /** It got requests again while its images were to be patched: it is drained from outside, and has to settle anew. */
+  returned: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean
   /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */

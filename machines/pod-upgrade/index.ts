@@ -39,6 +39,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     admitted: false,
     interrupted: false,
     passedOver: false,
+    returned: false,
     keepsPatch: false,
     lateCall: false,
     expired: undefined,

@@ -330,6 +330,18 @@ test('a rollback that is written again is written only to a pod that is out', as
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
 })
 
+test('a rollback is written to a pod that has just been drained again only once that has settled', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, { rollsBack: () => true })
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline)
+  drive.send({ type: 'reloaded' })
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('rollingBack.settling')
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+})
+
 describe('interrupted while the drain intent is written: nothing is drained', () => {
   async function writing(): Promise<Drive> {
     const drive = createDrive()

@@ -143,6 +143,7 @@ export const podSetup = setup({
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
     isPassedOver: ({ context }) => context.passedOver,
+    hasReturned: ({ context }) => context.returned,
     // the run
     isRehearsed: ({ context }) => context.rehearsed,
     isInterrupted: ({ context }) => context.interrupted,
@@ -182,7 +183,7 @@ export const podSetup = setup({
     markGone: assign({ gone: true }),
     markInterrupted: assign({ interrupted: true }),
 
-    begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
+    begin: assign({ tries: 0, returned: false, expired: undefined, trouble: undefined, answer: undefined }),
     takePlace: assign({ admitted: true }),
     losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),
@@ -195,6 +196,8 @@ export const podSetup = setup({
     expireDrain: assign({ expired: 'drain' }),
     passOver: assign({ passedOver: true }),
     countAnew: assign({ passedOver: false }),
+    noteReturn: assign({ returned: true }),
+    forgetReturn: assign({ returned: false }),
     expireRestore: assign({ expired: 'restore' }),
 
     recordClaim: assign({ record: ({ context }) => openRecord(context) }),

@@ -38,16 +38,16 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
     const record = exposedRecord(member, store)
     if (record === undefined) return []
     // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
-    // write that is under way is waited out.
+    // write that is under way is waited out: that one only notes it.
     const reloaded = async (): Promise<void> => {
       // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
       const now = exposedRecord(member, store)
       if (now === undefined) return
       const objection = (): string | undefined =>
         exposedRecord(member, store) === undefined ? 'it is not to stay out any more' : undefined
-      const hears = member.result === undefined && !WRITING.has(member.state!)
-      if (hears) actor.send({ type: 'reloaded' })
-      else if (member.result?.out ?? true) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, objection })
+      const { result, state } = member
+      if (result === undefined) actor.send({ type: 'reloaded' })
+      if (WRITING.has(state!) || result?.out) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, objection })
     }
     return [{ uid, record, reloaded }]
   })

@@ -715,3 +715,49 @@ test('a process that is stopped while it reads that a pod is out, and a reload m
   await stage.until(() => process.end !== undefined)
   expect(process.end).toMatchObject({ outcome: 'done' })
 })
+
+// Found by reading: it was out, and no requests under way were to be seen, since nobody had counted any.
+test('a pod that is drained again while its patch is tried has to settle anew before the next try', async () => {
+  const SETTLE_MS = 2_000
+  const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
+  const tries: number[] = []
+  const process = stage.start(V2, (ports) => {
+    const { client, clock, loadBalancers } = ports
+    const patch: typeof client.patch = async (path, operations, options) => {
+      const isOfImages = operations.some((one) => one.path.endsWith('/image') && one.op === 'replace')
+      if (!isOfImages || !path.includes('/pods/') || options?.dryRun === true) return client.patch(path, operations, options)
+      tries.push(clock.now())
+      if (tries.length > 1) return client.patch(path, operations, options)
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 3_000))
+      throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
+    }
+    const [edge] = loadBalancers
+    const adapter: Adapter = {
+      ...edge!.adapter,
+      capabilities: { ...edge!.adapter.capabilities, inFlight: 'none', settleMs: SETTLE_MS },
+      async inspect(targets, call) {
+        const readings = await edge!.adapter.inspect(targets, call)
+        return new Map(Array.from(readings, ([id, reading]) => [id, { ...reading, inFlight: null }]))
+      },
+    }
+    const request = {
+      ...V2,
+      namespace: NAMESPACE,
+      select,
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    return prepareRun(request, { ...ports, client: { ...client, patch }, loadBalancers: [{ ...edge!, adapter }] })
+  })
+  await stage.until(() => isIn('patching')(process))
+  await stage.pass(2_600)
+  stage.world.reload('edge')
+  await stage.until(() => process.end !== undefined)
+  expect(process.end).toMatchObject({ outcome: 'done' })
+  const drains = stage.history.flatMap((one) =>
+    one.type === 'effect' && one.before.routable && !one.after.routable ? [one.at] : [],
+  )
+  expect(drains).toHaveLength(2)
+  expect(tries[1]! - drains[1]!).toBeGreaterThanOrEqual(SETTLE_MS)
+})

@@ -10,6 +10,7 @@ export const patching = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  on: { reloaded: { actions: 'noteReturn' } },
   states: {
     ready: {
       always: [
@@ -36,6 +37,8 @@ export const patching = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
+        // Found by reading: it had got requests again a moment ago, nobody could count them, and the patch was sent.
+        { guard: and(['isOut', 'hasReturned']), target: '#pod.emptying.redraining' },
         { guard: 'isEmpty', target: 'ready' },
         // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
         { guard: and(['isOut', 'isPassedOver']), target: 'ready' },

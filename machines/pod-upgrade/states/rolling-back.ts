@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, not } from 'xstate'
 import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
@@ -20,6 +20,7 @@ export const rollingBack = podSetup.createStateConfig({
   // the restart deadline; the former images were patched in where requests arrived.
   initial: 'confirming',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  on: { reloaded: { actions: 'noteReturn' } },
   states: {
     ready: {
       always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }],
@@ -37,7 +38,7 @@ export const rollingBack = podSetup.createStateConfig({
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
-        { guard: 'isEmpty', target: 'ready' },
+        { guard: and(['isEmpty', not('hasReturned')]), target: 'ready' },
         { guard: and(['isOut', 'isExpired', 'mayProceed']), target: 'ready' },
         {
           guard: and(['isOut', 'isExpired']),
@@ -45,6 +46,7 @@ export const rollingBack = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },
         },
         LATE,
+        { guard: and(['isOut', 'hasReturned']), target: 'settling', actions: 'forgetReturn' },
         { guard: 'isOut', target: 'waiting' },
         { target: 'returned' },
       ],
