@@ -88,6 +88,25 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     expect(drive.state()).toBe('emptying.settling')
   })
 
+  // Found by reading: it got requests for as long as the other took to answer.
+  test.each(['draining.reading', 'emptying.reading'])('a reload while another is still asked (%s): the same', async (state) => {
+    const drive = createDrive({
+      stored: recorded('patched', { epoch: 1 }),
+      pod: PODS.started,
+      wanted: [{ container: 'app', image: V3 }],
+    })
+    await drive.stored()
+    if (state === 'emptying.reading') {
+      await drive.answer(OUT)
+      await drive.pass(DELAYS.settle)
+    }
+    expect([drive.state(), drive.calling()]).toEqual([state, 'inspect'])
+    drive.send({ type: 'reloaded' })
+    expect(drive.calling()).toBe('effect')
+    await drive.answer({ kind: 'applied' })
+    expect(drive.state()).toBe('emptying.settling')
+  })
+
   test('the answer to its patch is lost, and it is stored: gone on with', async () => {
     const drive = await patching()
     const { record } = drive.input() as StoreInput

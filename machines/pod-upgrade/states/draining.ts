@@ -78,6 +78,7 @@ export const draining = podSetup.createStateConfig({
     recorded: { always: [INTERRUPTED, PLACE_LOST, { target: 'calling' }] },
     ...drain,
     // It may be restarting already, as in `emptying`: not only when another load balancer says again where it is.
+    reading: { ...drain.reading, on: { reloaded: 'calling' } },
     waiting: { ...drain.waiting, on: { reloaded: 'calling' } },
     // An earlier owner has written down that it would be drained, and it is not, in any load balancer. Found by simulation:
     // others had gone down since. However long it waits, its deadline begins with its place.

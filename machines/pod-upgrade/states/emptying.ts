@@ -27,7 +27,7 @@ export const emptying = podSetup.createStateConfig({
   states: {
     // Until then new requests may still arrive: what is in flight before says nothing about the patch.
     settling: { after: { settle: 'reading' }, on: DRAINED_AGAIN },
-    reading: inspecting(inspectAllInput),
+    reading: { ...inspecting(inspectAllInput), on: DRAINED_AGAIN },
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
