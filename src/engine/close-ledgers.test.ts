@@ -51,14 +51,15 @@ describe('an entry of a pod that nobody has looked after', () => {
   })
 })
 
-test('an entry of a pod that this run is not about, with a record that cannot be read: its run stays open for a word on it', async () => {
+test('an entry of a pod that this run is not about, with a record that cannot be read: it is named, and its run stays open', async () => {
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry: entryOf('web-2') }])
   const left = async (stored: Observation['stored']) => {
-    const world = { store: { get: () => ({ stored }) } } as unknown as World
-    return (await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default' })).ledgers.size
+    const world = { store: { get: () => ({ stored }) }, includes: () => false } as unknown as World
+    const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default' })
+    return [found.ledgers.size, found.overlooked]
   }
-  expect(await left({ kind: 'unreadable', reason: 'it is not JSON' })).toBe(1)
-  expect(await left({ kind: 'none' })).toBe(0)
+  expect(await left({ kind: 'unreadable', reason: 'it is not JSON' })).toEqual([1, ['web-2']])
+  expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
 test('a run that is over is so from the moment that its last process tells of: its report has nobody close it later', async () => {

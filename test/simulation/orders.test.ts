@@ -761,3 +761,18 @@ test('a pod that is drained again while its patch is tried has to settle anew be
   expect(drains).toHaveLength(2)
   expect(tries[1]! - drains[1]!).toBeGreaterThanOrEqual(SETTLE_MS)
 })
+
+// Found by reading: by label it was named, and by name all was said to be done.
+test.each([
+  { by: 'by name', select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } },
+  { by: 'by label', select: { labelSelector: FIRST_POD } },
+])('what another run has left out is named by one that is about another pod, $by, and has done all of that', async (given) => {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('restarting')(first))
+  first.host.kill()
+  const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
+  const second = stage.start({ ...V2, select: given.select, settings })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(`not settled: ${NAME}-2: `) })
+})
