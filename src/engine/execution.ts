@@ -321,6 +321,9 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       if (worst.outcome === 'needsOperator') return worst
       return worst.outcome === 'done' && isComplete(pods) ? worst : ending
     }
+    // Nor does what else keeps a run from its end: whoever branches on how it ended would never hear of the pod.
+    if (ending && ending.outcome !== 'needsOperator' && worst.outcome === 'needsOperator')
+      return { outcome: worst.outcome, reason: `${worst.reason}; ${ending.reason}` }
     if (ending) return ending
     if (!isAborted()) return worst.outcome === 'done' ? (notBegun(pods) ?? worst) : worst
     return endingOfAbort(pods, { by: obedience!.given!.by, takesOver: request.abort !== undefined, isOnNew })

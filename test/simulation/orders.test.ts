@@ -776,3 +776,30 @@ test.each([
   await stage.until(() => second.end !== undefined)
   expect(second.end).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(`not settled: ${NAME}-2: `) })
 })
+
+// Found by reading: it exited as for the template alone, and whoever branches on that never heard of the pod.
+test('a template that somebody edits, and a pod that a load balancer refuses to put back: the pod needs a person', async () => {
+  const stage = await openStage(plainScene())
+  const process = stage.start(V2, (ports) => {
+    const [edge] = ports.loadBalancers
+    const refused = new AdapterError('edge', 'fatal', 'no such server')
+    const adapter: Adapter = { ...edge!.adapter, restore: () => Promise.reject(refused) }
+    const request = {
+      ...V2,
+      namespace: NAMESPACE,
+      select,
+      settings: PLAIN_SETTINGS,
+      acceptTemplateDrift: false,
+      allowUnbalanced: false,
+    }
+    return prepareRun(request, { ...ports, loadBalancers: [{ ...edge!, adapter }] })
+  })
+  await stage.until(() => isIn('restarting')(process))
+  const edit = { op: 'replace', path: '/spec/template/spec/containers/0/image', value: imageOf('v3') } as const
+  await stage.ask(stage.client.patch(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`, [edit]))
+  await stage.until(() => process.end !== undefined)
+  expect(process.end).toMatchObject({
+    outcome: 'needsOperator',
+    reason: expect.stringMatching(/the load balancer refuses to put it back.*the template of .* was changed by somebody else/),
+  })
+})
