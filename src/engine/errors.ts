@@ -2,8 +2,9 @@
  * - `preflight`: it cannot start, and nothing was touched
  * - `conflict`: another owner has the workload
  * - `deadline`: the cluster cannot be watched any more
+ * - `aborted`: it was to end a run, which another has ended
  */
-export type RunErrorKind = 'preflight' | 'conflict' | 'deadline'
+export type RunErrorKind = 'preflight' | 'conflict' | 'deadline' | 'aborted'
 
 /** A run cannot be prepared. */
 export class RunError extends Error {

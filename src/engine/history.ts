@@ -59,7 +59,7 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
   const same = request.abort ? open[0] : newestFirst.slice(0, 1).find(isGoneOnWith)
-  if (request.abort && !same) throw new RunError('conflict', 'the run has come to its end meanwhile')
+  if (request.abort && !same) throw endedMeanwhile(request.abort.runs, finished)
   if (request.abort && same) assertOrdered(same.ledger.header.run, request.abort.runs)
   const superseded = open.filter((one) => one !== same)
 
@@ -111,6 +111,14 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
     assertOwned,
   )
   return { current, resumed: false, superseded, finished, elsewhere, addressOf }
+}
+
+/** By another who was to end it too, or by who went on with it. */
+function endedMeanwhile(runs: readonly string[], finished: readonly LedgerStore[]): RunError {
+  const left = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted?.left ?? []) : []))
+  return left.length > 0
+    ? new RunError('conflict', `aborted, but ${left.join('; ')}`)
+    : new RunError('aborted', 'the run has come to its end meanwhile')
 }
 
 /** Which came later is told by this, whatever the clocks of their machines say. */

@@ -803,3 +803,38 @@ test('a template that somebody edits, and a pod that a load balancer refuses to 
     reason: expect.stringMatching(/the load balancer refuses to put it back.*the template of .* was changed by somebody else/),
   })
 })
+
+// Found by reading: its exit code was that of a conflict, though the run was over as was asked for.
+test.each([
+  {
+    edited: false,
+    first: { outcome: 'aborted' },
+    second: { outcome: 'aborted', reason: 'the run has come to its end meanwhile' },
+  },
+  {
+    edited: true,
+    first: { outcome: 'conflict' },
+    second: { outcome: 'conflict', reason: expect.stringMatching(/^aborted, but /) },
+  },
+])('two persons abort the run of a dead process: the second finds it ended ($edited: its template was left)', async (given) => {
+  const stage = await halfDone()
+  const { ask, client } = stage
+  const edit = { op: 'replace', path: '/spec/template/spec/containers/0/image', value: imageOf('v3') } as const
+  if (given.edited) await ask(client.patch(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`, [edit]))
+  const first = await abort(stage)
+  const open = await ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
+  const runs = open.runs.map(({ run }) => run)
+  const second = stage.start({}, async (ports) => {
+    const request = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'bob@desk', seen: new Map() }
+    const prepared = await prepareAbort(request, ports)
+    return {
+      ...prepared,
+      async execute() {
+        while (first.end === undefined) await new Promise<void>((resolve) => void ports.clock.setTimeout(resolve, 100))
+        return prepared.execute()
+      },
+    }
+  })
+  await stage.until(() => second.end !== undefined)
+  expect([first.end, second.end]).toMatchObject([given.first, given.second])
+})
