@@ -4,6 +4,8 @@ export interface Stranded {
   pod: Pick<PodView, 'name' | 'namespace'>
   /** It does not exist any more. */
   gone: boolean
+  /** Where it is by now, if its entries mean another address. */
+  movedTo?: string
   /** What may be out of rotation for it, as recorded before the drain. */
   targets: readonly JournalTarget[]
   /** What ran before the patch. */
@@ -15,22 +17,26 @@ export interface Stranded {
  * here: the engine knows its entries, not its tools.
  */
 export function needsOperatorInstructions(stranded: Stranded): string {
-  const { pod, gone } = stranded
+  const { pod, gone, movedTo } = stranded
   const entries = entriesOf(stranded)
   return [
     ...(entries.length === 0 ? [] : ['Look at these entries; before the drain they were as given:', ...entries]),
     ...(gone ? [] : ['Look at the pod:', `  ${describe(pod)}`]),
     gone
       ? 'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back. One that runs a bad image is never ready: upgrade to a good one, which the template gets at once, delete that pod, and run the same command again.'
-      : 'Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.',
+      : movedTo !== undefined
+        ? `Point the entries at its address now (${movedTo}), and leave them drained, or remove them; then run the same command again.`
+        : 'Once the cause is gone, run the same command again: it reads what is there, and goes on. An entry that was put back by hand is left so.',
     ...resolveInstructions(stranded),
   ].join('\n')
 }
 
 /** For what no run can know: a person looks, and says. */
-function resolveInstructions({ pod: { name, namespace }, gone }: Stranded): string[] {
+function resolveInstructions({ pod: { name, namespace }, gone, movedTo }: Stranded): string[] {
   const command = `  sluice resolve pod/${name} -n ${namespace} --traffic`
-  if (gone) return ['Or, once each entry is as it should be, whether put back, removed or left out for good:', `${command} in`]
+  // Found by reading: of a pod that had come to another address it was asked whether it was out, which is not taken of such a one.
+  if (gone || movedTo !== undefined)
+    return ['Or, once each entry is as it should be, whether put back, removed or left out for good:', `${command} in`]
   return [
     // Found by simulation: who looked at once said truly that it was out, and then a restore arrived that nobody had answered.
     'Where no run can know it: look yourself, half a minute from now, since a call that nobody answered may still arrive; say what you have seen, and then run the same command again:',

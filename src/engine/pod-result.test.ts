@@ -19,3 +19,22 @@ test('who was overtaken says of its own drains that they are open, and nothing o
   expect(outAfter(1)).toBe(true)
   expect(outAfter(3)).toBe(false)
 })
+
+// Found by reading: it was to be said that it is out, which is refused for such a pod.
+test('who is asked about a pod that has come to another address is told where that is, and to say nothing but that it is in', () => {
+  const target = {
+    loadBalancer: 'edge',
+    target: 'web/web-0@10.0.0.1:80',
+    scope: 'web',
+    prior: { state: 'ready' },
+    untouched: false,
+  }
+  const record = { run: 'r1', epoch: 1, attempt: 1, step: 'patched', baseline: [], targets: [target] }
+  const stored = { kind: 'read', journal: record } as unknown as ReadJournal
+  const moved = { ...pod, ip: '10.0.0.9' }
+  const context = { pod: moved, stored, record, address: '10.0.0.1', gone: false, outcome: 'needsOperator', reason: '' }
+  const { instructions } = podResult(context as unknown as PodContext, { isDone: false, now: { pod: moved, stored }, phases: {} })
+  expect(instructions).toContain('Point the entries at its address now (10.0.0.9), and leave them drained, or remove them')
+  expect(instructions).toMatch(/sluice resolve pod\/web-0 -n \S+ --traffic in$/)
+  expect(instructions).not.toContain('--traffic out')
+})

@@ -1,5 +1,5 @@
 import type { Observation, PodContext } from '../../machines/pod-upgrade/context.ts'
-import { isUsurped } from '../../machines/pod-upgrade/facts.ts'
+import { isMoved, isUsurped } from '../../machines/pod-upgrade/facts.ts'
 import { isOpen } from '../pods/open-journal.ts'
 import { restartProof } from '../pods/witness.ts'
 import { restartsOf } from './account.ts'
@@ -36,8 +36,10 @@ export function podResult(context: PodContext, { isDone, now, phases }: Ended): 
   }
 }
 
-function instructionsOf({ outcome, pod, gone, record }: PodContext, out: boolean): Pick<PodResult, 'instructions'> {
-  const stranded = { pod, gone, targets: record?.targets ?? [], former: formerOf(record) }
+function instructionsOf(context: PodContext, out: boolean): Pick<PodResult, 'instructions'> {
+  const { outcome, pod, gone, record } = context
+  const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
+  const stranded = { pod, gone, ...moved, targets: record?.targets ?? [], former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }
