@@ -7,6 +7,9 @@ import { openOf } from './unsettled.ts'
 const GONE_FOR_GOOD =
   'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
 
+/** While one of several is there, sluice cleanup leaves the record to those who go on with it. */
+const OTHERS_ALONE = 'ask for those that are there alone, which goes on with what is theirs'
+
 /**
  * What earlier runs may have left half done, beside what the error says: where nothing could be looked at, since a workload is not
  * there, a load balancer does not answer, or the cluster cannot be watched any more. From the ledgers alone.
@@ -19,7 +22,8 @@ export async function namingUnfinished(
   const isUnseen = error instanceof RunError && error.kind !== 'conflict'
   if (!isNotThere && !isUnseen) return error
   try {
-    const left = (await unfinished(client, namespace, refs)).map((one) => (isNotThere ? `${one}; ${GONE_FOR_GOOD}` : one))
+    const wayOut = refs.length > 1 ? `${OTHERS_ALONE}; ${GONE_FOR_GOOD}` : GONE_FOR_GOOD
+    const left = (await unfinished(client, namespace, refs)).map((one) => (isNotThere ? `${one}; ${wayOut}` : one))
     if (left.length === 0) return error
     const message = [error.message, ...left].join('; ')
     return isUnseen

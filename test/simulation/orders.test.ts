@@ -4,6 +4,7 @@ import { prepareAbort } from '../../src/engine/abort.ts'
 import { giveOrder } from '../../src/engine/give-order.ts'
 import { listLedgers } from '../../src/engine/ledger-store.ts'
 import { readOpenRuns } from '../../src/engine/open-runs.ts'
+import { resolvePod } from '../../src/engine/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { hasChanges } from '../../src/cli/output/plan-view.ts'
@@ -837,4 +838,32 @@ test.each([
   })
   await stage.until(() => second.end !== undefined)
   expect([first.end, second.end]).toMatchObject([given.first, given.second])
+})
+
+// Found by reading: what was told, a word on each and sluice cleanup, removes no record while one of them is there.
+test('named pods of which one is gone for good: those that are there are asked for alone, which is the way out that is told', async () => {
+  const stage = await openStage(plainScene({ workload: 'Pod', pods: 2 }))
+  const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, readyDeadlineMs: 10_000 }
+  const [gone, there] = [0, 1].map((ordinal) => ({ kind: 'Pod', name: `${NAME}-${ordinal}` }) as const)
+  const both = { ...V2, settings, select: { refs: [gone!, there!] } }
+  const first = stage.start(both)
+  await stage.until(() => isIn('restarting')(first))
+  await stage.pass(500)
+  first.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, gone!.name, { force: true })
+  const again = stage.start(both)
+  await stage.until(() => again.end !== undefined)
+  expect(again.end?.reason).toMatch(/there is no pod\/web-0 .*; ask for those that are there alone/)
+  const alone = stage.start({ ...both, select: { refs: [there!] } })
+  await stage.until(() => alone.end !== undefined)
+  expect(alone.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-0: /) })
+  expect(alone.end?.pods).toContainEqual(expect.objectContaining({ pod: there!.name, outcome: 'upgraded' }))
+  const ports = { client: stage.client, clock: alone.host.clock, random: { next: () => 0.5 }, identity: 'ann' }
+  const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
+  const word = { namespace: NAMESPACE, pod: gone!.name, traffic: 'in', loadBalancers: [] } as const
+  await stage.ask(resolvePod(word, { ...ports, ...told }))
+  const last = stage.start({ ...both, select: { refs: [there!] } })
+  await stage.until(() => last.end !== undefined)
+  expect(last.end).toMatchObject({ outcome: 'done' })
+  expect((await headers(stage)).map(({ finishedAt }) => typeof finishedAt)).toEqual(['string', 'string'])
 })
