@@ -72,9 +72,13 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
-    const recorded = open.find(({ ledger }) => ledger.entries.get(pod.uid)?.before)?.ledger.entries.get(pod.uid)?.before
+    const journal = openJournal(stored)
+    // Of another run it says what the pod had before that: who has drained it has carried on what counts.
+    const [recorded] = open.flatMap(({ ledger: { header, entries } }) =>
+      header.run === journal?.run || header.run === journal?.origin ? (entries.get(pod.uid)?.before ?? []) : [],
+    )
     const wanted = world.imagesFor(pod)
-    const entry = { ...ledgerEntry(pod, targets), before: formerPod(pod, wanted, openJournal(stored), recorded) }
+    const entry = { ...ledgerEntry(pod, targets), before: formerPod(pod, wanted, journal, recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }

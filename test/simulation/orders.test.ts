@@ -867,3 +867,26 @@ test('named pods of which one is gone for good: those that are there are asked f
   expect(last.end).toMatchObject({ outcome: 'done' })
   expect((await headers(stage)).map(({ finishedAt }) => typeof finishedAt)).toEqual(['string', 'string'])
 })
+
+// Found by reading: a record of before that was taken for what the pod had last been in rotation on.
+test('somebody has deleted the record of the run that has left a pod half done: that goes back to what it had when it was drained', async () => {
+  const stage = await halfDone()
+  const v3 = stage.start({ images: V3 })
+  await stage.until(() => isIn('restarting')(v3))
+  v3.host.kill()
+  const newest = (await headers(stage)).toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))[0]!
+  await stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-${newest.run}`))
+  const next = stage.start({ images: [{ container: 'app', image: imageOf('v1-again') }] })
+  await stage.until(() => next.end !== undefined)
+  const undo = stage.start({ undo: {} })
+  await stage.until(() => undo.end !== undefined)
+  expect([next.end, undo.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+  const images = stage.world.pods().map(({ metadata: { name }, spec }) => {
+    const [app] = (spec as unknown as { containers: { image: string }[] }).containers
+    return [name, app!.image]
+  })
+  expect(images.toSorted()).toEqual([
+    [`${NAME}-0`, imageOf('v1')],
+    [`${NAME}-1`, imageOf('v2')],
+  ])
+})
