@@ -335,6 +335,67 @@ test('warming: somebody else changes the images: what is ready now is about to g
   })
 })
 
+describe('somebody else changes the images, and takes that back', () => {
+  const AGAIN = { ...PODS.ready, generation: 4 }
+  const GIVEN = (of: PodView): PodView => ({
+    ...of,
+    generation: 3,
+    containers: of.containers.map((one) => ({ ...one, image: 'registry/app:v9' })),
+  })
+  const OTHER = (observedGeneration: number): PodView => ({
+    ...AGAIN,
+    observedGeneration,
+    containers: AGAIN.containers.map((one) => ({
+      ...one,
+      containerId: 'c9',
+      imageId: 'sha256:v9',
+      statusImage: 'registry/app:v9',
+    })),
+  })
+
+  test('while it restarts: what was started from his is about to be replaced', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: GIVEN(PODS.witness), stored: recorded('patched') })
+    drive.send({ type: 'observed', pod: OTHER(3), stored: recorded('patched') })
+    drive.send({ type: 'observed', pod: OTHER(4), stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor)
+    expect(drive.state()).toBe('restarting.watching')
+    const ours = {
+      ...AGAIN,
+      observedGeneration: 4,
+      containers: PODS.ready.containers.map((one) => ({ ...one, containerId: 'c10' })),
+    }
+    drive.send({ type: 'observed', pod: ours, stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor)
+    expect(drive.state()).toBe('restoring.writing')
+  })
+
+  test('or something else of its spec, and the kubelet has nothing to replace: proven again, by a weaker proof', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+    drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3 }, stored: recorded('patched') })
+    expect(drive.state()).toBe('restarting.watching')
+    drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3, observedGeneration: 3 }, stored: recorded('patched') })
+    expect(drive.state()).toBe('warming.steady')
+  })
+
+  test('while it warms: ready again only once the kubelet has seen that, and runs ours', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+    drive.send({ type: 'observed', pod: GIVEN(PODS.ready), stored: recorded('patched') })
+    expect(drive.state()).toBe('warming.waiting')
+    drive.send({ type: 'observed', pod: { ...AGAIN, observedGeneration: 3 }, stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor)
+    expect(drive.state()).toBe('restarting.watching')
+    drive.send({ type: 'observed', pod: OTHER(4), stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor)
+    expect(drive.state()).toBe('restarting.watching')
+  })
+})
+
 test('a reload while it restarts: drained again, as the same operation, with pauses', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)

@@ -237,14 +237,14 @@ export function notReadyReason(
 ): string | undefined {
   const { restart, pod, endpointReady } = context
   const goal = homeOf(context)
+  // Then the kubelet is about to replace what is ready now.
+  if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
   if (restart === undefined || restartProof(restart) === undefined) return 'the restart is not proven'
   const reason = unready(
     pod,
     goal.map(({ container }) => container),
   )
   if (reason !== undefined) return reason
-  // Then the kubelet is about to replace what is ready now.
-  if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
   return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
 }
 

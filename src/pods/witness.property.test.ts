@@ -28,6 +28,9 @@ const story = fc.record({
   after: steps,
 })
 
+/** After all that somebody else patches other images in, and takes that back: perhaps before the kubelet has seen either. */
+const meddling = fc.record({ other: fc.constantFrom(...TAGS), meanwhile: steps, afterwards: steps })
+
 interface Rule {
   /** What reaches it of the pod as it is; all, unless given. */
   sees?(pod: PodView): PodView
@@ -125,6 +128,29 @@ test('sound: also where versions come late, more than once and in the wrong orde
     fc.property(story, arrivals, (told, behind) => {
       const { proven, generation } = play(told, (kubelet) => withLateVersions(witnessRule(told.wanted)(kubelet), behind))
       expect(proven.every((from) => from >= generation)).toBe(true)
+    }),
+    RUNS,
+  )
+})
+
+test('sound: also where somebody else patches other images in, and takes that back', () => {
+  fc.assert(
+    fc.property(story, meddling, (told, meddled) => {
+      const { proven, generation, rule, kubelet } = play(told, witnessRule(told.wanted))
+      const patched = new Map([[generation, told.wanted]])
+      proven.length = 0
+      const patch = (image: string): void => void patched.set(kubelet.patch(image), image)
+      const run = (list: readonly Step[]): void => {
+        for (const step of list) {
+          if (step !== 'look') kubelet.step(step)
+          else if (rule.proves(kubelet.pod())) proven.push(kubelet.startedFrom(kubelet.pod().containers[0]!.containerId!))
+        }
+      }
+      patch(meddled.other)
+      run(meddled.meanwhile)
+      patch(told.wanted)
+      run(meddled.afterwards)
+      expect(proven.map((from) => patched.get(from))).toEqual(proven.map(() => told.wanted))
     }),
     RUNS,
   )

@@ -82,7 +82,8 @@ function isUnstarted(before: BaselineContainer | undefined): boolean {
 }
 
 /** Takes in one more observation of the pod; they come in the order of its versions, and may leave some out. */
-export function observeRestart(restart: Restart, pod: PodView): Restart {
+export function observeRestart(known: Restart, pod: PodView): Restart {
+  const restart = ofNewestSpec(known, pod)
   // Without generations (before Kubernetes 1.34) no status can be told to have seen the patch: none is a witness.
   const knowsGenerations = restart.generation > 0
   const seen = restart.seen || !knowsGenerations || pod.observedGeneration >= restart.generation
@@ -97,6 +98,21 @@ export function observeRestart(restart: Restart, pod: PodView): Restart {
     return { ...rest, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
   })
   return { ...restart, seen, containers }
+}
+
+/**
+ * Somebody else has changed the spec since the patch: what replaces the witness, or has replaced it, may be of what it was in
+ * between, and is about to go where that was taken back. So the generation to be seen is that of the newest spec. Found by reading:
+ * a container of images that were taken back was proof, and its pod was put back as the kubelet killed it.
+ */
+function ofNewestSpec(restart: Restart, { generation, deleting }: PodView): Restart {
+  // A deletion is counted too, and changes nothing else.
+  if (restart.generation === 0 || generation <= restart.generation || deleting) return restart
+  const containers = restart.containers.map((container): ContainerRestart => {
+    const { proof: _, ...rest } = container
+    return { ...rest, witness: undefined, current: undefined }
+  })
+  return { generation, seen: false, containers }
 }
 
 function proofOf(view: ContainerView | undefined, container: ContainerRestart, mayReplaceWitness: boolean): Proof | undefined {

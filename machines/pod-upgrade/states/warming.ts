@@ -1,3 +1,4 @@
+import { and, not } from 'xstate'
 import { failing } from '../failing.ts'
 import { podSetup } from '../setup.ts'
 
@@ -20,7 +21,13 @@ export const warming = podSetup.createStateConfig({
   ],
   on: { reloaded: 'restarting.redraining' },
   states: {
-    waiting: { always: { guard: 'isReady', target: 'steady' } },
+    waiting: {
+      always: [
+        { guard: 'isReady', target: 'steady' },
+        // Somebody has changed its spec since.
+        { guard: and([not('isProven'), not('asksForOthers')]), target: '#pod.restarting' },
+      ],
+    },
     steady: {
       always: { guard: 'isNotReady', target: 'waiting' },
       on: STARTED_ANEW,

@@ -109,8 +109,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: WARMING,
-        find: "waiting: { always: { guard: 'isReady', target: 'steady' } }",
-        replace: "waiting: { always: { target: 'steady' } }",
+        find: "{ guard: 'isReady', target: 'steady' },",
+        replace: "{ target: 'steady' },",
       },
       {
         file: WARMING,
