@@ -396,6 +396,38 @@ describe('somebody else changes the images, and takes that back', () => {
   })
 })
 
+describe('warming: ready for readyFor in time, and a call that may still arrive is waited out past the deadline', () => {
+  async function waitingOut(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(IN)
+    await drive.answer({ kind: 'applied', lateCall: true })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+    await drive.pass(DEADLINES.readyDeadline - DELAYS.readyFor - 100)
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor + 200)
+    expect(drive.state()).toBe('warming.waitingOut')
+    return drive
+  }
+
+  test('it is put back', async () => {
+    const drive = await waitingOut()
+    await drive.pass(DELAYS.lateArrival)
+    expect(drive.state()).toBe('restoring.writing')
+  })
+
+  test('but where it is not ready any more: there is no time left', async () => {
+    const drive = await waitingOut()
+    drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+    expect(end(drive)).toMatchObject({
+      value: 'failed',
+      deadline: 'ready',
+      reason: 'not ready in time: container app is not ready',
+    })
+  })
+})
+
 test('a reload while it restarts: drained again, as the same operation, with pauses', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)

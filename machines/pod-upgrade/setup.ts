@@ -198,6 +198,7 @@ export const podSetup = setup({
     countAnew: assign({ passedOver: false }),
     noteReturn: assign({ returned: true }),
     forgetReturn: assign({ returned: false }),
+    expireReady: assign({ expired: 'ready' }),
     expireRestore: assign({ expired: 'restore' }),
 
     recordClaim: assign({ record: ({ context }) => openRecord(context) }),

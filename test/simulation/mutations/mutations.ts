@@ -114,8 +114,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: WARMING,
-        find: "    steady: {\n      always: { guard: 'isNotReady', target: 'waiting' },",
-        replace: '    steady: {',
+        find: "    steady: {\n      always: [{ guard: 'isNotReady', target: 'waiting' }, OVERDUE],",
+        replace: '    steady: {\n      always: OVERDUE,',
       },
       {
         file: RESTORING,
