@@ -6,10 +6,33 @@ import { podResult } from './pod-result.ts'
 
 const pod = testPod({ name: 'web-0', containers: [{ name: 'app', image: 'app:v1' }] })
 
+const journal = { run: 'r1', epoch: 2, attempt: 1, step: 'patched', generation: 2, baseline: [], targets: [] } as const
+
+/** Of a pod that failed, where the last journal that could be read was this, and what there is now. */
+function outWith(lastRead: typeof journal | undefined, stored: ReadJournal): boolean {
+  const context = {
+    pod,
+    stored,
+    lastRead,
+    gone: false,
+    outcome: 'failed',
+    reason: '',
+    run: 'r1',
+    epoch: 2,
+  } as unknown as PodContext
+  return podResult(context, { isDone: false, now: { pod, stored }, phases: {} }).out
+}
+
+test('a pod that failed is out, also where somebody has removed its journal meanwhile, or made it unreadable', () => {
+  expect(outWith(journal, { kind: 'none' })).toBe(true)
+  expect(outWith(journal, { kind: 'unreadable', reason: 'it is not JSON' })).toBe(true)
+  expect(outWith(journal, { kind: 'read', journal: { ...journal, baseline: [], targets: [], step: 'closed' } })).toBe(false)
+  expect(outWith(undefined, { kind: 'none' })).toBe(false)
+})
+
 /** Of a process that has epoch 2 and has lost its Lease, where the pod was drained by the owner of this epoch. */
 function outAfter(epoch: number): boolean {
-  const journal = { run: 'r1', epoch, attempt: 1, step: 'drain', baseline: [], targets: [] } as const
-  const stored = { kind: 'read', journal } as unknown as ReadJournal
+  const stored = { kind: 'read', journal: { ...journal, step: 'drain', epoch } } as unknown as ReadJournal
   const context = { pod, stored, gone: false, outcome: 'conflict', reason: '', run: 'r1', epoch: 2 } as unknown as PodContext
   return podResult(context, { isDone: false, now: { pod, stored }, phases: {} }).out
 }

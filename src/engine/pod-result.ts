@@ -1,6 +1,6 @@
 import type { Observation, PodContext } from '../../machines/pod-upgrade/context.ts'
 import { isMoved, isUsurped } from '../../machines/pod-upgrade/facts.ts'
-import { isOpen } from '../pods/open-journal.ts'
+import { openJournal } from '../pods/open-journal.ts'
 import { restartProof } from '../pods/witness.ts'
 import { restartsOf } from './account.ts'
 import type { PodResult } from './events.ts'
@@ -20,7 +20,9 @@ export function podResult(context: PodContext, { isDone, now, phases }: Ended): 
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
-  const out = !isDone && (gone || (isOpen(now.stored) && !isOthers))
+  // Found by reading: somebody had removed the journal of a pod that failed; it was called no more out, and its run was closed.
+  const open = now.stored.kind === 'read' ? openJournal(now.stored) : context.lastRead
+  const out = !isDone && (gone || (open !== undefined && !isOthers))
   return {
     uid: pod.uid,
     pod: pod.name,
