@@ -271,6 +271,8 @@ export function restartTroubleOf({
 /** The restore intent was written for it, perhaps long ago: may it still be put back? */
 export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record' | 'lastRead'>): boolean {
   const { pod, record } = context
+  // Where other images were patched in and taken back, the kubelet may be about to kill what is ready, for them.
+  if (pod.observedGeneration > 0 && pod.observedGeneration < pod.generation) return false
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context)
   const patched = record.baseline.map(({ name }) => name)
   if (unready(pod, patched) !== undefined) return false

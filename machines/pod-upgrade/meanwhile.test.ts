@@ -156,9 +156,24 @@ describe('the restore', () => {
     expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
   })
 
+  test('the same, and he has taken that back: until the kubelet has seen it, what is ready may be on its way out', async () => {
+    const drive = createDrive({
+      stored: recorded('restore', { epoch: 1 }),
+      pod: { ...PODS.ready, generation: 4, observedGeneration: 3 },
+    })
+    await drive.stored()
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+    drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 4, observedGeneration: 4 }, stored: recorded('restore') })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.calling', 'effect'])
+  })
+
   test.each([
     { name: 'not ready', pod: { ...PODS.before, ready: false }, image: V1 },
     { name: 'given other images by somebody', pod: PODS.asked, image: V2 },
+    { name: 'given other images, and back', pod: { ...PODS.before, generation: 3, observedGeneration: 2 }, image: V1 },
   ])('a re-admission was begun by an earlier owner, and the pod is $name: nothing is called', async ({ pod, image }) => {
     const drive = createDrive({ stored: readmitted(), pod, wanted: [{ container: 'app', image }] })
     await drive.stored()
