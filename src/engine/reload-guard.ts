@@ -32,6 +32,7 @@ export function createReloadGuard(options: {
   const { clock, traffic } = options
   /** By load balancer, each for itself: found by simulation, one took 10 s to answer, and what another had forgotten came late. */
   const timers = new Map<string, unknown>()
+  let isStopped = false
 
   const targetsAt = (loadBalancer: string, { record }: Exposed): JournalTarget[] =>
     record.targets.filter((target) => target.loadBalancer === loadBalancer)
@@ -59,6 +60,7 @@ export function createReloadGuard(options: {
 
   return {
     watch() {
+      if (isStopped) return
       for (const loadBalancer of forgetful()) {
         if (timers.has(loadBalancer)) continue
         timers.set(
@@ -68,6 +70,7 @@ export function createReloadGuard(options: {
       }
     },
     stop() {
+      isStopped = true
       for (const timer of timers.values()) clock.clearTimeout(timer)
     },
     async look() {

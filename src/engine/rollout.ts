@@ -56,6 +56,8 @@ export interface Rollout {
   lose(reason: string): void
   /** Looks, when it is finished, whether a load balancer has forgotten what stays out, and drains it again. */
   secure(): Promise<void>
+  /** Until then it looks for that from time to time. */
+  stop(): void
   /** Resolves when every pod has come to its end. */
   readonly finished: Promise<PodResult[]>
 }
@@ -299,7 +301,6 @@ export function createRollout(options: RolloutOptions): Rollout {
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
-      reloadGuard.stop()
       clock.clearTimeout(graceTimer)
       stall.wait(undefined)
       resolveFinished(all.map(({ result }) => result!))
@@ -469,5 +470,6 @@ export function createRollout(options: RolloutOptions): Rollout {
       send({ type: 'lost', reason })
     },
     secure: reloadGuard.look,
+    stop: reloadGuard.stop,
   }
 }
