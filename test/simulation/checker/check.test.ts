@@ -1233,6 +1233,23 @@ describe('what nobody can know', () => {
     expect(silent('sluice-0', 1_000)).toContain('exposure')
   })
 
+  test('a reload while the API server does not let a process renew its Lease', () => {
+    const renewed = (afterMs: number): Invariant[] =>
+      broken((story) => {
+        const renewLate = (): void => {
+          story.lease(1)
+          story.pass(6_000)
+          story.change(0, 'reload', FORGOTTEN)
+          story.pass(3_000)
+          story.lease(1)
+          story.pass(afterMs)
+        }
+        story.upgrade(0, { before: { stop: renewLate } })
+      }, LAG)
+    expect(renewed(4_000)).not.toContain('exposure')
+    expect(renewed(6_000)).toContain('exposure')
+  })
+
   test.each([
     { sinceMs: 20_000, seen: false },
     { sinceMs: 5_000, seen: true },

@@ -101,6 +101,8 @@ const NOTHING: Applied = {}
 
 /** Who sleeps longer cannot have kept one. */
 const LEASE_MS = 15_000
+/** Until a renewal is given up that nobody has answered. */
+const LEASE_ANSWER_MS = 4_000
 
 export function createWorld(given: Scenario): World {
   const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, staleMs: 0, ...given }
@@ -374,11 +376,34 @@ export function holdersAt({ leases }: World, at: number, lease?: string): string
   return [...asked].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
 }
 
-/** Milliseconds in which it could see what happened. */
-export function awakeMs({ startedAt, sleeps }: Process, since: number, at: number): number {
-  const from = Math.max(since, startedAt)
-  const asleep = sleeps.map((sleep) => Math.max(0, Math.min(at, sleep.to) - Math.max(from, sleep.from)))
-  return at - from - asleep.reduce((sum, ms) => sum + ms, 0)
+interface Span {
+  from: number
+  to: number
+}
+
+/** Milliseconds in which it could see what happened, and do something about it. */
+export function awakeMs(world: World, process: Process, since: number, at: number): number {
+  let from = Math.max(since, process.startedAt)
+  let awake = 0
+  for (const span of [...process.sleeps, ...unsure(world, process, at)].toSorted((a, b) => a.from - b.from)) {
+    awake += Math.max(0, Math.min(at, span.from) - from)
+    from = Math.max(from, span.to)
+  }
+  return awake + Math.max(0, at - from)
+}
+
+/**
+ * It could not renew its Lease for so long that this would not have outlived a call, by all that it had been answered: then it may
+ * call nobody (harsh seed 6212276).
+ */
+function unsure({ leases, scenario }: World, { name }: Process, at: number): Span[] {
+  return [...leases.values()].flatMap((records) => {
+    const renewed = records.filter((record) => record.by === name && record.at <= at).map((record) => record.at)
+    return renewed.slice(1).flatMap((next, index) => {
+      const from = renewed[index]! + LEASE_MS - scenario.callLifeMs
+      return next > from ? [{ from, to: next + LEASE_ANSWER_MS }] : []
+    })
+  })
 }
 
 /** Since when it decides nothing. */

@@ -83,6 +83,6 @@ export function isExcused(
     process.isRunning &&
     isAbout(process, pod) &&
     owners.some((owner) => isProcess(owner, process.name)) &&
-    awakeMs(process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
+    awakeMs(world, process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
   return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
 }
