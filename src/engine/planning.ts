@@ -199,13 +199,16 @@ async function planPods({
     return step === 'drain' || (step !== 'patched' && changesFor(pod, wanted(pod)).length > 0)
   }
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
-  const found = new Map<string, Found>()
+  // What is drained goes on as it was recorded.
+  const adopted = mayDrain ? pods.filter((one) => isDrainedInPart(one, loadBalancers)) : []
+  let answers: Found[]
   try {
-    const answers = await traffic.find(asked.map(({ pod }) => pod))
-    asked.forEach(({ pod }, index) => found.set(pod.uid, answers[index]!))
+    answers = await traffic.find([...asked, ...adopted].map(({ pod }) => pod))
   } catch (error) {
     throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
   }
+  const found = new Map(asked.map(({ pod }, index) => [pod.uid, answers[index]!]))
+  adopted.forEach((one, index) => assertNoneAdded(one, answers[asked.length + index]!))
   onFound(asked.flatMap(({ pod }) => (found.get(pod.uid)!.found ? [pod] : [])))
   const standing = await snapshots([...found.values()], loadBalancers)
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
@@ -262,6 +265,24 @@ async function planPods({
     return { ...base, targets: { found: true, targets } }
   })
   return { pods: planned, leftOut: left.map(({ target }) => target) }
+}
+
+function isDrainedInPart({ stored }: Observation, loadBalancers: RunPorts['loadBalancers']): boolean {
+  const journal = openJournal(stored)
+  if (journal?.step !== 'drain') return false
+  return loadBalancers.some(({ name }) => journal.targets.every(({ loadBalancer }) => loadBalancer !== name))
+}
+
+/** Found by reading: another load balancer had come to the config since, and the pod was patched while that sent it requests. */
+function assertNoneAdded({ pod, stored }: Observation, found: Found): void {
+  const recorded = new Set(openJournal(stored)?.targets.map(({ loadBalancer }) => loadBalancer))
+  const added = found.found ? found.targets.find(({ loadBalancer }) => !recorded.has(loadBalancer))?.loadBalancer : undefined
+  if (added === undefined) return
+  throw new RunError(
+    'preflight',
+    `pod/${pod.name} is half done, and was not drained in ${added}, which has come to the config since: end its run with ` +
+      `sluice abort, or take ${added} out of the config, and run this again`,
+  )
 }
 
 async function snapshots(

@@ -841,6 +841,26 @@ test.each([
 })
 
 // Found by reading: what was told, a word on each and sluice cleanup, removes no record while one of them is there.
+// Found by reading: the pod was patched while it got requests from the one that nobody had drained it in.
+test('a load balancer that has come to the config since the drain: nothing is patched, and an abort is the way out', async () => {
+  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(), plainBalancer({ name: 'inner' })] }))
+  const common = { namespace: NAMESPACE, select, settings: PLAIN_SETTINGS, acceptTemplateDrift: false, allowUnbalanced: false }
+  const first = stage.start(V2, (ports) =>
+    prepareRun({ ...V2, ...common }, { ...ports, loadBalancers: ports.loadBalancers.slice(0, 1) }),
+  )
+  await stage.until(() => isIn('emptying')(first))
+  first.host.kill()
+  const second = stage.start(V2)
+  await stage.until(() => second.end !== undefined)
+  const reason = expect.stringContaining(`pod/${NAME}-1 is half done, and was not drained in inner`)
+  expect(second.end).toMatchObject({ outcome: 'refused', reason })
+  const aborting = await abort(stage)
+  await stage.until(() => aborting.end !== undefined)
+  const third = stage.start(V2)
+  await stage.until(() => third.end !== undefined)
+  expect([aborting.end?.outcome, third.end?.outcome]).toEqual(['aborted', 'done'])
+})
+
 test('named pods of which one is gone for good: those that are there are asked for alone, which is the way out that is told', async () => {
   const stage = await openStage(plainScene({ workload: 'Pod', pods: 2 }))
   const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, readyDeadlineMs: 10_000 }
