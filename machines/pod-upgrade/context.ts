@@ -68,7 +68,7 @@ export interface PodContext extends PodUpgradeInput {
   interrupted: boolean
   /** The drain deadline was passed over: what is in flight on it is cut. */
   passedOver: boolean
-  /** It got requests again while its images were to be patched: it is drained from outside, and has to settle anew. */
+  /** It has got requests again since it had settled last: its images are patched only once it has settled anew. */
   returned: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean

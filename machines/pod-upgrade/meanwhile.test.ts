@@ -357,6 +357,22 @@ test('a rollback is written to a pod that has just been drained again only once 
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
 })
 
+test('a pod that fails right after it has been drained again is rolled back only once that has settled', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, { rollsBack: () => true })
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline - 1_000)
+  drive.send({ type: 'reloaded' })
+  await drive.answer({ kind: 'applied' })
+  await drive.pass(DELAYS.retry)
+  await drive.answer(OUT)
+  await drive.pass(1_000 - DELAYS.retry)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('rollingBack.settling')
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
+})
+
 describe('interrupted while the drain intent is written: nothing is drained', () => {
   async function writing(): Promise<Drive> {
     const drive = createDrive()

@@ -183,7 +183,7 @@ export const podSetup = setup({
     markGone: assign({ gone: true }),
     markInterrupted: assign({ interrupted: true }),
 
-    begin: assign({ tries: 0, returned: false, expired: undefined, trouble: undefined, answer: undefined }),
+    begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
     takePlace: assign({ admitted: true }),
     losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),

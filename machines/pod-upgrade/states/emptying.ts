@@ -21,7 +21,7 @@ const DRAINED_AGAIN = {
 
 /** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
-  entry: ['begin', 'countAnew'],
+  entry: ['begin', 'countAnew', 'forgetReturn'],
   initial: 'settling',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {

@@ -46,7 +46,7 @@ export const rollingBack = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },
         },
         LATE,
-        { guard: and(['isOut', 'hasReturned']), target: 'settling', actions: 'forgetReturn' },
+        { guard: and(['isOut', 'hasReturned']), target: 'settling' },
         { guard: 'isOut', target: 'waiting' },
         { target: 'returned' },
       ],
@@ -63,7 +63,7 @@ export const rollingBack = podSetup.createStateConfig({
         { target: 'returned' },
       ],
     },
-    settling: { after: { settle: 'confirming' } },
+    settling: { entry: 'forgetReturn', after: { settle: 'confirming' } },
     deciding: {
       always: [
         {
