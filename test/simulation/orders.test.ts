@@ -719,11 +719,11 @@ test('a process that is stopped while it reads that a pod is out, and a reload m
 
 // Found by reading: it was out, and no requests under way were to be seen, since nobody had counted any.
 test('a pod that is drained again while its patch is tried has to settle anew before the next try', async () => {
-  const SETTLE_MS = 2_000
-  const stage = await openStage(plainScene({ balancers: [plainBalancer({ volatile: true })] }))
+  const edge = plainBalancer({ volatile: true, lagMs: 2_000, countsRequests: false })
+  const stage = await openStage(plainScene({ balancers: [edge] }))
   const tries: number[] = []
   const process = stage.start(V2, (ports) => {
-    const { client, clock, loadBalancers } = ports
+    const { client, clock } = ports
     const patch: typeof client.patch = async (path, operations, options) => {
       const isOfImages = operations.some((one) => one.path.endsWith('/image') && one.op === 'replace')
       if (!isOfImages || !path.includes('/pods/') || options?.dryRun === true) return client.patch(path, operations, options)
@@ -731,15 +731,6 @@ test('a pod that is drained again while its patch is tried has to settle anew be
       if (tries.length > 1) return client.patch(path, operations, options)
       await new Promise<void>((resolve) => clock.setTimeout(resolve, 3_000))
       throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
-    }
-    const [edge] = loadBalancers
-    const adapter: Adapter = {
-      ...edge!.adapter,
-      capabilities: { ...edge!.adapter.capabilities, inFlight: 'none', settleMs: SETTLE_MS },
-      async inspect(targets, call) {
-        const readings = await edge!.adapter.inspect(targets, call)
-        return new Map(Array.from(readings, ([id, reading]) => [id, { ...reading, inFlight: null }]))
-      },
     }
     const request = {
       ...V2,
@@ -749,7 +740,7 @@ test('a pod that is drained again while its patch is tried has to settle anew be
       acceptTemplateDrift: false,
       allowUnbalanced: false,
     }
-    return prepareRun(request, { ...ports, client: { ...client, patch }, loadBalancers: [{ ...edge!, adapter }] })
+    return prepareRun(request, { ...ports, client: { ...client, patch } })
   })
   await stage.until(() => isIn('patching')(process))
   await stage.pass(2_600)
@@ -760,7 +751,7 @@ test('a pod that is drained again while its patch is tried has to settle anew be
     one.type === 'effect' && one.before.routable && !one.after.routable ? [one.at] : [],
   )
   expect(drains).toHaveLength(2)
-  expect(tries[1]! - drains[1]!).toBeGreaterThanOrEqual(SETTLE_MS)
+  expect(tries[1]! - drains[1]!).toBeGreaterThanOrEqual(edge.lagMs)
 })
 
 // Found by reading: by label it was named, and by name all was said to be done.

@@ -76,6 +76,10 @@ export interface BalancerScene {
   volatile: boolean
   /** Milliseconds of the longest request. */
   longestRequestMs: number
+  /** After a drain new requests still arrive for so many milliseconds, as its adapter says. */
+  lagMs: number
+  /** It tells how many requests are under way, where it can be read at all. */
+  countsRequests: boolean
   /** The most targets in one call. */
   batch: number
   /** Sometimes only a part of a batch is done. */
@@ -165,6 +169,8 @@ export function plainBalancer(change: Partial<BalancerScene> = {}): BalancerScen
     staleMs: 0,
     volatile: false,
     longestRequestMs: 300,
+    lagMs: 0,
+    countsRequests: true,
     batch: 10,
     partial: false,
     ...change,
@@ -243,6 +249,9 @@ function levelBeside(level: Level, random: SeededRandom): Level {
 
 function balancerOf(random: SeededRandom, name: string, level: Level, pods: number): BalancerScene {
   const places = Array.from({ length: pods }, (_, place) => place)
+  // Of a stream of its own, as the wishes are. Where nobody can count, the settle time is all that there is: so often both.
+  const late = random.fork('late')
+  const isLate = late.chance(0.2)
   return {
     name,
     level,
@@ -252,6 +261,8 @@ function balancerOf(random: SeededRandom, name: string, level: Level, pods: numb
     // Of one that cannot be read nobody could know.
     volatile: (level === 'G1' || level === 'G2') && random.chance(0.3),
     longestRequestMs: random.pick([0, 100, 100, 300, 2_000]),
+    lagMs: isLate ? late.pick([300, 1_000, 3_000]) : 0,
+    countsRequests: !late.chance(isLate ? 0.5 : 0.125),
     batch: random.pick([1, 10, 10]),
     partial: random.chance(0.1),
   }

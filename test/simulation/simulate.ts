@@ -110,7 +110,8 @@ export async function simulate(scene: Scene, options: SimulationOptions = {}): P
       maxUnavailable: windowOf(scene),
       wanted: { app: imageOf(scene.image) },
       ...(scene.settings.onDrainDeadline === 'proceed' ? { proceedsAfterMs: scene.settings.drainDeadlineMs } : {}),
-      uncounted: scene.balancers.filter(({ level }) => level === 'G0').map(({ name }) => name),
+      uncounted: scene.balancers.filter(({ level, countsRequests }) => level === 'G0' || !countsRequests).map(({ name }) => name),
+      trailMs: Object.fromEntries(scene.balancers.map(({ name, lagMs }) => [name, lagMs])),
       ...agesOf(scene),
     }
     supervisor.begin()
@@ -174,7 +175,9 @@ function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number;
   const isSmooth = (faults.length === 0 || rate === 0) && !incidents.some(({ kind }) => HELD_UP_BY.has(kind))
   // A watch may lag by 4 s, whatever the rate of the other faults is, by which its lines are cut off and listed again.
   const watchMs = faults.includes('watch-lag') ? 4_000 : 0
-  return { lagMs: isSmooth ? 1_500 + staleMs + watchMs : 10_000, staleMs }
+  // What may be old is believed only once its load balancer has settled.
+  const settleMs = Math.max(...balancers.map((one) => (one.staleMs === 0 ? 0 : one.staleMs + one.lagMs)))
+  return { lagMs: isSmooth ? 1_500 + settleMs + watchMs : 10_000, staleMs }
 }
 
 function windowOf({ settings: { maxUnavailable }, pods }: Scene): number {

@@ -143,6 +143,8 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     staleMs,
     volatile,
     longestRequestMs,
+    lagMs,
+    countsRequests,
     batch,
     partial,
   }: BalancerScene): LoadBalancer {
@@ -154,7 +156,8 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       random: choices,
       staleMs,
       volatile,
-      traffic: { concurrent: 2, longestMs: longestRequestMs, lagMs: 0 },
+      traffic: { concurrent: 2, longestMs: longestRequestMs, lagMs },
+      countsRequests,
       batchMax: batch,
       servers: pods().map(({ metadata, status }, place) => ({
         name: metadata.name,

@@ -62,8 +62,8 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     volatileOnReload: options.volatile ?? false,
     serializePerScope: true,
     disruptsOthers: false,
-    // A stale read-back is waited out as well.
-    settleMs: Math.max(options.traffic?.lagMs ?? 0, options.staleMs ?? 0),
+    // A stale read-back is waited out as well: until it counts what came last.
+    settleMs: (options.traffic?.lagMs ?? 0) + (options.staleMs ?? 0),
   }
 
   /** One call on the wire. What was not answered is in doubt only where it may have changed something. */

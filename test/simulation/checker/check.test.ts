@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { check } from './check.ts'
-import type { HistoryEntry, Level, TargetState } from './history.ts'
+import type { HistoryEntry, Level, Scenario, TargetState } from './history.ts'
 import type { Story, StoryOptions } from './testing/story.ts'
 import { createStory } from './testing/story.ts'
 import type { Invariant } from './violation.ts'
@@ -1475,6 +1475,92 @@ describe('what nobody can know', () => {
       { pods: 2, scenario: { staleMs } },
     )
     expect(found.includes('I7')).toBe(!excused)
+  })
+
+  describe('a pod is patched while the drain of a load balancer that counts nothing may not have taken effect yet', () => {
+    const trailMs = { edge: 5_000 }
+
+    /** Whether that is a violation. */
+    function isCut(tell: (story: Story) => void, { level, ...over }: Partial<Scenario> & { level?: Level } = {}): boolean {
+      const scenario = { uncounted: ['edge'], trailMs, ...over }
+      const found = broken(
+        (story) => {
+          story.step(0, 'drainIntent')
+          story.step(0, 'drain')
+          tell(story)
+        },
+        { scenario, ...(level === undefined ? {} : { level }) },
+      )
+      return found.includes('I2')
+    }
+
+    test.each(LEVELS)('%s: before the settle time is over, and after it', (level) => {
+      for (const [afterMs, cut] of [
+        [4_000, true],
+        [5_000, false],
+      ] as const) {
+        const patched = (story: Story): void => {
+          story.pass(afterMs)
+          story.step(0, 'patch')
+        }
+        expect(isCut(patched, { level })).toBe(cut)
+      }
+    })
+
+    test.each([
+      { afterMs: 4_000, cut: true },
+      { afterMs: 4_900, cut: false },
+    ])('nor where all is cut at a deadline, which had come after $afterMs ms: $cut', ({ afterMs, cut }) => {
+      const patched = (story: Story): void => {
+        story.pass(afterMs - 200)
+        story.step(0, 'patch')
+      }
+      expect(isCut(patched, { proceedsAfterMs: 4_500 })).toBe(cut)
+    })
+
+    test.each([
+      { sent: 'since', isBefore: false, cut: true },
+      { sent: 'before', isBefore: true, cut: false },
+    ])('a reload has put it back, and a drain that was sent $sent has taken it out again', ({ isBefore, cut }) => {
+      const drainedAgain = (story: Story): void => {
+        story.pass(6_000)
+        const leftAt = story.history.at(-1)!.at + 6_010
+        story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1, emptyAt: null })
+        story.effect(0, 'drain', isBefore ? { leftAt } : {})
+        story.step(0, 'patch')
+      }
+      expect(isCut(drainedAgain)).toBe(cut)
+    })
+
+    test.each([
+      { onItsWayMs: 0, cut: true },
+      { onItsWayMs: 1_000, cut: false },
+    ])('it was drained again, and the patch had been on its way for $onItsWayMs ms', ({ onItsWayMs, cut }) => {
+      const drainedAgain = (story: Story): void => {
+        story.pass(6_000)
+        story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1, emptyAt: null })
+        story.effect(0, 'drain')
+        story.step(0, 'patch')
+        const patch = story.history.at(-1)!
+        Object.assign(patch, { leftAt: patch.at - onItsWayMs })
+      }
+      expect(isCut(drainedAgain)).toBe(cut)
+    })
+
+    test.each([
+      { how: '', trail: { edge: 1_000 }, cut: true },
+      { how: ', but new ones may still come', trail: { edge: 20_000 }, cut: false },
+    ])('requests are under way where an operator has long had it out$how', ({ trail, cut }) => {
+      const found = broken(
+        (story) => {
+          story.change(0, 'operator', { admin: 'maint', routable: false, emptyAt: 500_000 })
+          story.pass(15_000)
+          story.upgrade(0, { without: ['drain', 'restore'] })
+        },
+        { scenario: { lagMs: 10_000, trailMs: trail } },
+      )
+      expect(found.includes('I2')).toBe(cut)
+    })
   })
 
   // Harsh seed 2507163.

@@ -104,6 +104,8 @@ export interface Scenario {
   proceedsAfterMs?: number
   /** Load balancers that cannot tell how many requests are under way. */
   uncounted?: readonly string[]
+  /** Of load balancers whose drain takes effect late: milliseconds after it in which new requests still arrive. */
+  trailMs?: Readonly<Record<string, number>>
   /** Milliseconds that a call may be under way: what G0, G1 and G2 assume. 10,000 unless given. */
   callLifeMs?: number
   /** G2: milliseconds that an operation id is remembered. For ever unless given. */

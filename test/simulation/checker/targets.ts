@@ -45,6 +45,10 @@ export interface Target {
   changedAt: number
   /** The entry that changed it last. */
   entry: number
+  /** When it got requests again last. */
+  returnedAt: number
+  /** When it was taken out last, and when what has done so was sent. */
+  leave: { at: number; sentAt: number } | undefined
   /** As it was before sluice took it out, and as an operator has wanted it since. */
   homes: TargetState[]
   claims: Claim[]
@@ -86,6 +90,8 @@ export function createTargets(scenario: Scenario): Targets {
         drainEntry: 0,
         changedAt: 0,
         entry: 0,
+        returnedAt: 0,
+        leave: undefined,
         homes: [],
         claims: [],
         progress: new Map(),
@@ -128,6 +134,9 @@ export function createTargets(scenario: Scenario): Targets {
         target.isDrained = entry.effect === 'drain'
         if (target.isDrained) target.drainEntry = index
       }
+      const isIn = after?.routable === true
+      if (isIn && before?.routable !== true) target.returnedAt = at
+      if (!isIn && before?.routable === true) target.leave = { at, sentAt: entry.type === 'effect' ? entry.leftAt : at }
       target.state = after ?? undefined
       target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.sender = entry.type === 'effect' ? entry.by : undefined

@@ -252,6 +252,17 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'settle-time-ignored',
+    breaks: 'the pod is patched as soon as it is out and empty, though new requests still arrive for a while',
+    changes: [
+      {
+        file: 'src/engine/pod-machine.ts',
+        find: 'settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? [])',
+        replace: 'settle: () => 0',
+      },
+    ],
+  },
+  {
     name: 'operators-target-called',
     breaks: 'a target that an operator has out gets the drain and the restore of its pod too',
     changes: [

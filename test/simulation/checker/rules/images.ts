@@ -21,14 +21,15 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
     const isInVain = (target.by === 'operator' || isForgotten) && (!pod.ready || pod.readySince > leftAt)
     if (state!.routable && !isInVain && !isExcused(world, pod, target, leftAt))
       report('I2', `${pod.name} got other images while ${key} sent it requests`, entry)
-    // Requests that nobody counts are given the settle time, and no more.
     if (
       (isHeldOut(target) && !isLongHeldOut(world, target, leftAt)) ||
-      target.level === 'G0' ||
-      leftAt - beganAt(target, pod) >= (world.scenario.proceedsAfterMs ?? Infinity) ||
-      world.scenario.uncounted?.includes(target.balancer)
+      leftAt - beganAt(target, pod) >= (world.scenario.proceedsAfterMs ?? Infinity)
     )
       continue
+    if (isSettling(world, target, leftAt))
+      report('I2', `${pod.name} got other images while new requests of ${key} could still arrive`, entry)
+    // Requests that nobody counts are given the settle time, and no more.
+    if (target.level === 'G0' || world.scenario.uncounted?.includes(target.balancer)) continue
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
@@ -54,8 +55,17 @@ function beganAt({ claims }: Target, { uid }: Pod): number {
 }
 
 /** An operator has had it out for as long as it takes to be seen: what is under way there ends by itself. */
-function isLongHeldOut({ scenario }: World, { by, changedAt }: Target, at: number): boolean {
-  return (by === 'operator' || by === 'setup') && at - changedAt > scenario.lagMs
+function isLongHeldOut({ scenario }: World, { by, balancer, changedAt }: Target, at: number): boolean {
+  return (by === 'operator' || by === 'setup') && at - changedAt > scenario.lagMs + (scenario.trailMs?.[balancer] ?? 0)
+}
+
+/**
+ * Its drain has not taken effect for good yet. Not known to who sent the images before it was out, nor where a call that had
+ * been sent before somebody put it back took it out once more.
+ */
+function isSettling({ scenario }: World, { balancer, state, leave, returnedAt }: Target, at: number): boolean {
+  if (state?.routable !== false || leave === undefined || leave.at > at || leave.sentAt < returnedAt) return false
+  return at - leave.at < (scenario.trailMs?.[balancer] ?? 0)
 }
 
 /**
