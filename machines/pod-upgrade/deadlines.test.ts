@@ -193,6 +193,30 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     await drive.stored({ ...PODS.witness, generation: 2 })
     expect(drive.state()).toMatch(/^restarting/)
   })
+
+  /** The read-back has found nothing, and it is seen as it is about to be sent again. */
+  async function landing(pod: PodView): Promise<Drive> {
+    const drive = await patching()
+    await drive.answer(UNKNOWN)
+    await drive.answer({ kind: 'read', seen })
+    drive.send({ type: 'observed', pod, stored: recorded('patched') })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    return drive
+  }
+
+  test('it lands late', async () => {
+    expect((await landing(PODS.asked)).state()).toMatch(/^restarting/)
+  })
+
+  test('the same, and somebody has given the pod other images since: they are left', async () => {
+    const containers = PODS.asked.containers.map((one) => ({ ...one, image: 'registry/app:v9' }))
+    const drive = await landing({ ...PODS.asked, generation: 3, containers })
+    expect(end(drive)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('the stored images are not the ones'),
+    })
+  })
 })
 
 test('a deadline that something else has come over is not named any more', async () => {

@@ -32,6 +32,8 @@ export const patching = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        // It has landed late. Found by simulation (harsh seed 762): what somebody had patched in since was written over.
+        { guard: and(['isPatchStored', 'isRecorded', 'asksForOthers']), target: 'rewritten' },
         {
           guard: 'isReclaimed',
           target: '#pod.readmitting',
