@@ -156,6 +156,28 @@ test('sound: also where somebody else patches other images in, and takes that ba
   )
 })
 
+/** The kubelet is at it as the pod is patched: or it has not told that it has seen it. */
+test.each<{ name: string; between: KubeletStep[] }>([
+  { name: 'it has told so', between: ['deliver', 'sync', 'publish'] },
+  { name: 'it has not', between: ['deliver', 'sync'] },
+])('somebody took an image back right before the patch, to another name of the same one: no proof, $name', ({ between }) => {
+  const kubelet = createKubelet('r/app:v1', REGISTRY)
+  const run = (list: readonly KubeletStep[]): void => list.forEach((step) => kubelet.step(step))
+  kubelet.patch('r/app:v3')
+  kubelet.settle()
+  kubelet.patch('r/app:v1-again')
+  run(between)
+  const { proves } = witnessRule('r/app:v1')(kubelet)
+  kubelet.patch('r/app:v1')
+  run(['kill', 'start', 'deliver', 'sync'])
+  for (let status = 0; status < 4; status++) {
+    kubelet.step('publish')
+    expect(proves(kubelet.pod())).toBe(false)
+  }
+  kubelet.settle()
+  expect(proves(kubelet.pod())).toBe(true)
+})
+
 test('live: once the kubelet is done, the quiet time at the latest proves the restart', () => {
   fc.assert(
     fc.property(story, (told) => {

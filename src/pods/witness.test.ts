@@ -33,7 +33,7 @@ function podOf({ spec = V2, observed, ...status }: Seen, options: RawPodOptions 
 /** The proof after each of these statuses, the answer of the patch first. */
 function proofs(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } = {}): (string | undefined)[] {
   const images = [{ container: 'app', image: wanted }]
-  let restart = beginRestart(generation, baselineOf(podOf(before), images), images)
+  let restart = beginRestart(generation, baselineOf(podOf(before, { generation: before.observed }), images), images)
   return seen.map((one) => {
     restart = observeRestart(restart, podOf(one))
     return restartProof(restart)
@@ -42,7 +42,7 @@ function proofs(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } =
 
 function afterQuiet(seen: Seen[], { before = BEFORE, wanted = V2, generation = 2 } = {}): string | undefined {
   const images = [{ container: 'app', image: wanted }]
-  let restart = beginRestart(generation, baselineOf(podOf(before), images), images)
+  let restart = beginRestart(generation, baselineOf(podOf(before, { generation: before.observed }), images), images)
   for (const one of seen) restart = observeRestart(restart, podOf(one))
   return restartProof(acceptQuiet(restart, podOf(seen.at(-1)!)))
 }
@@ -227,7 +227,7 @@ function twoOf(web: Seen, app: Seen): PodView {
 test('two containers: both have to be proven, and the weakest proof counts', () => {
   const web: Seen = { ...BEFORE, spec: 'web:v1', id: 'W', image: 'web:v1', imageId: 'sha256:w1' }
   const webNew: Seen = { ...web, spec: 'web:v2', observed: 2, id: 'W2' }
-  const baseline = baselineOf(twoOf(web, BEFORE), TWO)
+  const baseline = baselineOf({ ...twoOf(web, BEFORE), generation: 1 }, TWO)
   let restart = beginRestart(2, baseline, TWO)
   restart = observeRestart(restart, twoOf({ ...web, spec: 'web:v2', observed: 2 }, WITNESS))
   restart = observeRestart(restart, twoOf(webNew, WITNESS))
