@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../sim/api-server/server.ts'
 import type { Faults } from './faults.ts'
 import type { Host } from './host.ts'
-import { NAME, NAMESPACE } from './manifests.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import type { SeededRandom } from './random.ts'
 import type { Incident, PartScene, Scene } from './scene.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -29,11 +29,13 @@ export interface IncidentOptions {
 interface HappeningOptions extends IncidentOptions {
   /** By load balancer and target: what an operator has put in maintenance, and what it was in before. */
   maintained: Map<string, 'ready' | 'drain' | 'maint'>
+  /** What somebody is about to take back. */
+  takingBack: Set<() => void>
 }
 
 /** Lets the incidents of a scene happen, each at its time. Returns how to leave out those that have not happened yet. */
 export function scheduleIncidents(given: IncidentOptions): () => void {
-  const options: HappeningOptions = { ...given, maintained: new Map() }
+  const options: HappeningOptions = { ...given, maintained: new Map(), takingBack: new Set() }
   const { scene, scheduler, hit } = options
   const items = scene.incidents.map((incident) =>
     scheduler.after(incident.atMs, () => {
@@ -139,6 +141,14 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
         balancer.operator.set(held, { admin: options.maintained.get(`${balancer.name}/${held}`) ?? 'ready' })
       return held !== undefined
     }
+    case 'images-patched':
+      return befall(pod, (name) => patchImage(name, imageOf('v9'), server))
+    case 'images-patched-back':
+      return befall(pod, (name) => {
+        const former = imageIn(pod!)
+        patchImage(name, imageOf('v9'), server)
+        takeBackAfter(forMs, { pod: pod!, image: former }, options)
+      })
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
   }
@@ -199,6 +209,47 @@ function writeJournal(pod: KubeObject, text: string | undefined, server: World['
   )
 }
 
+function imageIn(pod: KubeObject): string {
+  return (pod['spec'] as PodSpec).containers.find(({ name }) => name === 'app')!.image
+}
+
+interface PodSpec {
+  containers: { name: string; image: string }[]
+}
+
+function patchImage(pod: string, image: string, server: World['server']): void {
+  server.store.update(
+    'pods',
+    NAMESPACE,
+    pod,
+    (now) => {
+      const spec = now['spec'] as PodSpec
+      const containers = spec.containers.map((one) => (one.name === 'app' ? { ...one, image } : one))
+      return { ...now, spec: { ...spec, containers } }
+    },
+    'operator',
+  )
+}
+
+/** Where it is still the pod that he has patched, and what he has patched in. */
+function takeBackAfter(
+  forMs: number,
+  { pod: { metadata }, image }: { pod: KubeObject; image: string },
+  { scheduler, takingBack, world, hit }: HappeningOptions,
+): void {
+  function takeBack(): void {
+    takingBack.delete(takeBack)
+    const now = world.pods().find(({ metadata: { uid } }) => uid === metadata.uid)
+    if (now === undefined || now.metadata.deletionTimestamp !== undefined || imageIn(now) !== imageOf('v9')) return
+    patchImage(metadata.name, image, world.server)
+    hit('images-taken-back', '')
+  }
+  takingBack.add(takeBack)
+  scheduler.after(forMs, () => {
+    if (takingBack.has(takeBack)) takeBack()
+  })
+}
+
 /** Somebody gives the workload another environment in the middle of a run, or takes that back. */
 function editTemplate(resource: string, server: World['server'], env: { name: string; value: string }[]): boolean {
   interface Template {
@@ -231,6 +282,7 @@ function calmDown(options: HappeningOptions): void {
     faults.stopBalancer(name, 0)
   }
   faults.stopApiServer(0)
+  for (const takeBack of options.takingBack) takeBack()
   for (const node of world.cluster.nodes) world.cluster.continueKubelet(node)
   if (random.chance(0.8)) endMaintenance(options)
   if (random.chance(0.8)) registerPods(options)

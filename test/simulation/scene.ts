@@ -34,11 +34,13 @@ export const INCIDENTS = [
   'template-edited',
 ] as const
 
+/** A person patches another image into a pod, past sluice: and leaves it so, or takes it back after `forMs`. */
+export const BY_HAND = ['images-patched', 'images-patched-back'] as const
 /** What somebody wants in the middle of a run, and by a command of his own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
 /** … and what follows from how a run ends. */
 export const WISHES = [...ORDERS, 'part', 'undo', 'resolve'] as const
-export type IncidentKind = (typeof INCIDENTS)[number] | (typeof ORDERS)[number]
+export type IncidentKind = (typeof INCIDENTS)[number] | (typeof BY_HAND)[number] | (typeof ORDERS)[number]
 
 export interface Incident {
   atMs: number
@@ -182,14 +184,29 @@ interface Density {
   fault: number
   rates: readonly number[]
   incident: number
+  byHand: number
   order: number
   part: number
 }
 
 /** Few kinds, so that each meets the protocol alone and in every company. */
-const USUAL: Density = { fault: 0.2, rates: [0, 0.01, 0.03, 0.1, 0.2], incident: 0.12, order: 0.08, part: 0.3 }
+const USUAL: Density = {
+  fault: 0.2,
+  rates: [0, 0.01, 0.03, 0.1, 0.2],
+  incident: 0.12,
+  byHand: 0.07,
+  order: 0.08,
+  part: 0.3,
+}
 /** For a search: what needs five things at once is rare among the usual seeds. */
-const HARSH: Density = { fault: 0.45, rates: [0.05, 0.1, 0.2, 0.3], incident: 0.4, order: 0.25, part: 0.6 }
+const HARSH: Density = {
+  fault: 0.45,
+  rates: [0.05, 0.1, 0.2, 0.3],
+  incident: 0.4,
+  byHand: 0.25,
+  order: 0.25,
+  part: 0.6,
+}
 
 /** The scene of a seed; a harsh one is another than the usual one of the same seed. */
 export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {}): Scene {
@@ -233,6 +250,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
     longestCallMs: BOUNDED_CALL_MS,
     incidents: [
       ...incidentsOf(random.fork('incidents'), { calmAtMs, density }),
+      ...byHandOf(random.fork('by hand'), { calmAtMs, density }),
       ...ordersOf(wishes, { calmAtMs, density }),
     ].toSorted((a, b) => a.atMs - b.atMs),
     ...(workload !== 'Pod' && pods > 1 ? partOf(random.fork('part'), { pods, calmAtMs, density }) : {}),
@@ -281,6 +299,14 @@ function incidentsOf(random: SeededRandom, { calmAtMs, density }: Moments): Inci
     for (let time = 0; time < times; time++) incidents.push(incidentOf(kind, random, calmAtMs))
   }
   return incidents
+}
+
+/** Taken back before anybody has seen it, while the kubelet is at it, or when it runs. */
+function byHandOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
+  return BY_HAND.filter(() => random.chance(density.byHand)).map((kind) => ({
+    ...incidentOf(kind, random, calmAtMs),
+    forMs: random.pick([50, 200, 1_000, 2_000, 5_000, 20_000]),
+  }))
 }
 
 function ordersOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {

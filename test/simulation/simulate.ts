@@ -170,14 +170,21 @@ const HELD_UP_BY: ReadonlySet<IncidentKind> = new Set([
 ])
 
 /** How old what a process knows may be. */
-function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number; staleMs: number } {
+function agesOf({ balancers, faults, rate, incidents }: Scene): { lagMs: number; watchMs: number; staleMs: number } {
   const staleMs = Math.max(...balancers.map((balancer) => balancer.staleMs))
   const isSmooth = (faults.length === 0 || rate === 0) && !incidents.some(({ kind }) => HELD_UP_BY.has(kind))
   // A watch may lag by 4 s, whatever the rate of the other faults is, by which its lines are cut off and listed again.
-  const watchMs = faults.includes('watch-lag') ? 4_000 : 0
+  const lateMs = faults.includes('watch-lag') ? 4_000 : 0
+  const isWatched =
+    !incidents.some(({ kind }) => kind === 'api-server-restart') &&
+    (rate === 0 || !faults.some((fault) => fault.startsWith('watch-') && fault !== 'watch-lag'))
   // What may be old is believed only once its load balancer has settled.
   const settleMs = Math.max(...balancers.map((one) => (one.staleMs === 0 ? 0 : one.staleMs + one.lagMs)))
-  return { lagMs: isSmooth ? 1_500 + settleMs + watchMs : 10_000, staleMs }
+  return {
+    lagMs: isSmooth ? 1_500 + settleMs + lateMs : 10_000,
+    watchMs: isWatched ? 300 + lateMs : 10_000,
+    staleMs,
+  }
 }
 
 function windowOf({ settings: { maxUnavailable }, pods }: Scene): number {

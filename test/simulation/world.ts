@@ -69,6 +69,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       [imageOf('v1-again')]: { digest: 'sha256:1', ...good },
       [imageOf('v2')]: { digest: 'sha256:2', ...good },
       [imageOf('v3')]: { digest: 'sha256:3', ...good },
+      [imageOf('v9')]: { digest: 'sha256:9', ...good },
       // It is never ready: one that is for a moment is a matter of readyFor.
       [imageOf('crash')]: { digest: 'sha256:c', readyAfterMs: 1_000, crashAfterMs: 100 },
       'registry.example/proxy:v1': { digest: 'sha256:p', readyAfterMs: 0 },

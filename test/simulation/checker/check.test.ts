@@ -130,12 +130,31 @@ function runTwice(story: Story): void {
   story.upgrade(0)
 }
 
+/** Somebody patches another image into the first pod, past sluice. */
+function patchByHand(story: Story, image: string): void {
+  story.pod(
+    0,
+    ({ spec, metadata, status }) => {
+      spec.containers[0]!.image = image
+      const { generation = 1 } = metadata
+      metadata.generation = generation + 1
+      status.observedGeneration = generation
+    },
+    'operator',
+  )
+}
+
+/** Its container comes up on what is in its spec. */
+function comeUp(story: Story): void {
+  for (const step of ['notReady', 'start', 'serve', 'ready'] as const) story.step(0, step)
+}
+
 /** The newest run is taken back, it is said: the first pod is on that image then. */
 function undoTo(story: Story, image: string): void {
   story.tell({ type: 'process', process: 'sluice-1', what: 'crashed' })
+  patchByHand(story, image)
   story.process('sluice-2', '')
   story.ledger(0, 'open', { run: 'sluice-2', undoes: 'sluice-1', finished: true })
-  story.pod(0, ({ spec }) => void (spec.containers[0]!.image = image), 'operator')
   for (const run of ['sluice-0', 'sluice-1']) story.ledger(0, 'open', { run, finished: true })
   story.tell({ type: 'calm' })
   const pods = [{ uid: 'uid-0', outcome: 'skipped', reason: '' }]
@@ -536,6 +555,14 @@ const bad: Record<Invariant, Bad[]> = {
     },
   ],
   I2: [
+    {
+      name: 'patched once more, over what somebody has patched in since',
+      tell(story) {
+        for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
+        patchByHand(story, 'app:v9')
+        story.step(0, 'patch')
+      },
+    },
     {
       name: 'patched before its template',
       tell(story) {
@@ -1819,12 +1846,86 @@ describe('what nobody can know', () => {
     expect(found.includes('I1')).toBe(!excused)
   })
 
+  test('what a person has patched in is overwritten by the next process, or before sluice has patched it', () => {
+    const next = broken((story) => {
+      for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
+      patchByHand(story, 'app:v9')
+      takeOver(story)
+      story.step(0, 'patch')
+    })
+    const before = broken((story) => story.upgrade(0, { before: { patch: () => patchByHand(story, 'app:v9') } }))
+    expect([next, before]).toEqual([[], []])
+  })
+
   test.each([
-    { by: 'sluice-1', excused: true },
-    { by: 'operator', excused: false },
-  ])('what was said to be upgraded has got other images since, by $by', ({ by, excused }) => {
+    { name: 'a moment before the call', ms: 100, excused: true },
+    { name: 'long before it', ms: 31_000, excused: false },
+  ])('a person patches the pod $name', ({ ms, excused }) => {
+    const found = broken((story) => {
+      story.upgrade(0, { without: ['restore', 'close'] })
+      patchByHand(story, 'app:v9')
+      patchByHand(story, 'app:v2')
+      story.pass(ms)
+      story.step(0, 'restore')
+      story.step(0, 'stop')
+    })
+    expect(found.includes('exposure')).toBe(!excused)
+  })
+
+  test('he patches it when it is home: the restart is his', () => {
     const found = broken((story) => {
       story.upgrade(0)
+      patchByHand(story, 'app:v9')
+      story.step(0, 'stop')
+      comeUp(story)
+      story.end()
+    })
+    expect(found).toEqual([])
+  })
+
+  test.each([
+    { name: 'the new one runs', comesUp: true, excused: true },
+    { name: 'his still does', comesUp: false, excused: false },
+  ])('he takes back what he has patched in, and $name as the intent comes', ({ comesUp, excused }) => {
+    const found = broken((story) => {
+      for (const step of ['drainIntent', 'drain', 'patch'] as const) story.step(0, step)
+      patchByHand(story, 'app:v9')
+      comeUp(story)
+      patchByHand(story, 'app:v2')
+      if (comesUp) comeUp(story)
+      for (const step of ['restoreIntent', 'restore', 'close'] as const) story.step(0, step)
+      story.end()
+    })
+    expect(found.includes('I3')).toBe(!excused)
+  })
+
+  test.each([
+    { name: 'while the undone run had not begun', image: 'app:v9', excused: true },
+    { name: 'control: nobody had', image: undefined, excused: false },
+  ])('said to be undone, on an image that somebody had patched in $name', ({ image, excused }) => {
+    const found = broken((story) => {
+      if (image !== undefined) patchByHand(story, image)
+      story.ledger(0, 'open', { run: 'sluice-0' })
+      story.upgrade(0)
+      takeOver(story, '')
+      story.ledger(0, 'open', { run: 'sluice-1', undoes: 'sluice-0', finished: true })
+      story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v9'), 'sluice-1')
+      story.ledger(0, 'open', { run: 'sluice-0', finished: true })
+      story.tell({ type: 'calm' })
+      const pods = [{ uid: 'uid-0', outcome: 'skipped', reason: '' }]
+      story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome: 'done: 1 undone', pods })
+    })
+    expect(found.includes('I6')).toBe(!excused)
+  })
+
+  test.each([
+    { by: 'sluice-1', without: [], excused: true },
+    { by: 'operator', without: [], excused: true },
+    { by: 'operator, and was not home yet', without: ['close'] as const, excused: false },
+  ])('what was said to be upgraded has got other images since, by $by', ({ by: who, without, excused }) => {
+    const by = who.split(',')[0]!
+    const found = broken((story) => {
+      story.upgrade(0, { without })
       story.process('sluice-1', 'app:v3')
       story.pod(0, ({ spec }) => void (spec.containers[0]!.image = 'app:v3'), by)
       const container = { uid: 'uid-0', container: 'app', image: 'app:v3', address: '10.0.0.1' }

@@ -4,6 +4,7 @@
  * level is in docs/guarantees.md.
  */
 import type { HistoryEntry, Scenario } from './history.ts'
+import { judgeDoomed, judgeOverwritten } from './rules/by-hand.ts'
 import { judgeEffect, judgeLedger, judgeOrdered, judgeOwner } from './rules/effects.ts'
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
@@ -38,14 +39,17 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     // What is judged by what has become of it.
     if (entry.type === 'effect' && entry.effect === 'drain') judgeWindow(world, report)
     if (entry.type === 'container' && (entry.what === 'stopping' || entry.what === 'exited')) judgeStop(world, entry, report)
+    if (entry.type === 'container' && entry.what === 'stopping')
+      judgeDoomed(world, world.pods.byUid.get(entry.uid)!, entry.container, report)
     if (entry.type === 'stored')
       for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.leftAt ?? entry.at, report)
     if (entry.type !== 'stored' || !world.processes.has(entry.by)) return
     if (entry.resource.startsWith('leases')) for (const records of world.leases.values()) judgeLease(records, index, report)
     if (entry.resource === 'configmaps') judgeLedger(world, entry, report)
     if (write === undefined) return
-    const { pod, patched } = write
+    const { pod, patched, isOverHis } = write
     if (patched.length > 0) judgeImages(world, pod, entry.at, report)
+    if (isOverHis) judgeOverwritten(world, pod, entry.by, report)
     const { journal } = pod
     if (journal === undefined || journal.entry !== index) return
     judgeOwner(world, pod, journal, report)

@@ -112,6 +112,8 @@ export interface Scenario {
   memoryMs?: number
   /** Milliseconds that what a process has observed may be old, at most: watches, and reads of the load balancers. */
   lagMs?: number
+  /** … and how old what a watch tells, where nobody is held up. */
+  watchMs?: number
   /** Of that, how old a read of a load balancer may be. */
   staleMs?: number
 }

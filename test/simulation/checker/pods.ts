@@ -9,8 +9,8 @@ export interface Container {
   /** Where in the history it was started. */
   startedAt: number
   address: string
-  /** It does not answer, and why: sluice has given the pod another image, or it ended by itself. */
-  down: 'sluice' | 'itself' | undefined
+  /** It does not answer, and why: sluice, or somebody else, has given the pod another image, or it ended by itself. */
+  down: 'sluice' | 'person' | 'itself' | undefined
 }
 
 export interface Pod {
@@ -38,8 +38,8 @@ export interface Pod {
   readySince: number
   /** Container name → image, as asked for. */
   images: Record<string, string>
-  /** The same, when it was home last. */
-  homeImages: Record<string, string>
+  /** The same, when it was home last: one after another, where somebody has patched it there. */
+  homeImages: Record<string, string>[]
   /**
    * By each run that has given it images: those that it had when it was home last before that. Where the run has found it half
    * done and brought it home in passing, also those before it (seed 10514529).
@@ -55,7 +55,14 @@ export interface Pod {
   /** Somebody else has changed the journal: what it says is not sluice's word any more. */
   tampered: number
   /** The last write of images by sluice since the journal was closed. */
-  patch: { entry: number; containers: string[] } | undefined
+  patch: { entry: number; containers: string[]; by: string } | undefined
+  /** When somebody else has given it other images last. */
+  meddled: { at: number; entry: number } | undefined
+  /** When the write left that closed its journal last. */
+  closedAt: number | undefined
+  generation: number
+  /** What the kubelet says that it has seen. */
+  observedGeneration: number
   /** Who has given it other images last. */
   patchedBy: string | undefined
   containers: Map<string, Container>
@@ -63,6 +70,10 @@ export interface Pod {
   saidReady: Set<string>
   /** Where in the history each container was started, by its id. */
   starts: Map<string, number>
+  /** … and of which image. */
+  imagesOf: Map<string, string>
+  /** Container name → id, as the API says. */
+  shown: Map<string, string>
 }
 
 interface RawPod {
@@ -71,14 +82,16 @@ interface RawPod {
     name: string
     namespace?: string
     deletionTimestamp?: string
+    generation?: number
     ownerReferences?: { kind: string; name: string; controller?: boolean }[]
   }
   spec: { containers: { name: string; image: string; readinessProbe?: unknown }[] }
   status?: {
     phase?: string
     podIP?: string
+    observedGeneration?: number
     conditions?: { type: string; status: string }[]
-    containerStatuses?: { containerID?: string; ready?: boolean }[]
+    containerStatuses?: { name: string; containerID?: string; ready?: boolean }[]
   }
 }
 
@@ -104,14 +117,21 @@ export interface PodWrite {
   pod: Pod
   /** Containers that got another image. */
   patched: string[]
+  /** Over what somebody has patched in since the same process had patched it. */
+  isOverHis: boolean
   journal: ReturnType<typeof journalWrite>
+}
+
+/** Its images are what somebody else has patched in last. */
+function isHis({ meddled, patch }: Pod): boolean {
+  return meddled !== undefined && meddled.entry > (patch?.entry ?? -1)
 }
 
 function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: JournalText, isPatched: boolean): void {
   const { images, isOver } = formerImages.get(run) ?? { images: [], isOver: false }
   const isFound = journal !== undefined && journal.step !== 'closed' && journal.run !== run
   // What it is at home on after that is the run's own doing.
-  if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: [...images, homeImages], isOver: isPatched })
+  if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: [...images, ...homeImages], isOver: isPatched })
 }
 
 export function createPods(): Pods {
@@ -139,7 +159,7 @@ export function createPods(): Pods {
         ready: false,
         readySince: at,
         images: {},
-        homeImages: {},
+        homeImages: [],
         formerImages: new Map(),
         probed: new Set(),
         journal: undefined,
@@ -147,10 +167,16 @@ export function createPods(): Pods {
         readmittedBy: undefined,
         tampered: 0,
         patch: undefined,
+        meddled: undefined,
+        closedAt: undefined,
+        generation: 0,
+        observedGeneration: 0,
         patchedBy: undefined,
         containers: new Map(),
         saidReady: new Set(),
         starts: new Map(),
+        imagesOf: new Map(),
+        shown: new Map(),
       }
       byUid.set(uid, pod)
     }
@@ -197,7 +223,7 @@ export function createPods(): Pods {
         pod.isGone = true
         pod.goneAt = at
         pod.awaySince ??= at
-        return { pod, patched: [], journal: undefined }
+        return { pod, patched: [], isOverHis: false, journal: undefined }
       }
       const { metadata, spec, status } = raw
       pod.name = metadata.name
@@ -216,7 +242,12 @@ export function createPods(): Pods {
       pod.ready = ready
       if (verb === 'create') replace(pod)
       pod.awaySince = ready && !pod.isDeleting ? undefined : (pod.awaySince ?? at)
-      for (const one of status?.containerStatuses ?? []) if (one.ready && one.containerID) pod.saidReady.add(one.containerID)
+      for (const { name, containerID: id, ready: isReady } of status?.containerStatuses ?? []) {
+        if (id) pod.shown.set(name, id)
+        if (isReady && id) pod.saidReady.add(id)
+      }
+      pod.generation = metadata.generation ?? 0
+      pod.observedGeneration = status?.observedGeneration ?? 0
       const journal = verb === 'create' ? undefined : journalWrite(before, after)
       const patched = spec.containers
         .filter(({ name, image }) => pod.images[name] !== undefined && pod.images[name] !== image)
@@ -225,27 +256,35 @@ export function createPods(): Pods {
         pod.images = Object.fromEntries(spec.containers.map(({ name, image }) => [name, image]))
         pod.probed = new Set(spec.containers.flatMap(({ name, readinessProbe }) => (readinessProbe === undefined ? [] : [name])))
       }
+      const isOverHis = isSluice && patched.length > 0 && pod.journal?.step === 'patched' && pod.patch?.by === by && isHis(pod)
       if (patched.length > 0) {
-        pod.patch = isSluice ? { entry: index, containers: patched } : undefined
+        if (isSluice) pod.patch = { entry: index, containers: patched, by }
+        else pod.meddled = { at, entry: index }
         pod.patchedBy = by
+        const isHome = pod.journal === undefined || pod.journal.step === 'closed'
+        if (!isSluice && isHome) pod.homeImages = [...pod.homeImages, pod.images]
       }
       const record = typeof journal === 'object' ? journal : undefined
       if (isSluice && record) noteFormer(pod, record, patched.length > 0)
-      if (verb === 'create' || record?.step === 'closed') pod.homeImages = pod.images
-      return { pod, patched, journal }
+      // Put back with nothing patched, it is home on what it was on: also before somebody had patched it (seed 6313).
+      const isLeft = record?.step === 'closed' && pod.patch === undefined
+      if (isLeft) pod.homeImages = [...pod.homeImages, pod.images]
+      else if (verb === 'create' || record?.step === 'closed') pod.homeImages = [pod.images]
+      return { pod, patched, isOverHis, journal }
     },
     node({ what, uid, container, id, image, address }, index) {
       const pod = podOf(uid, 0)
       const now = pod.containers.get(container)
       if (what === 'started') {
         pod.starts.set(id, index)
+        pod.imagesOf.set(id, image)
         // It answers when `serving` says so; until then it is down for the same reason as the one before.
         pod.containers.set(container, { id, image, startedAt: index, address, down: now?.down ?? 'itself' })
         return
       }
       if (now === undefined || now.id !== id) return
       if (what === 'serving') now.down = undefined
-      else if (pod.images[container] !== image) now.down ??= 'sluice'
+      else if (pod.images[container] !== image) now.down ??= isHis(pod) ? 'person' : 'sluice'
       // Said to be ready before it answered, it had come back as far as anybody can know.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },

@@ -38,6 +38,8 @@ export interface Target {
   by: 'setup' | 'sluice' | 'operator' | 'reload'
   /** Which process of sluice, where it was one. */
   sender: string | undefined
+  /** When that left it. */
+  leftAt: number
   /** Sluice has drained it, and nobody has put it back since. */
   isDrained: boolean
   /** The entry of its last drain by sluice. */
@@ -86,6 +88,7 @@ export function createTargets(scenario: Scenario): Targets {
         state: undefined,
         by: 'setup',
         sender: undefined,
+        leftAt: 0,
         isDrained: false,
         drainEntry: 0,
         changedAt: 0,
@@ -140,6 +143,7 @@ export function createTargets(scenario: Scenario): Targets {
       target.state = after ?? undefined
       target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.sender = entry.type === 'effect' ? entry.by : undefined
+      target.leftAt = entry.type === 'effect' ? entry.leftAt : at
       target.changedAt = at
       target.entry = index
     },

@@ -75,7 +75,7 @@ interface LedgerHeader {
 }
 
 export interface World {
-  scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs' | 'staleMs'>> & Scenario
+  scenario: Required<Pick<Scenario, 'callLifeMs' | 'memoryMs' | 'lagMs' | 'watchMs' | 'staleMs'>> & Scenario
   pods: Pods
   targets: Targets
   processes: Map<string, Process>
@@ -105,7 +105,7 @@ const LEASE_MS = 15_000
 const LEASE_ANSWER_MS = 4_000
 
 export function createWorld(given: Scenario): World {
-  const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, staleMs: 0, ...given }
+  const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, watchMs: 30_000, staleMs: 0, ...given }
   const pods = createPods()
   /** By load balancer, or that and the process. */
   const silences = new Map<string, number>()
@@ -130,6 +130,7 @@ export function createWorld(given: Scenario): World {
     pod.journal = { ...journal, entry, by, leftAt, at }
     if (journal.step === 'closed') {
       pod.patch = undefined
+      pod.closedAt = leftAt
       // It has no list of its targets any more.
       for (const { claims, balancer, name } of targets.all.values()) {
         const last = claims.at(-1)

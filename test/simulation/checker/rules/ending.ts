@@ -70,7 +70,7 @@ function judgePod(world: World, pod: Pod, report: Report): void {
     const asked = pod.images[container]
     if (asked === undefined) continue
     const runs = pod.containers.get(container)?.image
-    if (told?.outcome === 'upgraded' && runs !== image)
+    if (told?.outcome === 'upgraded' && runs !== image && !isHomeMeddled(world, pod))
       report(
         'I6',
         `${name} was said to be upgraded to ${image}, and its container ${container} runs ${runs ?? 'nothing'}`,
@@ -78,15 +78,16 @@ function judgePod(world: World, pod: Pod, report: Report): void {
       )
     else if (told?.outcome === 'rolledBack' && runs === image)
       report('I6', `${name} was said to be rolled back, and its container ${container} runs ${image}`, last!.exit!.entry)
-    else if (isOverlooked(last!, pod, told?.outcome) && asked !== image)
+    else if (isOverlooked(last!, pod, told?.outcome) && asked !== image && !isMeddledAfter(pod, last!.startedAt))
       report('I6', `all was said to be done, and the container ${container} of ${name} is left on ${asked}`, last!.exit!.entry)
   }
 }
 
 /** What a run has given other images is on those again that it had when it was home before, when that is taken back. */
-function judgeUndone(world: World, { name, images, formerImages, tampered }: Pod, last: Process, report: Report): void {
+function judgeUndone(world: World, pod: Pod, last: Process, report: Report): void {
+  const { name, images, formerImages, tampered } = pod
   // Where somebody has edited its record nobody knows when it was home (seed 158).
-  if (!isDone(last) || asksForImages(last) || tampered > 0) return
+  if (!isDone(last) || asksForImages(last) || tampered > 0 || isMeddledAfter(pod, last.startedAt)) return
   const formers = formerImages.get(undoneRun(world) ?? '')?.images ?? []
   for (const container of Object.keys(formers[0] ?? {})) {
     const allowed = formers.map((former) => former[container])
@@ -103,6 +104,16 @@ function judgeUndone(world: World, { name, images, formerImages, tampered }: Pod
 function isOvertaken({ processes }: World, last: Process, patchedBy: string | undefined): boolean {
   const patcher = processes.get(patchedBy ?? '')
   return patcher !== undefined && patcher.startedAt > last.startedAt
+}
+
+/** It was home when somebody patched it, as far as whoever brought it home could know: that is his own. */
+function isHomeMeddled({ scenario }: World, { meddled, closedAt = Infinity }: Pod): boolean {
+  return meddled !== undefined && meddled.at > closedAt - scenario.watchMs
+}
+
+/** Whoever began before that may have looked at it already. */
+function isMeddledAfter({ meddled }: Pod, at: number): boolean {
+  return meddled !== undefined && meddled.at > at
 }
 
 /** An undo does not. */
@@ -151,9 +162,10 @@ function abortedRuns({ ledgers }: World): { id: string; at: number }[] {
 function imageBefore({ pods, ledgers }: World, run: string, container: string): string[] {
   const own = (ledgers.get(`${LEDGER}${run}`)?.pods ?? []).flatMap((uid) => pods.byUid.get(uid) ?? [])
   return [pods.alive(), own].flatMap((some) => {
-    const former = some.flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? [homeImages])
+    const former = some.flatMap(({ formerImages, homeImages }) => formerImages.get(run)?.images ?? homeImages)
     const images = new Set(former.map((each) => each[container]!))
-    return images.size === 1 ? [...images] : []
+    // What somebody has patched in between may have been seen, or not.
+    return images.size === 1 || some.some(({ meddled }) => meddled !== undefined) ? [...images] : []
   })
 }
 

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
+import { isKnownDown, isMeddledSince } from './by-hand.ts'
 import { isExcused } from './images.ts'
 
 /**
@@ -16,7 +17,9 @@ export function judgeStop(world: World, entry: Extract<HistoryEntry, { type: 'co
     // Whoever deletes a pod ends its containers.
     pod?.isDeleting === true ||
     pod?.patch === undefined ||
-    container.startedAt > pod.patch.entry
+    container.startedAt > pod.patch.entry ||
+    // Then it may be his restart.
+    isMeddledSince(pod, pod.patch.entry)
   )
     return
   // Where the pod was deleted without waiting for it, the address is that of another by now.
@@ -50,7 +53,8 @@ export function judgeReturn(world: World, entry: Extract<HistoryEntry, { type: '
     report('exposure', `${target.key} was put back while ${pod.name} had long not been ready`, pod.patch?.entry)
   for (const [container, { down, id }] of pod.containers) {
     // Without a probe Ready says nothing, and after a restart of the kubelet it may be wrong: there is nothing else to go by.
-    if (down === 'sluice' && pod.probed.has(container) && !pod.saidReady.has(id))
+    const isKnown = down === 'sluice' || (down === 'person' && isKnownDown(world, pod, entry))
+    if (isKnown && pod.probed.has(container) && !pod.saidReady.has(id))
       report('exposure', `${target.key} was put back while ${container} of ${pod.name} did not answer yet`, pod.patch?.entry)
   }
 }

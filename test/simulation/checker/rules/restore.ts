@@ -1,11 +1,13 @@
 import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { LedgerEntry, World } from '../world.ts'
+import { isMeddledSince, judgeMeddledRestore } from './by-hand.ts'
 
 /** I3: the restore intent of this pod has just been stored. It was decided when it left, and may have been long on its way. */
 export function judgeRestore(world: World, pod: Pod, leftAt: number, report: Report): void {
   if (pod.isDeleting || pod.isGone) report('I3', `${pod.name} is to be put back, and is being deleted`)
   judgeReady(world, pod, leftAt, report)
+  if (pod.patch !== undefined && isMeddledSince(pod, pod.patch.entry)) return judgeMeddledRestore(pod, report)
   for (const name of pod.patch?.containers ?? []) {
     const container = pod.containers.get(name)
     // Patched back before anything had ended it (seed 719): what ran all the time is what is asked for.

@@ -79,12 +79,14 @@ export interface RawPod {
     namespace: string
     annotations: Record<string, string>
     deletionTimestamp?: string
+    generation?: number
     ownerReferences: { kind: string; name: string; controller: boolean }[]
   }
   spec: { containers: { name: string; image: string; readinessProbe: object }[] }
   status: {
     phase?: string
     podIP: string
+    observedGeneration?: number
     conditions: { type: string; status: string; message?: string }[]
     containerStatuses: { name: string; containerID: string; ready: boolean }[]
   }
