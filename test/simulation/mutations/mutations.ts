@@ -513,6 +513,17 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
+    name: 'taken-back-is-proof',
+    breaks: 'what was started from images that somebody else has patched in, and taken back, is proof of the restart',
+    changes: [
+      {
+        file: 'src/pods/witness.ts',
+        find: 'if (restart.generation === 0 || generation <= restart.generation || deleting) return restart',
+        replace: 'if (restart.generation === 0 || generation >= 0 || deleting) return restart',
+      },
+    ],
+  },
+  {
     name: 'planted-timer',
     breaks: 'the engine uses a real timer, which no seed decides',
     changes: [
