@@ -14,6 +14,18 @@ import { TARGET, V1, V2 } from './testing/world.ts'
 
 const MOVED = { ...PODS.ready, ip: '10.0.0.9' }
 
+const OTHERS_RUN: PodView = {
+  ...PODS.before,
+  generation: 3,
+  observedGeneration: 3,
+  containers: PODS.before.containers.map((one) => ({
+    ...one,
+    containerId: 'c9',
+    imageId: 'sha256:v9',
+    statusImage: 'registry/app:v9',
+  })),
+}
+
 /** The record of a re-admission by an earlier owner: nothing was patched. */
 function readmitted(): ReadJournal {
   const { generation: _, ...journal } = recorded('restore', { epoch: 1 }).journal
@@ -174,6 +186,7 @@ describe('the restore', () => {
     { name: 'not ready', pod: { ...PODS.before, ready: false }, image: V1 },
     { name: 'given other images by somebody', pod: PODS.asked, image: V2 },
     { name: 'given other images, and back', pod: { ...PODS.before, generation: 3, observedGeneration: 2 }, image: V1 },
+    { name: 'given other images, and back, and those still run', pod: OTHERS_RUN, image: V1 },
   ])('a re-admission was begun by an earlier owner, and the pod is $name: nothing is called', async ({ pod, image }) => {
     const drive = createDrive({ stored: readmitted(), pod, wanted: [{ container: 'app', image }] })
     await drive.stored()
