@@ -1,6 +1,6 @@
 /**
  * - `I1` one drain and one restore for each target of an attempt, in order; none for what an operator has out
- * - `I2` no image is patched unless its template has it, and every target of the pod is out, and empty where that can be known
+ * - `I2` no image is patched unless its template has it, and every target of the pod is out and settled, and empty where that can be known
  * - `I3` a pod is put back only where it is ready, and where it was patched only with a container proven new
  * - `I4` attempt and epoch never go back
  * - `I5` every effect has an earlier durable intent, and comes from the owner, who begins no pod against an order that he has read
