@@ -1560,6 +1560,21 @@ describe('what nobody can know', () => {
     })
 
     test.each([
+      { again: 'delivered once more', isSame: true, cut: false },
+      { again: 'sent once more', isSame: false, cut: true },
+    ])('a call was said to be done, and was not; then it was $again', ({ isSame, cut }) => {
+      const drainedLate = (story: Story): void => {
+        story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1, emptyAt: null })
+        story.effect(0, 'drain', { accepted: false })
+        const { leftAt } = story.history.at(-1) as { leftAt?: number }
+        story.pass(500)
+        story.effect(0, 'drain', isSame ? { leftAt: leftAt! } : {})
+        story.step(0, 'patch')
+      }
+      expect(isCut(drainedLate)).toBe(cut)
+    })
+
+    test.each([
       { onItsWayMs: 0, cut: true },
       { onItsWayMs: 1_000, cut: false },
     ])('it was drained again, and the patch had been on its way for $onItsWayMs ms', ({ onItsWayMs, cut }) => {

@@ -51,6 +51,8 @@ export interface Target {
   returnedAt: number
   /** When it was taken out last, and when what has done so was sent. */
   leave: { at: number; sentAt: number } | undefined
+  /** When the last drain was sent that was not taken. */
+  refusedAt: number | undefined
   /** As it was before sluice took it out, and as an operator has wanted it since. */
   homes: TargetState[]
   claims: Claim[]
@@ -95,6 +97,7 @@ export function createTargets(scenario: Scenario): Targets {
         entry: 0,
         returnedAt: 0,
         leave: undefined,
+        refusedAt: undefined,
         homes: [],
         claims: [],
         progress: new Map(),
@@ -119,6 +122,7 @@ export function createTargets(scenario: Scenario): Targets {
     apply(entry, at, index) {
       const target = of(entry.balancer, entry.target)
       const { before, after } = entry
+      if (entry.type === 'effect' && entry.effect === 'drain' && !entry.accepted) target.refusedAt = entry.leftAt
       if (entry.type === 'effect' && !changes(before!, after!)) {
         // Put back, as far as sluice may: whatever becomes of it is the operator's from here on.
         if (entry.effect === 'restore' && entry.accepted && before!.admin === 'maint') target.isDrained = false

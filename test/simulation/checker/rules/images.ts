@@ -26,6 +26,7 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
       leftAt - beganAt(target, pod) >= (world.scenario.proceedsAfterMs ?? Infinity)
     )
       continue
+    if (isRepeated(target)) continue
     if (isSettling(world, target, leftAt))
       report('I2', `${pod.name} got other images while new requests of ${key} could still arrive`, entry)
     // Requests that nobody counts are given the settle time, and no more.
@@ -57,6 +58,14 @@ function beganAt({ claims }: Target, { uid }: Pod): number {
 /** An operator has had it out for as long as it takes to be seen: what is under way there ends by itself. */
 function isLongHeldOut({ scenario }: World, { by, balancer, changedAt }: Target, at: number): boolean {
   return (by === 'operator' || by === 'setup') && at - changedAt > scenario.lagMs + (scenario.trailMs?.[balancer] ?? 0)
+}
+
+/**
+ * What has taken it out was delivered twice: it had been answered by then, and the load balancer had said that it was done, which it
+ * was not (seed 9758).
+ */
+function isRepeated({ leave, refusedAt }: Target): boolean {
+  return leave !== undefined && leave.sentAt === refusedAt
 }
 
 /**
