@@ -4,6 +4,7 @@ import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted, runsImage } from '../../src/pods/witness.ts'
+import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
@@ -284,7 +285,7 @@ function runsOthers(record: Journal | undefined, pod: PodView): boolean {
 export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record' | 'lastRead'>): boolean {
   const { pod, record } = context
   // Where other images were patched in and taken back, the kubelet may be about to kill what is ready, for them.
-  if (pod.observedGeneration > 0 && pod.observedGeneration < pod.generation) return false
+  if (!isSpecObserved(pod)) return false
   if (record?.generation === undefined) return pod.ready && !isPatchedElsewhere(context) && !runsOthers(record, pod)
   const patched = record.baseline.map(({ name }) => name)
   if (unready(pod, patched) !== undefined) return false

@@ -47,6 +47,16 @@ test('it is ready where that is known of now', () => {
   expect([isReady(true, true), isReady(false, true), isReady(true, false)]).toEqual([true, false, false])
 })
 
+// Found by simulation (harsh seed 7513400): it was put back, and what was ready there was killed for the images of somebody else.
+test('nor is one ready whose newest spec the kubelet has not seen', () => {
+  const isReady = (generation: number, observedGeneration: number): boolean | undefined => {
+    const pod = { ...podAt('new', '10.0.0.1'), ready: true, generation, observedGeneration }
+    const stored = { kind: 'none' } as const
+    return heirOf(gone, { record: undefined, pods: [{ pod, stored }], isCurrent: true, isHeir })?.isReady
+  }
+  expect([isReady(2, 1), isReady(2, 2), isReady(2, 0)]).toEqual([false, true, true])
+})
+
 /** Pods at one address, of ReplicaSets of the Deployments `web` and `web-api`; of each those that are there. */
 function deployments(...present: string[]) {
   const podOf = (uid: string, replicaSet: string, kind = 'ReplicaSet'): PodView =>

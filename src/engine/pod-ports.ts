@@ -12,6 +12,7 @@ import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf } from './errors.ts'
+import { isFitHeir } from './heirs.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import { inTheMiddle, isHadSince } from './open-entries.ts'
 import type { PodStore } from './pod-store.ts'
@@ -102,8 +103,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
     if (toServe === undefined) return undefined
     // Of itself the answer to its own intent has told.
-    if (toServe !== uid && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
-    return pod.ready ? undefined : `${pod.name} is not ready any more`
+    if (toServe === uid) return pod.ready ? undefined : `${pod.name} is not ready any more`
+    if (!store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
+    return isFitHeir(pod) ? undefined : `${pod.name} is not ready any more`
   }
 
   return {

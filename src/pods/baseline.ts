@@ -1,4 +1,5 @@
 import type { BaselineContainer, ContainerImage, PodView } from './glossary.ts'
+import { isSpecObserved } from './observed-spec.ts'
 import { runsImage } from './witness.ts'
 
 /**
@@ -11,8 +12,7 @@ export function baselineOf(pod: PodView, wanted: readonly ContainerImage[]): Bas
     .filter(({ name }) => names.has(name))
     .map((container) => {
       const { name, image, containerId, imageId } = container
-      const isSeen = pod.observedGeneration === 0 || pod.observedGeneration >= pod.generation
-      const isStaying = isSeen && (runsImage(container, image) || isDigestOf(image, imageId))
+      const isStaying = isSpecObserved(pod) && (runsImage(container, image) || isDigestOf(image, imageId))
       return { name, image, ...(containerId ? { containerId } : {}), ...(imageId && isStaying ? { imageId } : {}) }
     })
 }
