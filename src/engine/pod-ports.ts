@@ -103,9 +103,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
     if (toServe === undefined) return undefined
     // Of itself the answer to its own intent has told.
-    if (toServe === uid) return pod.ready ? undefined : `${pod.name} is not ready any more`
-    if (!store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
-    return isFitHeir(pod) ? undefined : `${pod.name} is not ready any more`
+    const isHeir = toServe !== uid
+    if (isHeir && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
+    const isFit = isHeir ? isFitHeir(pod) : pod.ready
+    return isFit ? undefined : `${pod.name} is not ready any more`
   }
 
   return {

@@ -382,15 +382,26 @@ interface Span {
   to: number
 }
 
+/** Milliseconds in which it could see what happened. */
+export function awakeMs({ startedAt, sleeps }: Process, since: number, at: number): number {
+  return remainderMs(sleeps, Math.max(since, startedAt), at)
+}
+
 /** Milliseconds in which it could see what happened, and do something about it. */
-export function awakeMs(world: World, process: Process, since: number, at: number): number {
-  let from = Math.max(since, process.startedAt)
-  let awake = 0
-  for (const span of [...process.sleeps, ...unsure(world, process, at)].toSorted((a, b) => a.from - b.from)) {
-    awake += Math.max(0, Math.min(at, span.from) - from)
+export function ableMs(world: World, process: Process, since: number, at: number): number {
+  const spans = [...process.sleeps, ...unsure(world, process, at)]
+  return remainderMs(spans, Math.max(since, process.startedAt), at)
+}
+
+/** What these leave of the time. They may lie over one another. */
+function remainderMs(spans: readonly Span[], since: number, until: number): number {
+  let from = since
+  let remainder = 0
+  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
+    remainder += Math.max(0, Math.min(until, span.from) - from)
     from = Math.max(from, span.to)
   }
-  return awake + Math.max(0, at - from)
+  return remainder + Math.max(0, until - from)
 }
 
 /**

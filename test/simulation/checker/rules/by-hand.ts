@@ -76,7 +76,7 @@ export function hasSeen(
   process: Process,
   { since, intentAt, at }: { since: number; intentAt: number; at: number },
 ): boolean {
-  return since < intentAt || awakeMs(world, process, since, at) > world.scenario.watchMs
+  return since < intentAt || awakeMs(process, since, at) > world.scenario.watchMs
 }
 
 /** A restore has just arrived: does the pod not answer, as somebody has patched it, and was that known? */

@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { awakeMs, holdersAt, isAbout, isProcess } from '../world.ts'
+import { ableMs, holdersAt, isAbout, isProcess } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
@@ -102,6 +102,6 @@ export function isExcused(
     process.isRunning &&
     isAbout(process, pod) &&
     owners.some((owner) => isProcess(owner, process.name)) &&
-    awakeMs(world, process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
+    ableMs(world, process, Math.max(changedAt(process), looksFrom(process)), at) > scenario.lagMs
   return target.level === 'G0' || ![...processes.values()].some((process) => hasSeen(process))
 }
