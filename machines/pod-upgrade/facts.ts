@@ -1,5 +1,5 @@
 import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
-import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
+import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -132,10 +132,31 @@ function unsaid({ step, targets }: Journal): JournalTarget[] {
   })
 }
 
-/** The record of a re-admission: nothing was patched, whatever was tried. */
-export function readmission({ record }: Pick<PodContext, 'record'>): Journal {
+/** The record of a re-admission: nothing was patched, whatever was tried, and its containers are to be those of before the drain. */
+export function readmission({ record, stored }: Pick<PodContext, 'record' | 'stored'>): Journal {
   const { generation: _, ...rest } = record!
-  return { ...rest, step: 'restore', targets: unsaid(rest) }
+  return { ...rest, step: 'restore', baseline: storedBaseline({ record, stored }), targets: unsaid(rest) }
+}
+
+/**
+ * At the drain the kubelet may have been about to replace a container, for what somebody else had patched in a moment before: its
+ * image's ID was left out, see `baselineOf`. Found by simulation (seed 42024334): sluice's own patch was refused, and the pod was
+ * put back as its container went.
+ */
+export function wasRestless(context: Pick<PodContext, 'record' | 'stored'>): boolean {
+  return storedBaseline(context).some(({ containerId, imageId }) => containerId !== undefined && imageId === undefined)
+}
+
+/** The record at hand may be that of a patch which was not stored. */
+function storedBaseline({ record, stored }: Pick<PodContext, 'record' | 'stored'>): BaselineContainer[] {
+  return (openJournal(stored) ?? record)?.baseline ?? []
+}
+
+/** Its containers are others than a moment ago. */
+export function hasOtherContainers(before: PodView, now: PodView): boolean {
+  return now.containers.some(({ name, containerId }) =>
+    before.containers.some((one) => one.name === name && one.containerId !== containerId),
+  )
 }
 
 /** The record is stored on the pod as it was to be. */
@@ -203,6 +224,11 @@ export function isPatchedElsewhere({
   const known = stored.kind === 'read' ? openJournal(stored) : (lastRead ?? record)
   const baseline = known?.baseline ?? []
   return baseline.some(({ name, image }) => pod.containers.some((one) => one.name === name && one.image !== image))
+}
+
+/** This owner waits for the restart, or had seen it, and somebody else has patched the pod since. */
+export function isRewritten(context: Pick<PodContext, 'pod' | 'wanted' | 'record' | 'restart'>): boolean {
+  return context.restart !== undefined && asksForOthers(context)
 }
 
 export function asksForOthers(context: Pick<PodContext, 'pod' | 'wanted' | 'record'>): boolean {

@@ -40,6 +40,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     interrupted: false,
     passedOver: false,
     returned: false,
+    restless: false,
     keepsPatch: false,
     lateCall: false,
     expired: undefined,
@@ -91,6 +92,8 @@ export const podUpgradeMachine = podSetup.createMachine({
         // A takeover and a resume always begin with the read-back.
         { guard: 'hasDrainRecord', target: 'draining.reading' },
         { guard: 'hasRestoreRecord', target: 'restoring.reading' },
+        // Found by simulation (seed 42000193): the pod had moved, and was patched over what somebody had patched in since.
+        { guard: 'isRewritten', target: 'patching.rewritten' },
         // A new request, for other images: the pod is out already.
         { guard: 'asksForOthers', target: 'draining.reading' },
         { target: 'restarting.confirming', actions: 'beginRestart' },

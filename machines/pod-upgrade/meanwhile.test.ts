@@ -194,6 +194,90 @@ describe('the restore', () => {
     expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
   })
 
+  test('the answer to its intent shows that somebody has given the pod other images, and taken that back', async () => {
+    const drive = await writingRestore()
+    await drive.stored({ ...PODS.ready, generation: 4, observedGeneration: 3 })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restoring.waiting', undefined])
+  })
+
+  test('somebody has given it other images since its intent: his are left, and it stays out', async () => {
+    const drive = await writingRestore()
+    const image = 'registry.example/app:v9'
+    const containers = PODS.ready.containers.map((one) => ({ ...one, image }))
+    await drive.stored({ ...PODS.ready, generation: 3, containers })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['failed', undefined])
+    expect(drive.actor.getSnapshot().context.reason).toMatch(/somebody else has rewritten them/)
+  })
+
+  describe('of a pod that somebody had given other images when it was drained, and that could not be patched', () => {
+    const image = 'registry.example/app:v9'
+    const [app] = PODS.before.containers
+    const asked: PodView = {
+      ...PODS.before,
+      generation: 2,
+      observedGeneration: 2,
+      containers: [{ ...app!, image }],
+    }
+    const stored = recorded('drain', { baseline: [{ name: 'app', image, containerId: app!.containerId! }] })
+
+    async function readmitting(pod = asked): Promise<Drive> {
+      const drive = createDrive({ pod, stored })
+      drive.send({ type: 'interrupt' })
+      await drive.answer(OUT)
+      await drive.pass(DELAYS.settle)
+      await drive.answer(OUT)
+      return drive
+    }
+
+    test('waits until nothing replaces what runs, from the last change on', async () => {
+      const drive = await readmitting()
+      expect([drive.state(), drive.calling()]).toEqual(['readmitting.quieting', undefined])
+      await drive.pass(DELAYS.quiet - 1_000)
+      const changed: PodView = { ...asked, containers: [{ ...app!, image, containerId: 'c2', statusImage: image }] }
+      drive.send({ type: 'observed', pod: changed, stored })
+      await drive.pass(DELAYS.quiet - 1_000)
+      expect([drive.state(), drive.calling()]).toEqual(['readmitting.quieting', undefined])
+      await drive.pass(1_000)
+      expect(drive.state()).toBe('readmitting.writing')
+    })
+
+    test('counts from when the kubelet has seen them', async () => {
+      const drive = await readmitting({ ...asked, observedGeneration: 1 })
+      await drive.pass(DELAYS.quiet)
+      expect([drive.state(), drive.calling()]).toEqual(['readmitting.waitingReady', undefined])
+      drive.send({ type: 'observed', pod: asked, stored })
+      expect(drive.state()).toBe('readmitting.quieting')
+    })
+
+    test('counts anew where it was not ready meanwhile', async () => {
+      const drive = await readmitting()
+      await drive.pass(DELAYS.quiet - 1_000)
+      drive.send({ type: 'observed', pod: { ...asked, ready: false }, stored })
+      drive.send({ type: 'observed', pod: asked, stored })
+      await drive.pass(DELAYS.quiet - 1_000)
+      expect([drive.state(), drive.calling()]).toEqual(['readmitting.quieting', undefined])
+    })
+  })
+
+  test('of a pod whose patch was refused: on what it had run before the drain, whatever it was to be patched over', async () => {
+    const drive = createDrive({ stored: recorded('drain'), pod: PODS.before })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    // Somebody's own images run still, and he has taken them back.
+    drive.send({ type: 'observed', pod: OTHERS_RUN, stored: recorded('drain') })
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('patching.writing')
+    drive.send({ type: 'interrupt' })
+    await drive.answer({ kind: 'rejected', message: '403' })
+    await drive.answer({ kind: 'read', seen: { pod: OTHERS_RUN, stored: recorded('drain') } })
+    expect(drive.state()).toBe('readmitting.writing')
+    await drive.stored()
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['readmitting.waiting', undefined])
+  })
+
   test('it came back as something else, and its pod is gone: it is settled, not restored', async () => {
     const drive = await writingRestore()
     await drive.stored()

@@ -43,6 +43,18 @@ describe('the same pod, whose sandbox died', () => {
     expect([drive.state(), drive.calling()]).toEqual(['settling.relocating', 'relocate'])
   })
 
+  test('stays out where somebody has patched it since: his images are left', async () => {
+    const drive = createDrive({ pod: PODS.witness, stored: recorded('patched'), address: '10.0.0.1' })
+    await drive.answer(OUT)
+    expect(drive.state()).toBe('restarting.watching')
+    const image = 'registry.example/app:v9'
+    const his: PodView = { ...moved, generation: 3, containers: PODS.ready.containers.map((one) => ({ ...one, image })) }
+    drive.send({ type: 'observed', pod: his, stored: recorded('patched') })
+    await drive.answer(FOLLOWED)
+    expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed' })
+    expect(end(drive).reason).toMatch(/somebody else has rewritten them/)
+  })
+
   test('is left out where no load balancer has it at its new address', async () => {
     const drive = start()
     await drive.answer(ELSEWHERE)

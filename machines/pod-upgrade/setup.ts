@@ -1,6 +1,7 @@
 import { assign, raise, setup } from 'xstate'
 import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
+import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
 import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
 import {
@@ -8,6 +9,7 @@ import {
   beginRestartOf,
   followed,
   formerImages,
+  hasOtherContainers,
   hasNoTouchedTargets,
   isFit,
   isEnding,
@@ -17,6 +19,7 @@ import {
   isPatchedElsewhere,
   isReady,
   isRecorded,
+  isRewritten,
   isRollbackStored,
   isUsurped,
   isVanished,
@@ -27,6 +30,7 @@ import {
   reopened,
   restartTroubleOf,
   rollbackRecord,
+  wasRestless,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
@@ -44,8 +48,16 @@ export interface Ending {
   deadline?: Deadline
 }
 
-function taken({ pod, stored }: Observation, { lastRead }: PodContext): Pick<PodContext, 'pod' | 'stored' | 'lastRead'> {
-  return { pod, stored, lastRead: stored.kind === 'read' ? openJournal(stored) : lastRead }
+function taken(
+  { pod, stored }: Observation,
+  { lastRead, restart }: PodContext,
+): Pick<PodContext, 'pod' | 'stored' | 'lastRead' | 'restart'> {
+  return {
+    pod,
+    stored,
+    lastRead: stored.kind === 'read' ? openJournal(stored) : lastRead,
+    restart: restart && observeRestart(restart, pod),
+  }
 }
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
@@ -117,17 +129,21 @@ export const podSetup = setup({
     isMoved: ({ context }) => isMoved(context),
     isVanished: ({ context }) => isVanished(context),
     asksForOthers: ({ context }) => asksForOthers(context),
+    isRewritten: ({ context }) => isRewritten(context),
     isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
     // Where it is rolled back, that is said of the image before for as long as the kubelet has not tried the former one.
     isHopeless: ({ context }) => context.record?.rollback === undefined && (restartTroubleOf(context)?.hopeless ?? false),
     isReady: ({ context }) => isReady(context),
     isNotReady: ({ context }) => !isReady(context),
     isPodReady: ({ context }) => context.pod.ready,
+    isSpecObserved: ({ context }) => isSpecObserved(context.pod),
+    isRestless: ({ context }) => context.restless,
     isFit: ({ context }) => isFit(context),
     hasMovedContainers: ({ context, event }) =>
       event.type === 'observed' &&
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
+    hasOtherContainers: ({ context, event }) => event.type === 'observed' && hasOtherContainers(context.pod, event.pod),
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.isReady,
     heirIsDrained: ({ context }) => isHeirDrained(context),
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
@@ -172,11 +188,7 @@ export const podSetup = setup({
     isElsewhere: answers('elsewhere'),
   },
   actions: {
-    observe: assign(({ context, event }) =>
-      event.type === 'observed'
-        ? { ...taken(event, context), restart: context.restart && observeRestart(context.restart, event.pod) }
-        : {},
-    ),
+    observe: assign(({ context, event }) => (event.type === 'observed' ? taken(event, context) : {})),
     tellMoved: raise({ type: 'moved' }),
     takeEndpoint: assign(({ event }) => (event.type === 'endpoint' ? { endpointReady: event.ready } : {})),
     takeHeir: assign(({ event }) => (event.type === 'heir' ? { heir: event.heir, heirExpected: event.expected } : {})),
@@ -198,6 +210,8 @@ export const podSetup = setup({
     countAnew: assign({ passedOver: false }),
     noteReturn: assign({ returned: true }),
     forgetReturn: assign({ returned: false }),
+    noteRestless: assign({ restless: ({ context }) => wasRestless(context) }),
+    forgetRestless: assign({ restless: false }),
     expireReady: assign({ expired: 'ready' }),
     expireRestore: assign({ expired: 'restore' }),
 

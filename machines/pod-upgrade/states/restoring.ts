@@ -78,6 +78,7 @@ export const restoring = podSetup.createStateConfig({
     refused,
     judging: {
       always: [
+        { guard: and([not('isFit'), 'isOut', 'isRewritten', not('mayStillChange')]), target: '#pod.patching.rewritten' },
         // It has no way home on these images, and others are asked for: it is out already, as where it was only patched.
         {
           guard: and([not('isFit'), 'isOut', 'asksForOthers', not('mayStillChange'), not('isInterrupted')]),
@@ -91,7 +92,7 @@ export const restoring = podSetup.createStateConfig({
 
 /** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
 export const readmitting = podSetup.createStateConfig({
-  entry: 'begin',
+  entry: ['begin', 'noteRestless'],
   initial: 'waitingReady',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
@@ -111,7 +112,8 @@ export const readmitting = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'patchedElsewhere' } },
         },
         { guard: and(['isPodReady', 'hasLateCall']), target: 'waitingOut' },
-        { guard: 'isPodReady', target: 'writing' },
+        { guard: and(['isPodReady', 'isRestless', 'isSpecObserved']), target: 'quieting' },
+        { guard: and(['isPodReady', not('isRestless')]), target: 'writing' },
         {
           guard: 'isExpired',
           target: '#pod.failed',
@@ -123,6 +125,15 @@ export const readmitting = podSetup.createStateConfig({
     waitingOut: {
       always: { guard: 'isVanished', target: '#pod.settling' },
       after: { lateArrival: { target: 'waitingReady', actions: 'forgetLateCall' } },
+    },
+    // Until nothing replaces what runs: by then the kubelet has done what it was asked for before the drain.
+    quieting: {
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: not('isPodReady'), target: 'waitingReady' },
+      ],
+      on: { observed: { guard: 'hasOtherContainers', target: 'quieting', reenter: true, actions: 'observe' } },
+      after: { quiet: { target: 'waitingReady', actions: 'forgetRestless' } },
     },
     // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
     // arrive, and what asks for nothing new changes nothing.

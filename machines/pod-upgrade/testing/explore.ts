@@ -34,6 +34,7 @@ const container = (id: string, image: string, from: string, ready = true) => ({
   image,
   status: { id, image: from, imageId: `sha256:${from}`, running: true, ready },
 })
+const V9 = 'registry/app:v9'
 const usual = { ip: '10.0.0.1', graceSeconds: 1 }
 export const PODS = {
   before: testPod({ ...usual, generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
@@ -70,6 +71,8 @@ export const PODS = {
   }),
   backReady: testPod({ ...usual, generation: 3, observedGeneration: 3, containers: [container('c3', V1, V1)] }),
   moved: testPod({ ...usual, ip: '10.0.0.2', generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
+  // Somebody has patched it a moment ago.
+  others: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c1', V9, V1)] }),
   deleting: testPod({ ...usual, generation: 1, observedGeneration: 1, deleting: true, containers: [container('c1', V1, V1)] }),
 }
 
@@ -214,14 +217,14 @@ export function beginnings(): PodUpgradeInput[] {
     address: '10.0.0.1',
     gone: false,
   }
-  const at = (step: Journal['step'], generation?: number): ReadJournal => ({
+  const at = (step: Journal['step'], { generation, baseline }: Partial<Journal> = {}): ReadJournal => ({
     kind: 'read',
     journal: {
       run: 'run-1',
       epoch: 1,
       attempt: 1,
       step,
-      baseline: [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
+      baseline: baseline ?? [{ name: 'app', image: V1, containerId: 'c1', imageId: `sha256:${V1}` }],
       targets: [TARGET],
       ...(generation === undefined ? {} : { generation }),
     },
@@ -237,12 +240,23 @@ export function beginnings(): PodUpgradeInput[] {
     { ...common, pod: PODS.before, stored: { kind: 'none' }, rehearsed: true },
     { ...common, pod: PODS.ready, stored: { kind: 'none' } },
     { ...common, pod: PODS.before, stored: at('drain') },
-    { ...common, pod: PODS.asked, stored: at('patched', 2) },
-    { ...common, pod: PODS.ready, stored: at('restore', 2) },
+    { ...common, pod: PODS.others, stored: at('drain', { baseline: [{ name: 'app', image: V9, containerId: 'c1' }] }) },
+    { ...common, pod: PODS.asked, stored: at('patched', { generation: 2 }) },
+    { ...common, pod: PODS.ready, stored: at('restore', { generation: 2 }) },
     { ...common, pod: PODS.before, stored: at('restore') },
     // Patched to other images by an earlier run.
-    { ...common, wanted: [{ container: 'app', image: 'registry/app:v3' }], pod: PODS.witness, stored: at('patched', 2) },
-    { ...common, wanted: [{ container: 'app', image: 'registry/app:v3' }], pod: PODS.ready, stored: at('restore', 2) },
+    {
+      ...common,
+      wanted: [{ container: 'app', image: 'registry/app:v3' }],
+      pod: PODS.witness,
+      stored: at('patched', { generation: 2 }),
+    },
+    {
+      ...common,
+      wanted: [{ container: 'app', image: 'registry/app:v3' }],
+      pod: PODS.ready,
+      stored: at('restore', { generation: 2 }),
+    },
     { ...common, pod: PODS.before, stored: { kind: 'unreadable', reason: 'it is not JSON' } },
     { ...common, epoch: 1, run: 'run-0', pod: PODS.before, stored: at('drain') },
     { ...common, pod: PODS.before, stored: { kind: 'none' }, gone: true, targets: [TARGET] },
