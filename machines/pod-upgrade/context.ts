@@ -70,8 +70,6 @@ export interface PodContext extends PodUpgradeInput {
   passedOver: boolean
   /** It has got requests again since it had settled last: its images are patched only once it has settled anew. */
   returned: boolean
-  /** The kubelet may be about to replace a container that has run since before the drain. */
-  restless: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean
   /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */

@@ -92,7 +92,7 @@ test('while a call is under way nothing but its answer, a checkpoint or a lost L
         .filter(({ event, through: steps }) => {
           const isAnswer = event.type.startsWith('xstate.done') || event.type.startsWith('xstate.error')
           // What is only asked for may be left, for what is known already.
-          const isTold = event.type === 'reloaded' && pathOf(snapshot).endsWith('.reading')
+          const isTold = event.type === 'reloaded' && /\.(reading|looking)$/.test(pathOf(snapshot))
           return !isAnswer && !isTold && steps.length > 0 && pathOf(steps.at(-1)!) !== pathOf(snapshot)
         })
         .map(({ event }) => `${pathOf(snapshot)}: ${event.type}`),

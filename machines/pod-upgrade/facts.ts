@@ -1,5 +1,5 @@
-import { asksFor, baselineOf, generationAfter } from '../../src/pods/baseline.ts'
-import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
+import { asksFor, baselineOf, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -134,29 +134,17 @@ function unsaid({ step, targets }: Journal): JournalTarget[] {
 
 /** The record of a re-admission: nothing was patched, whatever was tried, and its containers are to be those of before the drain. */
 export function readmission({ record, stored }: Pick<PodContext, 'record' | 'stored'>): Journal {
-  const { generation: _, ...rest } = record!
-  return { ...rest, step: 'restore', baseline: storedBaseline({ record, stored }), targets: unsaid(rest) }
+  // The record at hand may be that of a patch which was not stored.
+  const { generation: _, ...rest } = { ...record!, baseline: (openJournal(stored) ?? record!).baseline }
+  return { ...rest, step: 'restore', targets: unsaid(rest) }
 }
 
 /**
- * At the drain the kubelet may have been about to replace a container, for what somebody else had patched in a moment before: its
- * image's ID was left out, see `baselineOf`. Found by simulation (seed 42024334): sluice's own patch was refused, and the pod was
- * put back as its container went.
+ * The kubelet may be about to replace a container, for what somebody else has patched in or taken back. Found by simulation (seed
+ * 42024334): sluice's own patch was refused, and the pod was put back as its container went.
  */
-export function wasRestless(context: Pick<PodContext, 'record' | 'stored'>): boolean {
-  return storedBaseline(context).some(({ containerId, imageId }) => containerId !== undefined && imageId === undefined)
-}
-
-/** The record at hand may be that of a patch which was not stored. */
-function storedBaseline({ record, stored }: Pick<PodContext, 'record' | 'stored'>): BaselineContainer[] {
-  return (openJournal(stored) ?? record)?.baseline ?? []
-}
-
-/** Its containers are others than a moment ago. */
-export function hasOtherContainers(before: PodView, now: PodView): boolean {
-  return now.containers.some(({ name, containerId }) =>
-    before.containers.some((one) => one.name === name && one.containerId !== containerId),
-  )
+export function isRestless({ containers }: PodView): boolean {
+  return containers.some((container) => container.running && !isNamedAsAsked(container))
 }
 
 /** The record is stored on the pod as it was to be. */

@@ -40,7 +40,6 @@ export const podUpgradeMachine = podSetup.createMachine({
     interrupted: false,
     passedOver: false,
     returned: false,
-    restless: false,
     keepsPatch: false,
     lateCall: false,
     expired: undefined,

@@ -55,12 +55,12 @@ export function drainInput(from: From): EffectInput {
 }
 
 export function restoreInput(from: From): EffectInput {
-  return { ...placeInput(from), toServe: from.context.uid, effect: 'restore', record: from.context.record! }
+  return { ...placeInput(from), toServe: from.context.pod, effect: 'restore', record: from.context.record! }
 }
 
 /** … of a pod that is gone. */
 export function heirRestoreInput(from: From): EffectInput {
-  return { ...restoreInput(from), toServe: from.context.heir!.pod.uid }
+  return { ...restoreInput(from), toServe: from.context.heir!.pod }
 }
 
 export function relocateInput({ context }: From): RelocateInput {

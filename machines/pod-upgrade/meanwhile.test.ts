@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodView, ReadJournal } from '../../src/pods/glossary.ts'
+import type { PodEvent } from './context.ts'
 import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
@@ -221,6 +222,7 @@ describe('the restore', () => {
       containers: [{ ...app!, image }],
     }
     const stored = recorded('drain', { baseline: [{ name: 'app', image, containerId: app!.containerId! }] })
+    const containers = [{ ...app!, image, containerId: 'c2', statusImage: image }]
 
     async function readmitting(pod = asked): Promise<Drive> {
       const drive = createDrive({ pod, stored })
@@ -235,11 +237,16 @@ describe('the restore', () => {
       const drive = await readmitting()
       expect([drive.state(), drive.calling()]).toEqual(['readmitting.quieting', undefined])
       await drive.pass(DELAYS.quiet - 1_000)
-      const changed: PodView = { ...asked, containers: [{ ...app!, image, containerId: 'c2', statusImage: image }] }
-      drive.send({ type: 'observed', pod: changed, stored })
+      drive.send({ type: 'observed', pod: { ...asked, containers: [{ ...app!, image, containerId: 'c2' }] }, stored })
       await drive.pass(DELAYS.quiet - 1_000)
       expect([drive.state(), drive.calling()]).toEqual(['readmitting.quieting', undefined])
       await drive.pass(1_000)
+      expect(drive.state()).toBe('readmitting.writing')
+    })
+
+    test('and not at all where they run', async () => {
+      const drive = await readmitting()
+      drive.send({ type: 'observed', pod: { ...asked, containers }, stored })
       expect(drive.state()).toBe('readmitting.writing')
     })
 
@@ -272,10 +279,23 @@ describe('the restore', () => {
     drive.send({ type: 'interrupt' })
     await drive.answer({ kind: 'rejected', message: '403' })
     await drive.answer({ kind: 'read', seen: { pod: OTHERS_RUN, stored: recorded('drain') } })
-    expect(drive.state()).toBe('readmitting.writing')
+    expect(drive.state()).toBe('readmitting.quieting')
+    await drive.pass(DELAYS.quiet)
+    expect((drive.input() as StoreInput).record).toMatchObject({ step: 'restore', baseline: recorded('drain').journal.baseline })
     await drive.stored()
     await drive.answer(OUT)
     expect([drive.state(), drive.calling()]).toEqual(['readmitting.waiting', undefined])
+  })
+
+  test('it came back as something else, and somebody has given its pod other images since: it is not called', async () => {
+    const drive = await writingRestore()
+    await drive.stored()
+    await drive.answer({ kind: 'applied' })
+    await drive.answer({ kind: 'different', message: 'out' })
+    const containers = PODS.ready.containers.map((one) => ({ ...one, image: 'registry/app:v9' }))
+    drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3, containers }, stored: recorded('restore') })
+    await drive.pass(DELAYS.retry)
+    expect([drive.state(), drive.calling()]).toEqual(['verifying.comparing', 'compare'])
   })
 
   test('it came back as something else, and its pod is gone: it is settled, not restored', async () => {
@@ -290,6 +310,36 @@ describe('the restore', () => {
 })
 
 describe('the drain', () => {
+  test('is answered as done where an earlier call may still arrive: it has settled once it is seen to be out', async () => {
+    const drive = createDrive({ stored: recorded('drain') })
+    await drive.answer(IN)
+    drive.send({ type: 'start' })
+    await drive.answer(IN)
+    await drive.answer(UNKNOWN)
+    await drive.pass(DELAYS.retry)
+    await drive.answer(IN)
+    await drive.answer({ kind: 'applied', lateCall: true })
+    expect([drive.state(), drive.calling()]).toEqual(['draining.reading', 'inspect'])
+    await drive.answer(IN)
+    await drive.answer({ kind: 'applied', lateCall: true })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['emptying.settling', undefined])
+  })
+
+  test.each([
+    { reading: OUT, state: 'emptying.settling' },
+    { reading: IN, state: 'emptying.returned' },
+    { reading: UNREAD, state: 'emptying.returned' },
+  ])('the same where it was back, and is drained again: $reading.detail', async ({ reading, state }) => {
+    const drive = createDrive({ stored: recorded('drain') })
+    await drive.answer(OUT)
+    drive.send({ type: 'reloaded' })
+    await drive.answer({ kind: 'applied', lateCall: true })
+    expect([drive.state(), drive.calling()]).toEqual(['emptying.looking', 'inspect'])
+    await drive.answer(reading)
+    expect([drive.state(), drive.calling()]).toEqual([state, undefined])
+  })
+
   test('the pod moves between the look at its targets and the intent: looked for anew', async () => {
     const drive = createDrive()
     drive.send({ type: 'start' })
@@ -354,6 +404,24 @@ describe('a rollback that somebody has taken back', () => {
 })
 
 describe('what is settled', () => {
+  test('the one in its place runs other images than are asked for: it waits until nothing replaces what runs', async () => {
+    const heir = (containerId: string, statusImage: string): PodEvent => {
+      const containers = PODS.ready.containers.map((one) => ({ ...one, containerId, statusImage }))
+      const pod = { ...PODS.ready, uid: 'heir', containers }
+      return { type: 'heir', heir: { pod, sameAddress: true, isDrained: false, isReady: true }, expected: true }
+    }
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    drive.send(heir('c8', 'registry/app:v9'))
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['settling.quieting', undefined])
+    await drive.pass(DELAYS.quiet - 1_000)
+    drive.send(heir('c9', 'registry/app:v9'))
+    await drive.pass(DELAYS.quiet - 1_000)
+    expect([drive.state(), drive.calling()]).toEqual(['settling.quieting', undefined])
+    drive.send(heir('c9', V2))
+    expect([drive.state(), drive.calling()]).toEqual(['settling.intending', 'settle'])
+  })
+
   const heir = { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }
 
   test('the one in its place goes before the restore is sent anew: nothing is sent', async () => {

@@ -21,8 +21,8 @@ export interface StoreInput extends PodInput {
 
 export interface EffectInput {
   uid: string
-  /** Of a restore, the uid of who is to get requests by it: the pod itself, or the one that has come in its place. */
-  toServe?: string
+  /** Of a restore, who is to get requests by it, as it was when that was decided: the pod itself, or the one in its place. */
+  toServe?: PodView
   /** Where its targets are found: by that it is known whether they are its own still. */
   address?: string
   effect: 'drain' | 'restore'

@@ -1,6 +1,7 @@
 import { assign, raise, setup } from 'xstate'
 import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
+import { hasOtherContainers } from '../../src/pods/other-containers.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
 import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
@@ -9,7 +10,6 @@ import {
   beginRestartOf,
   followed,
   formerImages,
-  hasOtherContainers,
   hasNoTouchedTargets,
   isFit,
   isEnding,
@@ -18,6 +18,7 @@ import {
   isOutdated,
   isPatchedElsewhere,
   isReady,
+  isRestless,
   isRecorded,
   isRewritten,
   isRollbackStored,
@@ -30,7 +31,6 @@ import {
   reopened,
   restartTroubleOf,
   rollbackRecord,
-  wasRestless,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
 import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
@@ -137,13 +137,16 @@ export const podSetup = setup({
     isNotReady: ({ context }) => !isReady(context),
     isPodReady: ({ context }) => context.pod.ready,
     isSpecObserved: ({ context }) => isSpecObserved(context.pod),
-    isRestless: ({ context }) => context.restless,
+    isRestless: ({ context }) => isRestless(context.pod),
     isFit: ({ context }) => isFit(context),
     hasMovedContainers: ({ context, event }) =>
       event.type === 'observed' &&
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
     hasOtherContainers: ({ context, event }) => event.type === 'observed' && hasOtherContainers(context.pod, event.pod),
+    heirIsRestless: ({ context: { heir } }) => heir != null && isRestless(heir.pod),
+    hasOtherHeir: ({ context: { heir }, event }) =>
+      event.type === 'heir' && heir != null && event.heir != null && hasOtherContainers(heir.pod, event.heir.pod),
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.isReady,
     heirIsDrained: ({ context }) => isHeirDrained(context),
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
@@ -210,8 +213,6 @@ export const podSetup = setup({
     countAnew: assign({ passedOver: false }),
     noteReturn: assign({ returned: true }),
     forgetReturn: assign({ returned: false }),
-    noteRestless: assign({ restless: ({ context }) => wasRestless(context) }),
-    forgetRestless: assign({ restless: false }),
     expireReady: assign({ expired: 'ready' }),
     expireRestore: assign({ expired: 'restore' }),
 

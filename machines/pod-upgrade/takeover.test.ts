@@ -196,6 +196,7 @@ async function interruptedWithLateDrain(): Promise<Drive> {
   drive.send({ type: 'start' })
   await drive.answer(IN)
   await drive.answer({ kind: 'applied', lateCall: true })
+  await drive.answer(OUT)
   drive.send({ type: 'interrupt' })
   await drive.pass(DELAYS.settle)
   await drive.answer(OUT)

@@ -35,7 +35,7 @@ export function isNamedAfter(deployment: string, { owner }: Pick<PodView, 'owner
  * It may be put back in rotation. Found by simulation (harsh seed 7513400): not yet where somebody has patched other images into it,
  * and the kubelet is about to replace what is ready.
  */
-export function isFitHeir(pod: PodView): boolean {
+function isFitHeir(pod: PodView): boolean {
   return pod.ready && isSpecObserved(pod)
 }
 

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
-import type { Journal, PodView } from '../pods/glossary.ts'
+import type { ContainerView, Journal, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
@@ -108,10 +108,17 @@ test('one that was recorded as the run was gone on with is newer than one that h
   expect(await orderWith(targets)).toBe(5)
 })
 
+const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
+const OTHERS = 'web-0 has other containers by now, or is about to'
+
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
 test.each([
   { toServe: 'it is ready', change: {}, objection: undefined },
   { toServe: 'not any more', change: { ready: false }, objection: 'web-0 is not ready any more' },
+  // Found by simulation: somebody had patched it meanwhile.
+  { toServe: 'other images are asked for', change: { containers: [{ ...APP, image: 'app:v9' }] }, objection: OTHERS },
+  { toServe: 'another container runs', change: { containers: [{ ...APP, containerId: 'c2' }] }, objection: OTHERS },
+  { toServe: 'the kubelet has not seen its spec', change: { generation: 3, observedGeneration: 2 }, objection: OTHERS },
 ])('a restore leaves only for a pod that is ready as it leaves: $toServe', async ({ change, objection }) => {
   expect(await objections(change)).toEqual([objection, undefined])
 })
@@ -138,7 +145,7 @@ async function objections(
   change: Partial<PodView> | undefined,
   { isCurrent = true, uid = 'uid-0' } = {},
 ): Promise<(string | undefined)[]> {
-  const pod = { ...testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] }), name: 'web-0', ready: true }
+  const pod = { ...testPod({ ip: '10.0.0.1' }), containers: [APP], name: 'web-0', ready: true }
   const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
   const record = { ...journal, targets: [target] }
   let now: PodView | undefined = pod
@@ -148,7 +155,7 @@ async function objections(
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     podOf: () => pod,
   } as unknown as PodPortOptions)
-  await ports.effect({ uid, address: '10.0.0.1', toServe: pod.uid, effect: 'restore', record })
+  await ports.effect({ uid, address: '10.0.0.1', toServe: pod, effect: 'restore', record })
   await ports.effect({ uid: pod.uid, address: '10.0.0.1', effect: 'drain', record: { ...record, step: 'drain' } })
   now = change && { ...pod, ...change }
   return asked.map((request) => request.objection?.())

@@ -8,11 +8,12 @@ import { isNotFound, KubeError } from '../kube/errors.ts'
 import { pause } from '../kube/pause.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView } from '../pods/glossary.ts'
+import { isSpecObserved } from '../pods/observed-spec.ts'
+import { hasOtherContainers } from '../pods/other-containers.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import { messageOf } from './errors.ts'
-import { isFitHeir } from './heirs.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import { inTheMiddle, isHadSince } from './open-entries.ts'
 import type { PodStore } from './pod-store.ts'
@@ -97,16 +98,17 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
    * one that waits for the answer may not have heard of it.
    */
   function unfit({ uid, toServe, ...place }: EffectInput): string | undefined {
-    const pod = store.get(toServe ?? uid)?.pod
+    const pod = store.get(toServe?.uid ?? uid)?.pod
     if (pod === undefined) return 'the pod is gone'
     if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
     if (toServe === undefined) return undefined
     // Of itself the answer to its own intent has told.
-    const isHeir = toServe !== uid
+    const isHeir = toServe.uid !== uid
     if (isHeir && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
-    const isFit = isHeir ? isFitHeir(pod) : pod.ready
-    return isFit ? undefined : `${pod.name} is not ready any more`
+    if (!pod.ready) return `${pod.name} is not ready any more`
+    const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
+    return isStaying ? undefined : `${pod.name} has other containers by now, or is about to`
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { BaselineContainer, ContainerImage, PodView } from './glossary.ts'
+import type { BaselineContainer, ContainerImage, ContainerView, PodView } from './glossary.ts'
 import { isSpecObserved } from './observed-spec.ts'
 import { runsImage } from './witness.ts'
 
@@ -12,9 +12,18 @@ export function baselineOf(pod: PodView, wanted: readonly ContainerImage[]): Bas
     .filter(({ name }) => names.has(name))
     .map((container) => {
       const { name, image, containerId, imageId } = container
-      const isStaying = isSpecObserved(pod) && (runsImage(container, image) || isDigestOf(image, imageId))
+      const isStaying = isSpecObserved(pod) && isNamedAsAsked(container)
       return { name, image, ...(containerId ? { containerId } : {}), ...(imageId && isStaying ? { imageId } : {}) }
     })
+}
+
+/**
+ * Its status names the image that is asked for. Else it may be about to be replaced; or its image has several names, of which the
+ * runtime gives any.
+ */
+export function isNamedAsAsked(container: ContainerView): boolean {
+  const { image, imageId } = container
+  return runsImage(container, image) || isDigestOf(image, imageId)
 }
 
 /** Of an image that is asked for by its digest the status may give any name. */

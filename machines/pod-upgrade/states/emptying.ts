@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, not } from 'xstate'
 import { drainInput, inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
@@ -73,7 +73,17 @@ export const emptying = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } },
         },
+        // As after the first call: an earlier one may be what takes it out, later.
+        { guard: 'hasLateCall', target: 'looking' },
         { target: 'settling' },
+      ],
+    },
+    looking: { ...inspecting(inspectAllInput, 'looked'), on: DRAINED_AGAIN },
+    looked: {
+      always: [
+        { guard: 'isOut', target: 'settling' },
+        { guard: and(['isUnread', not('isExpired')]), target: 'returned' },
+        { target: 'judging' },
       ],
     },
     overdue: {

@@ -90,27 +90,31 @@ export const restoring = podSetup.createStateConfig({
   },
 })
 
+const TOUCHED = [
+  { guard: 'isVanished', target: '#pod.settling' },
+  // A late images patch has landed after all: it goes on from there.
+  { guard: and(['isKnownPatched', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
+  // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
+  // Ready may be that of the container before. It comes home on those: nobody stays half done.
+  { guard: and(['isKnownPatched', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
+  { guard: 'isKnownPatched', target: '#pod.failed' },
+  // Found by simulation: the record says that it was not patched, and somebody has written it anew, or patched the pod.
+  {
+    guard: 'isPatchedElsewhere',
+    target: '#pod.failed',
+    actions: { type: 'overrule', params: { outcome: 'failed', reason: 'patchedElsewhere' } },
+  },
+] as const
+
 /** Aborted or refused after the drain, before the patch: the untouched pod is put back. */
 export const readmitting = podSetup.createStateConfig({
-  entry: ['begin', 'noteRestless'],
+  entry: 'begin',
   initial: 'waitingReady',
   after: { restoreDeadline: { actions: 'expireRestore' } },
   states: {
     waitingReady: {
       always: [
-        { guard: 'isVanished', target: '#pod.settling' },
-        // A late images patch has landed after all: it goes on from there.
-        { guard: and(['isKnownPatched', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
-        // An earlier run has patched it to other images: it is not untouched, nothing has proven what runs now, and its
-        // Ready may be that of the container before. It comes home on those: nobody stays half done.
-        { guard: and(['isKnownPatched', 'isInterrupted']), target: '#pod.deriving', actions: ['reopen', 'keepPatch'] },
-        { guard: 'isKnownPatched', target: '#pod.failed' },
-        // Found by simulation: the record says that it was not patched, and somebody has written it anew, or patched the pod.
-        {
-          guard: 'isPatchedElsewhere',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'patchedElsewhere' } },
-        },
+        ...TOUCHED,
         { guard: and(['isPodReady', 'hasLateCall']), target: 'waitingOut' },
         { guard: and(['isPodReady', 'isRestless', 'isSpecObserved']), target: 'quieting' },
         { guard: and(['isPodReady', not('isRestless')]), target: 'writing' },
@@ -126,14 +130,11 @@ export const readmitting = podSetup.createStateConfig({
       always: { guard: 'isVanished', target: '#pod.settling' },
       after: { lateArrival: { target: 'waitingReady', actions: 'forgetLateCall' } },
     },
-    // Until nothing replaces what runs: by then the kubelet has done what it was asked for before the drain.
+    // What the kubelet was about to replace is another by now; else its image has several names.
     quieting: {
-      always: [
-        { guard: 'isVanished', target: '#pod.settling' },
-        { guard: not('isPodReady'), target: 'waitingReady' },
-      ],
+      always: [...TOUCHED, { guard: not(and(['isPodReady', 'isRestless', 'isSpecObserved'])), target: 'waitingReady' }],
       on: { observed: { guard: 'hasOtherContainers', target: 'quieting', reenter: true, actions: 'observe' } },
-      after: { quiet: { target: 'waitingReady', actions: 'forgetRestless' } },
+      after: { quiet: 'writing' },
     },
     // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
     // arrive, and what asks for nothing new changes nothing.

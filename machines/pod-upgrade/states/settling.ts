@@ -1,4 +1,4 @@
-import { and, not } from 'xstate'
+import { and, not, or } from 'xstate'
 import { comparing, NOT_AS_BEFORE } from '../comparing.ts'
 import { followInput, heirRestoreInput, inspectInput, relocateInput, settleInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
@@ -166,11 +166,18 @@ export const settling = podSetup.createStateConfig({
         // Found by simulation: what an earlier run has drained for the heir itself was put back before its upgrade was done.
         { guard: 'heirIsDrained', target: 'closing' },
         { guard: and(['heirIsReady', 'mayStillChange']), target: 'waitingOut' },
+        { guard: and(['heirIsReady', 'heirIsRestless']), target: 'quieting' },
         { guard: 'heirIsReady', target: 'intending' },
         { guard: 'heirIsElsewhere', target: 'following' },
         { guard: 'noHeirComes', target: 'leaving' },
       ],
       after: { readyDeadline: 'overdue' },
+    },
+    // As in `readmitting`. Found by simulation: somebody had patched it, and had taken that back.
+    quieting: {
+      always: { guard: or([not('heirIsReady'), not('heirIsRestless'), 'heirIsDrained']), target: 'awaiting' },
+      on: { heir: { guard: 'hasOtherHeir', target: 'quieting', reenter: true, actions: 'takeHeir' } },
+      after: { quiet: 'intending' },
     },
     // Another address: an operator may have pointed the entries there, which then mean this pod.
     following: {

@@ -1,3 +1,4 @@
+import { and } from 'xstate'
 import { comparing, NOT_AS_BEFORE } from '../comparing.ts'
 import { restoreInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
@@ -16,7 +17,8 @@ export const verifying = podSetup.createStateConfig({
       after: {
         retry: [
           { guard: 'isVanished', target: '#pod.settling' },
-          { guard: 'isDifferent', target: 'calling' },
+          // Found by simulation: somebody had patched the pod since the first call.
+          { guard: and(['isDifferent', 'isFit']), target: 'calling' },
           { target: 'comparing' },
         ],
       },

@@ -173,6 +173,7 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
     { type: 'start' },
     { type: 'reloaded' },
     { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true },
+    { type: 'heir', heir: { pod: PODS.others, sameAddress: true, isDrained: false, isReady: true }, expected: true },
     { type: 'heir', heir: { pod: PODS.ready, sameAddress: true, isDrained: true, isReady: true }, expected: true },
     { type: 'heir', heir: { pod: PODS.ready, sameAddress: false, isDrained: false, isReady: true }, expected: true },
     { type: 'heir', heir: null, expected: false },
@@ -203,7 +204,7 @@ export function placeOf(snapshot: Snapshot): string {
           lateCall,
           outcome,
         ],
-    isSettling && (heir ? [heir.sameAddress, heir.isDrained, heir.isReady] : [heir === null]),
+    isSettling && (heir ? [heir.sameAddress, heir.isDrained, heir.isReady, heir.pod === PODS.others] : [heir === null]),
   ])
 }
 

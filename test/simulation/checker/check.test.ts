@@ -232,6 +232,14 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'a reload forgets the weight that an operator had given it, once it is home, before its journal is closed',
+      tell(story) {
+        story.change(0, 'operator', { weight: 9 })
+        story.upgrade(0, { before: { close: () => story.change(0, 'reload', { weight: 1 }) } })
+        story.end()
+      },
+    },
+    {
       name: 'rolled back before the kubelet has seen the patch: its container goes on',
       tell(story) {
         patchBack(story)
@@ -904,6 +912,13 @@ const bad: Record<Invariant, Bad[]> = {
       name: 'left drained, where an operator has changed its weight meanwhile',
       tell(story) {
         story.upgrade(0, { without: ['restore'], before: { serve: () => story.change(0, 'operator', { weight: 9 }) } })
+        story.end()
+      },
+    },
+    {
+      name: 'left drained, where a reload has changed its weight meanwhile',
+      tell(story) {
+        story.upgrade(0, { without: ['restore'], before: { close: () => story.change(0, 'reload', { weight: 9 }) } })
         story.end()
       },
     },

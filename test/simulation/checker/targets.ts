@@ -53,6 +53,8 @@ export interface Target {
   leave: { at: number; sentAt: number } | undefined
   /** When the last drain was sent that was not taken. */
   refusedAt: number | undefined
+  /** It was home, and not out, when somebody other than sluice changed it last. */
+  wasHome: boolean
   /** As it was before sluice took it out, and as an operator has wanted it since. */
   homes: TargetState[]
   claims: Claim[]
@@ -98,6 +100,7 @@ export function createTargets(scenario: Scenario): Targets {
         returnedAt: 0,
         leave: undefined,
         refusedAt: undefined,
+        wasHome: true,
         homes: [],
         claims: [],
         progress: new Map(),
@@ -132,6 +135,7 @@ export function createTargets(scenario: Scenario): Targets {
       if (entry.type === 'effect' && entry.effect === 'drain' && !isTakenOut(target))
         target.homes = isTouched(target) ? [...target.homes, before!] : isHome(target) ? [before!] : target.homes
       if (entry.type === 'target') {
+        target.wasHome = !target.isDrained && isHome(target)
         // What it was before may have been read still, where reads are not of this moment.
         if (before !== null && target.homes.length === 0) target.homes.push(before)
         if (after !== null && entry.by === 'operator') target.homes.push(wish(target, after))

@@ -33,7 +33,10 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   // It was home, and a reload has made of it what is configured since (seed 65455). Or an operator whose maintenance hid the
   // restore has ended it, where nobody can read what that has become of (seed 3003712).
   const isBeyond = target.by === 'reload' || (target.by === 'operator' && target.level === 'G0')
-  if (isBeyond && pod?.journal?.step === 'closed' && pod.journal.at < target.changedAt) return
+  const { journal } = pod ?? {}
+  // It may be home for a while before its journal is closed, where a call may still arrive (seed 51004057 of a search).
+  if (isBeyond && journal?.step === 'closed' && (journal.at < target.changedAt || (target.by === 'reload' && target.wasHome)))
+    return
   // That it is out by sluice may have been told before an operator ended his maintenance of it (seed 10010322).
   const changed = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
   // A call that arrives when its process has ended: that one has said that it was under way.
