@@ -327,14 +327,15 @@ describe('the drain', () => {
   })
 
   test.each([
-    { reading: OUT, state: 'emptying.settling' },
-    { reading: IN, state: 'emptying.returned' },
-    { reading: UNREAD, state: 'emptying.returned' },
-  ])('the same where it was back, and is drained again: $reading.detail', async ({ reading, state }) => {
+    { answer: { kind: 'applied', lateCall: true }, reading: OUT, state: 'emptying.settling' },
+    { answer: { kind: 'applied', lateCall: true }, reading: IN, state: 'emptying.returned' },
+    { answer: UNKNOWN, reading: OUT, state: 'emptying.settling' },
+    { answer: UNKNOWN, reading: UNREAD, state: 'emptying.returned' },
+  ])('the same where it was back, and is drained again: $answer.kind, $reading.detail', async ({ answer, reading, state }) => {
     const drive = createDrive({ stored: recorded('drain') })
     await drive.answer(OUT)
     drive.send({ type: 'reloaded' })
-    await drive.answer({ kind: 'applied', lateCall: true })
+    await drive.answer(answer)
     expect([drive.state(), drive.calling()]).toEqual(['emptying.looking', 'inspect'])
     await drive.answer(reading)
     expect([drive.state(), drive.calling()]).toEqual([state, undefined])
