@@ -109,7 +109,7 @@ test('one that was recorded as the run was gone on with is newer than one that h
 })
 
 const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
-const OTHERS = 'web-0 has other containers by now, or is about to'
+const OTHERS = 'web-0 has other containers by now, or is about to get others'
 
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
 test.each([

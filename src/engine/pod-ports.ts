@@ -108,7 +108,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (isHeir && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
     if (!pod.ready) return `${pod.name} is not ready any more`
     const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
-    return isStaying ? undefined : `${pod.name} has other containers by now, or is about to`
+    return isStaying ? undefined : `${pod.name} has other containers by now, or is about to get others`
   }
 
   return {

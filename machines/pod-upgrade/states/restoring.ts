@@ -90,6 +90,7 @@ export const restoring = podSetup.createStateConfig({
   },
 })
 
+/** It is not the pod any more that was drained, whatever the record says. */
 const TOUCHED = [
   { guard: 'isVanished', target: '#pod.settling' },
   // A late images patch has landed after all: it goes on from there.
