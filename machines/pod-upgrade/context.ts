@@ -30,6 +30,8 @@ export interface PodUpgradeInput extends Observation {
   address?: string
   /** From the ledger, for a pod that is gone and took its journal with it. */
   targets?: JournalTarget[]
+  /** What was drained for it is settled, by the ledger. */
+  settled?: boolean
   /** The pod does not exist any more; `pod` is what the ledger knows of it. */
   gone: boolean
 }

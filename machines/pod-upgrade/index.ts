@@ -81,6 +81,12 @@ export const podUpgradeMachine = podSetup.createMachine({
         },
         { guard: 'isGone', target: 'settling' },
         { guard: and([not('hasNoRecord'), not('isRecorded')]), target: 'claiming' },
+        // Settled by an earlier owner, which has not closed its journal.
+        {
+          guard: and(['isSettled', not('hasNoRecord')]),
+          target: 'closing',
+          actions: { type: 'overrule', params: { outcome: 'settled', reason: 'settledBefore' } },
+        },
         { guard: and(['isVanished', not('hasNoRecord')]), target: 'settling' },
         {
           guard: and(['hasNoRecord', not('asksForOthers')]),

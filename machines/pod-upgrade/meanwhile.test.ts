@@ -5,7 +5,7 @@ import type { SettleInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, UNKNOWN, UNREAD } from './testing/recorded.ts'
+import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
 
 /*
@@ -120,6 +120,31 @@ describe('the restore', () => {
     await drive.answer(OUT)
     expect((drive.input() as StoreInput).record).toMatchObject({ step: 'patched', generation: 3 })
   })
+
+  // Found by simulation (seed 44620325): drained anew, with the intent to restore on record.
+  test.each(['emptying.settling', 'emptying.reading', 'patching'])(
+    'the same, and it gets requests again (%s): it is home, and nothing is drained without an intent',
+    async (state) => {
+      const wanted = [{ container: 'app', image: 'registry.example/app:v3' }]
+      const drive = createDrive({ stored: recorded('restore', { epoch: 1 }), pod: PODS.started, wanted })
+      await drive.stored()
+      await drive.answer(OUT)
+      if (state !== 'emptying.settling') await drive.pass(DELAYS.settle)
+      if (state === 'patching') {
+        await drive.answer(OUT)
+        await drive.answer(REJECTED)
+        await drive.answer({ kind: 'read', seen: { pod: PODS.started, stored: recorded('restore') } })
+      }
+      drive.send({ type: 'reloaded' })
+      if (state === 'patching') {
+        await drive.pass(DELAYS.retry)
+        await drive.answer(OUT)
+      }
+      expect([drive.state(), drive.calling()]).toEqual(['restoring.reading', 'inspect'])
+      await drive.answer(IN)
+      expect(drive.state()).toBe('verifying.comparing')
+    },
+  )
 
   describe('the same, and it cannot get them: it stays as the earlier run has patched it, and nobody is blamed', () => {
     const wanted = [{ container: 'app', image: 'registry.example/app:v3' }]

@@ -41,6 +41,7 @@ export const reasons = {
   skipped: ({ wanted }) => (wanted.length === 0 ? 'nothing is asked of it' : 'it runs the wanted images already'),
   notStarted: () => 'not started',
   goneBefore: () => 'the pod was deleted before its turn; nothing was drained for it',
+  settledBefore: (c) => `gone, and its targets were settled by an earlier run or process${unclosed(c)}`,
   interrupted: () => 'interrupted before the patch',
   absent: (c) => `it cannot be drained${because(c)}`,
   notChecked: (c) => `it could not be checked in time${because(c)}`,

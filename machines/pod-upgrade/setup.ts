@@ -121,11 +121,13 @@ export const podSetup = setup({
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
+    isRestoreStored: ({ context }) => openJournal(context.stored)?.step === 'restore',
     // … or its restore on those images was begun.
     isKnownPatched: ({ context }) => openJournal(context.stored)?.generation !== undefined,
     // the pod
     isGone: ({ context }) => context.gone,
     isEnding: ({ context }) => isEnding(context),
+    isSettled: ({ context }) => context.settled === true && isEnding(context),
     isMoved: ({ context }) => isMoved(context),
     isVanished: ({ context }) => isVanished(context),
     asksForOthers: ({ context }) => asksForOthers(context),

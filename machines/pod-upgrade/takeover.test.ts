@@ -290,6 +290,25 @@ test.each([
   expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
 })
 
+// Found by simulation (seed 44781792): it was still going, and what had been put back for the next one was put back once more.
+test.each([
+  { name: 'going', pod: PODS.deleting },
+  { name: 'evicted', pod: { ...PODS.before, finished: true } },
+])('$name, and settled by an earlier owner, whose journal is open: closed, and its targets are left alone', async ({ pod }) => {
+  const drive = createDrive({ stored: recorded('patched', { epoch: 1 }), pod, settled: true })
+  expect(drive.state()).toBe('claiming.writing')
+  await drive.stored()
+  expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
+  await drive.stored()
+  expect([drive.state(), drive.actor.getSnapshot().context.outcome]).toEqual(['done', 'settled'])
+})
+
+test('one that was settled and is not at its end is open again', async () => {
+  const drive = createDrive({ stored: recorded('drain', { epoch: 1 }), settled: true })
+  await drive.stored()
+  expect([drive.state(), drive.calling()]).toEqual(['draining.reading', 'inspect'])
+})
+
 // Found by simulation: it was on its way back to the images that it was not given, and went round without end.
 test('interrupted on its way back to images that were rewritten: it comes home on those that it was given', async () => {
   const rollback = [{ container: 'app', image: V1 }]

@@ -16,7 +16,7 @@ import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
 import { ghostsOf } from './ghosts.ts'
 import { heirsIn } from './heirs.ts'
 import type { RunLedgers } from './history.ts'
-import { openRunLedger } from './history.ts'
+import { allLedgers, openRunLedger } from './history.ts'
 import { namingUnfinished } from './naming-unfinished.ts'
 import { warnOfLostJournals } from './lost-journals.ts'
 import { endingOfAbort, isBrought, withOverlooked, worstOutcome } from './outcome.ts'
@@ -27,6 +27,7 @@ import { orderFor } from './order.ts'
 import type { Owners } from './owners.ts'
 import { takeOwners } from './owners.ts'
 import type { SeenLease } from './ownership.ts'
+import { isSettled } from './open-entries.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import { createPodPorts } from './pod-ports.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
@@ -219,6 +220,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),
         ...(before === undefined ? {} : { before }),
+        ...(isSettled(pod.uid, allLedgers(ledgers)) ? { settled: true } : {}),
         gone: false,
       }
     }

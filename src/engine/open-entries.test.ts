@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import type { JournalTarget } from '../pods/glossary.ts'
-import { openEntries } from './open-entries.ts'
+import { isSettled, openEntries } from './open-entries.ts'
 import { entryOf } from './testing/ledgers.ts'
 
 function ledger(startedAt: string, pods: string[], header: Partial<LedgerHeader> = {}): Ledger {
@@ -20,6 +20,14 @@ test('control: that run is not finished, or came before', () => {
   const first = ledger('1', ['web-0', 'api-0'])
   expect(open(first, [ledger('2', ['web-0'])])).toEqual(['web-0', 'api-0'])
   expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
+})
+
+test('settled is what any run has settled', () => {
+  const first = ledger('1', ['web-0'])
+  const closed = entryOf('web-0', { state: 'closed' })
+  const second = { ...ledger('2', []), entries: new Map([[closed.uid, closed]]) }
+  expect(isSettled(closed.uid, [first, second])).toBe(true)
+  expect(isSettled(closed.uid, [first]), 'control: it is open').toBe(false)
 })
 
 test('nor one whose targets another has had since, in the middle of the same run', () => {

@@ -10,6 +10,11 @@ export function openEntries(ledger: Ledger, all: Iterable<Ledger>): LedgerEntry[
   return unclosedEntries(ledger, all).filter((entry) => !isHadSince(entry, midway))
 }
 
+/** What was drained for the pod is settled. */
+export function isSettled(uid: string, all: Iterable<Ledger>): boolean {
+  return [...all].some(({ entries }) => entries.get(uid)?.state === 'closed')
+}
+
 /** A run that is finished has none of its pods open, whatever their entries say. */
 export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledger>): LedgerEntry[] {
   const later = [...all].filter((other) => other.header.startedAt > header.startedAt)

@@ -15,7 +15,7 @@ const DRAINED_AGAIN = {
       target: '#pod.readmitting',
       actions: { type: 'end', params: { outcome: 'failed', reason: 'drainNotConfirmed', deadline: 'drain' } },
     },
-    { target: 'redraining' },
+    { target: 'backIn' },
   ],
 } as const
 
@@ -56,7 +56,14 @@ export const emptying = podSetup.createStateConfig({
     waiting: { after: { poll: 'reading' }, on: DRAINED_AGAIN },
     // Somebody, or a reload, has put it back: drained again, as the same operation, within the same deadline. After a
     // pause, since a load balancer that says "done" and reads as before would be called without end.
-    returned: { after: { retry: 'redraining' }, on: DRAINED_AGAIN },
+    returned: { after: { retry: 'backIn' }, on: DRAINED_AGAIN },
+    backIn: {
+      always: [
+        // An earlier owner was to put it back, and it is. Found by simulation (seed 44620325): drained anew by that one's record.
+        { guard: 'isRestoreStored', target: '#pod.deriving', actions: 'reopen' },
+        { target: 'redraining' },
+      ],
+    },
     redraining: {
       invoke: {
         id: 'drain',

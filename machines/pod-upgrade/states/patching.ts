@@ -40,7 +40,7 @@ export const patching = podSetup.createStateConfig({
           actions: { type: 'end', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
         // Found by reading: it had got requests again a moment ago, nobody could count them, and the patch was sent.
-        { guard: and(['isOut', 'hasReturned']), target: '#pod.emptying.redraining' },
+        { guard: and(['isOut', 'hasReturned']), target: '#pod.emptying.backIn' },
         { guard: 'isEmpty', target: 'ready' },
         // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
         { guard: and(['isOut', 'isPassedOver']), target: 'ready' },

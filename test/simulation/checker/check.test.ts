@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { check } from './check.ts'
 import type { HistoryEntry, Level, Scenario, TargetState } from './history.ts'
 import type { Story, StoryOptions } from './testing/story.ts'
-import { createStory } from './testing/story.ts'
+import { createStory, STEPS } from './testing/story.ts'
 import type { Invariant } from './violation.ts'
 
 /* Each invariant: a history that keeps it, and several that break it. A judge that finds nothing proves nothing. */
@@ -111,6 +111,28 @@ function arriveLate(story: Story, outcome: string): void {
   story.journal(0, 'restore')
 }
 
+/** The same of its drain, of which this is said before it arrives. */
+function drainOfKilled(story: Story, outcome: string): void {
+  story.step(0, 'drainIntent')
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.tell({ type: 'calm' })
+  story.tell({ type: 'process', process: 'sluice-1', what: 'started', wanted: { app: 'app:v2' } })
+  story.tell({ type: 'process', process: 'sluice-1', what: 'exited', outcome })
+  story.effect(0, 'drain')
+}
+
+/** Put back, with the weight from before an operator's, when nobody knew whether it was drained; the drain, sent then, comes after that. */
+function drainAfterWeight(story: Story): number {
+  story.step(0, 'drainIntent')
+  const leftAt = story.history.at(-1)!.at
+  story.change(0, 'operator', { weight: 9 })
+  story.step(0, 'restoreIntent')
+  story.step(0, 'restore')
+  story.effect(0, 'drain', { leftAt })
+  story.step(0, 'restore')
+  return leftAt
+}
+
 /** Its process has ended meanwhile, with this said of the pod; and another after it was refused. */
 function drainLate(story: Story, said: Parameters<Story['end']>[0]): void {
   story.step(0, 'drainIntent')
@@ -128,6 +150,16 @@ function runTwice(story: Story): void {
   story.process('sluice-1', 'app:v3')
   story.ledger(0, 'open', { run: 'sluice-1' })
   story.upgrade(0)
+}
+
+/** The first run has upgraded the pod, and begins with it once more for what somebody has patched in; another finds it so. */
+function runOver(story: Story): void {
+  story.ledger(0, 'open', { run: 'sluice-0' })
+  story.upgrade(0, { before: { close: () => patchByHand(story, 'app:v9') } })
+  story.upgrade(0, { without: STEPS.slice(2) })
+  takeOver(story, 'app:v3')
+  story.ledger(0, 'open', { run: 'sluice-1' })
+  story.upgrade(0, { without: ['drainIntent', 'drain'] })
 }
 
 /** Somebody patches another image into the first pod, past sluice. */
@@ -277,6 +309,13 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'said to be undone, on what it had before the run that had left it half done for the second time',
+      tell(story) {
+        runOver(story)
+        undoTo(story, 'app:v1')
+      },
+    },
+    {
       name: 'an order that its process has not read yet, and one that comes when a pod is under way',
       options: { pods: 2 },
       tell(story) {
@@ -354,6 +393,18 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'an intent when another was scaled away, and its controller is told to keep more since',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(1, 'app:v1')
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.remove(1)
+        story.workload(2, 'app:v1')
+        story.pass(60_000)
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
       name: 'a drain arrives when its process has ended, which has said that nobody knows',
       options: { level: 'G0' },
       tell: (story) => drainLate(story, { 0: { outcome: 'needsOperator', reason: 'the drain may arrive' } }),
@@ -361,6 +412,18 @@ describe('what is right', () => {
     {
       name: 'what one that was killed has sent arrives when nobody is there any more, and what was open before was told',
       tell: (story) => arriveLate(story, 'refused: web-0 was left half done by sluice-0'),
+    },
+    {
+      name: 'the drain of one that was killed arrives when nobody is there any more, and that it may was told',
+      tell: (story) => drainOfKilled(story, 'unreachable: sluice-0 may have left web-0 half done'),
+    },
+    {
+      name: 'a weight is put back, and then the drain comes that it was put back for',
+      tell(story) {
+        drainAfterWeight(story)
+        story.step(0, 'close')
+        story.end({ 0: { outcome: 'unchanged', reason: 'not drained in time' } })
+      },
     },
     {
       // Found at G0: nothing can be read of it, and the next pod leaves.
@@ -516,6 +579,13 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'a second drain after the restore',
       tell: (story) => story.upgrade(0, { before: { close: () => story.effect(0, 'drain') } }),
+    },
+    {
+      name: 'a weight is put back, and then two drains come, each of which is put back',
+      tell(story) {
+        const leftAt = drainAfterWeight(story)
+        story.effect(0, 'drain', { leftAt, operation: 'once more' })
+      },
     },
     {
       name: 'a target that an operator has out is put back',
@@ -909,6 +979,10 @@ const bad: Record<Invariant, Bad[]> = {
       tell: (story) => arriveLate(story, 'refused: the API server does not answer'),
     },
     {
+      name: 'left drained by one that was killed, which nobody was told, whatever it has sent arrives later',
+      tell: (story) => drainOfKilled(story, 'refused: the API server does not answer'),
+    },
+    {
       name: 'left drained, where an operator has changed its weight meanwhile',
       tell(story) {
         story.upgrade(0, { without: ['restore'], before: { serve: () => story.change(0, 'operator', { weight: 9 }) } })
@@ -1018,6 +1092,13 @@ const bad: Record<Invariant, Bad[]> = {
       tell(story) {
         runTwice(story)
         undoTo(story, 'app:v1')
+      },
+    },
+    {
+      name: 'said to be undone, on what the run before had upgraded it to when it left it half done',
+      tell(story) {
+        runOver(story)
+        undoTo(story, 'app:v2')
       },
     },
     {

@@ -31,7 +31,7 @@ export interface Pod {
   goneAt: number | undefined
   /** Since when nothing in its place has taken requests: it is not ready, or going, or those that it has come for were. */
   awaySince: number | undefined
-  /** Another of its controller has come in its place. */
+  /** Another of its controller has come in its place, or none was to. */
   isReplaced: boolean
   ready: boolean
   /** Since when it is as `ready` says. */
@@ -131,7 +131,10 @@ function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: Journal
   const { images, isOver } = formerImages.get(run) ?? { images: [], isOver: false }
   const isFound = journal !== undefined && journal.step !== 'closed' && journal.run !== run
   // What it is at home on after that is the run's own doing.
-  if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: [...images, ...homeImages], isOver: isPatched })
+  // Nor is what it has come home on in the middle of the one that it was found half done by (seed 44927001).
+  const earlier = isFound ? (formerImages.get(journal.run)?.images ?? []) : []
+  const all = [...images, ...earlier, ...homeImages]
+  if ((isFound || isPatched) && !isOver) formerImages.set(run, { images: all, isOver: isPatched })
 }
 
 export function createPods(): Pods {
@@ -221,6 +224,8 @@ export function createPods(): Pods {
       const pod = podOf(raw.metadata.uid, at)
       if (verb === 'delete') {
         pod.isGone = true
+        // Its controller may be told to keep more again (seed 44310413).
+        if (!hasTooFew(pod.owner, (one) => !one.isDeleting)) pod.isReplaced = true
         pod.goneAt = at
         pod.awaySince ??= at
         return { pod, patched: [], isOverHis: false, journal: undefined }

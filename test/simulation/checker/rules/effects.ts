@@ -139,12 +139,14 @@ function isSeen(world: World, { at, leftAt }: Effect, { level }: Target): boolea
 }
 
 function note(entry: Effect, target: Target, progress: Progress): void {
-  const { at, leftAt, effect, operation, accepted } = entry
+  const { at, leftAt, effect, operation, accepted, before, after } = entry
   target.arrived.add(`${effect} ${operation} ${leftAt}`)
   const key = `${effect} ${operation}`
   if (accepted && !target.done.has(key)) target.done.set(key, at)
   if (!counts(entry, target)) return
-  progress.done = effect === 'drain' ? 1 : 2
+  // A weight that an operator had given it: the drain that it was put back for may still come (seed 44310512).
+  const isWeight = target.level !== 'G0' && effect === 'restore' && progress.done === 0 && before.admin === after.admin
+  if (!isWeight) progress.done = effect === 'drain' ? 1 : 2
   progress.isDisturbed = false
 }
 

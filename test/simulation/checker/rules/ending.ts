@@ -39,8 +39,12 @@ function judgeTarget(world: World, target: Target, report: Report): void {
     return
   // That it is out by sluice may have been told before an operator ended his maintenance of it (seed 10010322).
   const changed = target.by === 'operator' && target.isDrained ? target.drainEntry : entry
-  // A call that arrives when its process has ended: that one has said that it was under way.
-  const since = Math.min(changed, world.processes.get(target.sender ?? '')?.exit?.entry ?? Infinity)
+  // A call that arrives when its process has ended: that one has said that it was under way. Or it was killed, and nobody was there
+  // any more who would look: told is what was there before (seed 44778335).
+  const sender = world.processes.get(target.sender ?? '')
+  const about = lastExit(world, pod)?.exit
+  const isLate = sender?.isRunning === false && sender.exit === undefined && changed > (about?.entry ?? Infinity)
+  const since = isLate ? about!.entry : Math.min(changed, sender?.exit?.entry ?? Infinity)
   if (isNamed(world, since, { uid, names: [key, pod?.name, target.name] })) return
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
 }
