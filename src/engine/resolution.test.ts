@@ -91,6 +91,41 @@ describe('a pod that is there', () => {
   })
 })
 
+describe('for the report of a run', () => {
+  const told = (...asked: Parameters<typeof decide>) =>
+    decide(...asked).told.map(({ uid, outcome, reason, out }) => ({ uid, outcome, reason, out }))
+
+  test('of a pod that is there: what was said, and whether anything is open', () => {
+    const live = found(pod(writeJournal(journal)), entry())
+    const base = { uid: 'u0', outcome: 'resolved' }
+    expect(told(live, IN, 9)).toEqual([{ ...base, reason: 'a person has said that it is in rotation', out: false }])
+    expect(told(live, OUT, 9)).toEqual([{ ...base, reason: 'a person has said that it is out of rotation', out: true }])
+    const inner = { ...target, loadBalancer: 'inner' }
+    const both = found(pod(writeJournal({ ...journal, targets: [target, inner] })), entry({ targets: [target, inner] }))
+    const reason = 'a person has said that it is in rotation in edge'
+    expect(told(both, { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([{ ...base, reason, out: true }])
+  })
+
+  test('once, also of one whose entry is closed with its record', () => {
+    expect(told(found(pod(writeJournal(journal)), entry({ state: 'abandoned' })), IN, 9)).toMatchObject([
+      { uid: 'u0', reason: 'a person has said that it is in rotation' },
+    ])
+  })
+
+  test('of a pod that is gone: its entry, and what is left of it', () => {
+    const gone = entry({ uid: 'u-gone', state: 'abandoned', targets: [target, testTarget({ loadBalancer: 'inner' })] })
+    const all = {
+      uid: 'u-gone',
+      outcome: 'resolved',
+      reason: expect.stringMatching(/that edge\/\S+, inner\/\S+ is as it should be$/),
+    }
+    expect(told(found(undefined, gone), IN, 9)).toEqual([{ ...all, out: false }])
+    const reason = expect.stringMatching(/^a person has said that edge\/\S+ is as it should be; inner\/\S+ is left$/)
+    const part = { uid: 'u-gone', outcome: 'needsOperator', reason, out: true }
+    expect(told(found(undefined, gone), { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([part])
+  })
+})
+
 describe('a pod that is gone', () => {
   const gone = entry({ uid: 'u-gone', state: 'abandoned' })
 

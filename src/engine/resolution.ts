@@ -1,3 +1,5 @@
+import type { PodAccount } from '../journal/account.ts'
+import { RESOLVED } from '../journal/account.ts'
 import { journalOf } from '../journal/journal.ts'
 import type { LedgerEntry } from '../journal/ledger.ts'
 import type { Word } from '../journal/word.ts'
@@ -21,6 +23,14 @@ export interface Decision {
   /** To be stored on the pod. */
   journal?: { pod: PodView; next: Journal; message: string }
   entries: { store: LedgerStore; next: LedgerEntry; message: string }[]
+  /** For the reports of the runs that have it on record. */
+  told: Said[]
+}
+
+/** How a pod stands in a run, once a person has spoken. */
+export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>> {
+  store: LedgerStore
+  uid: string
 }
 
 /** Pure: what the word means for the records as they are. */
@@ -52,11 +62,23 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
           'left out for good, say --traffic in',
       )
   }
+  const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
+  // That they are out is what is on record of those that are gone.
+  const changed = word.traffic === 'out' ? [] : [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word))
   return {
-    ...(pod && isOpen ? { journal: { pod, ...nextJournal(pod, own, word, epoch) } } : {}),
-    // That they are out is what is on record of those that are gone.
-    entries: word.traffic === 'out' ? [] : [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word)),
+    ...(journal ? { journal } : {}),
+    entries: changed.map(({ store, next, message }) => ({ store, next, message })),
+    told: [
+      ...(journal ? owns.map(({ store }) => saidOfPod(store, journal, word)) : []),
+      ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
+    ],
   }
+}
+
+function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['journal']>, word: Word): Said {
+  const where = word.loadBalancers.length === 0 ? '' : ` in ${word.loadBalancers.join(', ')}`
+  const reason = `a person has said that it is ${word.traffic === 'in' ? 'in' : 'out of'} rotation${where}`
+  return { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
 }
 
 function nextJournal(
@@ -95,17 +117,25 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
 }
 
 /** The pod is gone, or elsewhere: nothing goes on for it. */
-function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] {
+function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] & { said: Said } {
+  const { uid } = entry
   const targets = entry.targets.filter((target) => !isMeant(target, word))
-  const settled = entry.targets
-    .filter((target) => isMeant(target, word))
-    .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
-  const next: LedgerEntry = targets.every(({ untouched }) => untouched) ? { ...entry, state: 'closed' } : { ...entry, targets }
+  const settled = namesOf(entry.targets.filter((target) => isMeant(target, word)))
+  const rest = targets.filter(({ untouched }) => !untouched)
+  const reason = `a person has said that ${settled} is as it should be`
   return {
     store,
-    next,
-    message: `${settled.join(', ')} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`,
+    next: rest.length === 0 ? { ...entry, state: 'closed' } : { ...entry, targets },
+    message: `${settled} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`,
+    said:
+      rest.length === 0
+        ? { store, uid, outcome: RESOLVED, reason, out: false }
+        : { store, uid, outcome: 'needsOperator', reason: `${reason}; ${namesOf(rest)} is left`, out: true },
   }
+}
+
+function namesOf(targets: readonly JournalTarget[]): string {
+  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
 }
 
 function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {

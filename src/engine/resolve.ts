@@ -17,6 +17,7 @@ import type { Ownership } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import { podsPath } from './pod-store.ts'
 import type { Decision, Found } from './resolution.ts'
+import { tellRuns } from './resolution-account.ts'
 import { decide } from './resolution.ts'
 import { token } from './token.ts'
 
@@ -55,7 +56,17 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
     for (const lease of await leasesOf(found, ports.client)) held.push(await take(lease, found, request, ports))
     const epoch = Math.max(...held.map((one) => one.epoch))
     // What it says may have changed while the Lease was waited for.
-    return await record(decide(await lookUp(request, ports), request, epoch), request, held, ports)
+    const decision = decide(await lookUp(request, ports), request, epoch)
+    const assertHeld = (): void => {
+      if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
+    }
+    const resolution = await record(decision, request, { client: ports.client, assertHeld })
+    await tellRuns(decision.told, { by: ports.identity, epoch, atMs: ports.clock.wallNow() }, assertHeld).catch(
+      (error: unknown) =>
+        // What was said counts all the same.
+        ports.onTrouble(new Error(`it is recorded, and no report of the run will tell of it: ${messageOf(error)}`)),
+    )
+    return resolution
   } finally {
     await Promise.all(held.map((one) => one.release()))
   }
@@ -112,12 +123,8 @@ function take(lease: string, { pod }: Found, { namespace }: ResolveRequest, port
 async function record(
   { journal, entries }: Decision,
   { namespace }: ResolveRequest,
-  held: readonly Ownership[],
-  { client }: ResolvePorts,
+  { client, assertHeld }: { client: KubeClient; assertHeld(): void },
 ): Promise<Resolution> {
-  const assertHeld = (): void => {
-    if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
-  }
   for (const { store, next } of entries) {
     assertHeld()
     await store.put(next, assertHeld)

@@ -6,8 +6,10 @@ import { z } from 'zod'
  */
 
 const VERSION = 1
+/** The outcome of `sluice resolve` for the run: a person has said where the traffic of a pod is. */
+export const RESOLVED = 'resolved'
 
-/** One process's part in a run. */
+/** One process's part in a run; also that of a `sluice resolve`, which touches no pod. */
 export interface ProcessAccount {
   /** The name of the process, as its Lease has it. */
   by: string
@@ -17,7 +19,7 @@ export interface ProcessAccount {
   /** Wall time, ISO 8601. */
   startedAt: string
   endedAt: string
-  /** A RunOutcome. */
+  /** A RunOutcome, or RESOLVED. */
   outcome: string
   reason: string
   /** Pods that may be out of rotation at once. */
@@ -35,7 +37,7 @@ export interface PodAccount {
   phases: AccountPhase[]
   effects: AccountEffect[]
   restarts: ContainerRestart[]
-  /** A PodOutcome; absent where the process ended before the pod did. */
+  /** A PodOutcome, or RESOLVED; absent where the process ended before the pod did. */
   outcome?: string
   reason?: string
   deadline?: string

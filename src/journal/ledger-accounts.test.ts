@@ -125,6 +125,21 @@ describe('accounts in a ledger', () => {
     expect(accountsOf(entry, ledger.header)[2]).toMatchObject({ effects, restarts, outcome: 'upgraded' })
   })
 
+  test('who finds it done again and again does not push out who has upgraded it', () => {
+    const ledger = ledgerOf(1)
+    const [uid] = ledger.entries.keys()
+    for (const epoch of [1, 2, 3, 4, 5]) {
+      const outcome = epoch === 1 ? 'upgraded' : 'skipped'
+      const [entry] = withAccounts(ledger, new Map([[uid!, { ...accountOf(0), epoch, outcome }]]))
+      ledger.entries.set(uid!, entry!)
+    }
+    const told = accountsOf(ledger.entries.get(uid!)!, ledger.header).map(({ epoch, outcome }) => [epoch, outcome])
+    expect(told).toEqual([
+      [1, 'upgraded'],
+      [5, 'skipped'],
+    ])
+  })
+
   test('of a pod that the ledger does not know nothing is kept', () => {
     expect(withAccounts(ledgerOf(1), new Map([['nobody', accountOf(0)]]))).toEqual([])
   })

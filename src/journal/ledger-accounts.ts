@@ -14,7 +14,11 @@ export function withAccounts({ header, entries }: Ledger, told: ReadonlyMap<stri
   return Array.from(told, ([uid, account]) => {
     const entry = entries.get(uid)
     if (entry === undefined) return undefined
-    const accounts = [...(entry.accounts ?? []), writePodAccount(account, contextOf(entry, header))]
+    const context = contextOf(entry, header)
+    const before = entry.accounts ?? []
+    // That there was nothing to do is said once: else a command that is given again and again would push out who has upgraded it.
+    const isSaid = account.outcome === 'skipped' && readPodAccount(before.at(-1), context)?.outcome === 'skipped'
+    const accounts = [...(isSaid ? before.slice(0, -1) : before), writePodAccount(account, context)]
     return { ...entry, accounts: accounts.slice(-KEPT_PROCESSES) }
   }).filter((entry) => entry !== undefined)
 }

@@ -6,6 +6,8 @@ import { writeProcessAccount } from '../journal/account.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { chunkName, ledgerChunks, readLedgers } from '../journal/ledger.ts'
 import { createAccount } from '../engine/account.ts'
+import type { PodResult } from '../engine/events.ts'
+import { worstOutcome } from '../engine/outcome.ts'
 import { buildReport } from './build-report.ts'
 import { createRecorder } from './recorder.ts'
 import { recordOfLedger } from './run-record.ts'
@@ -238,7 +240,9 @@ describe('what a report cannot know', () => {
   test('a process in between that was killed', () => {
     const [process] = record.processes
     const report = buildReport({ ...record, processes: [process!, { ...process!, epoch: 3, resumed: true }] })
-    expect(report.missing).toEqual([expect.stringContaining('Between epoch 1 and epoch 3')])
+    expect(report.missing).toEqual([
+      expect.stringMatching(/^Between epoch 1 and epoch 3 .*: a process of it that was killed, or somebody else\.$/),
+    ])
     expect(buildReport({ ...record, processes: [process!, { ...process!, epoch: 2, resumed: true }] }).missing).toEqual([])
   })
 
@@ -255,5 +259,104 @@ describe('what a report cannot know', () => {
     const report = buildReport({ ...record, pods: [both] })
     expect(report.pods[0]!.phases).toHaveLength(2 * first!.accounts[0]!.phases.length)
     expect(report.pods[0]!.effects).toHaveLength(4)
+  })
+})
+
+describe('a run that several processes had', () => {
+  const record = sampleRecord({ pods: 3, window: 1 })
+  const [process] = record.processes
+  const [first, ...others] = record.pods
+  const skipped = {
+    phases: [],
+    effects: [],
+    restarts: [],
+    outcome: 'skipped',
+    reason: 'it runs the wanted images already',
+    out: false,
+  }
+  const later = { startedAtMs: Date.parse(at(3_600_000)), epoch: 3 }
+  const counted = worstOutcome(['upgraded', 'upgraded', 'skipped'].map((outcome) => ({ outcome }) as PodResult))
+  const ending = { ...process!, epoch: 3, resumed: true, ...counted }
+  const reports = others.map((one) => ({ ...one, accounts: [{ ...one.accounts[0]!, epoch: 3 }] }))
+
+  // Found by trial: the pod was told as skipped, and the run as one of two upgraded pods.
+  test('counts what those before the last have upgraded', () => {
+    const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later }] }
+    const report = buildReport({
+      ...record,
+      processes: [{ ...process!, outcome: 'interrupted' }, ending],
+      pods: [both, ...reports],
+    })
+    expect(report).toMatchObject({ outcome: 'done', reason: '3 upgraded, 0 at the wanted images already' })
+    expect(report.processes[1]!.reason).toBe('2 upgraded, 1 at the wanted images already')
+    const found = report.pods.find(({ uid }) => uid === first!.uid)
+    expect(found).toMatchObject({ outcome: 'upgraded', proof: 'witness' })
+    expect(found!.effects.at(-1)).toMatchObject({
+      effect: 'restore',
+      evidence: expect.stringMatching(/^read back as it was before/),
+    })
+    expect(new Set(report.pods.map(({ outcome }) => outcome))).toEqual(new Set(['upgraded']))
+  })
+
+  test('counts a pod that nobody has upgraded as the last process does', () => {
+    const found = { ...first!, accounts: [{ ...skipped, ...later }] }
+    const report = buildReport({ ...record, processes: [process!, ending], pods: [found, ...reports] })
+    expect(report.reason).toBe('2 upgraded, 1 at the wanted images already')
+  })
+
+  const word = {
+    ...process!,
+    by: 'ann_1',
+    epoch: 2,
+    resumed: true,
+    endedAt: at(3_000_000),
+    outcome: 'resolved',
+    reason: 'web-2: a person has said that it is in rotation',
+    window: 0,
+    guarantees: [],
+    warnings: [],
+  }
+  const stuck = { ...process!, outcome: 'needsOperator', reason: 'web-2: in doubt' }
+  const said = {
+    ...skipped,
+    epoch: 2,
+    startedAtMs: Date.parse(at(3_000_000)),
+    outcome: 'resolved',
+    reason: 'a person has said so',
+  }
+
+  // Found by trial: of the person nothing was told but that somebody else had had the workload, and the pod was still out.
+  test('tells of a person who has resolved a pod of it', () => {
+    const accounts = [{ ...first!.accounts[0]!, outcome: 'needsOperator', out: true }, said, { ...skipped, ...later }]
+    const report = buildReport({ ...record, processes: [stuck, word, ending], pods: [{ ...first!, accounts }, ...reports] })
+    expect(report).toMatchObject({
+      outcome: 'done',
+      reason: '2 upgraded, 0 at the wanted images already, 1 resolved by a person',
+      window: 1,
+      missing: [],
+      warnings: [word.reason],
+    })
+    expect(report.processes.map(({ by, outcome }) => [by, outcome])).toEqual([
+      ['ci-runner-7_4711_tqjtfp', 'needsOperator'],
+      ['ann_1', 'resolved'],
+      ['ci-runner-7_4711_tqjtfp', 'done'],
+    ])
+    expect(report.pods.find(({ uid }) => uid === first!.uid)).toMatchObject({ outcome: 'resolved', out: false })
+  })
+
+  test('has ended as its last process has, whatever a person has said since then', () => {
+    const report = buildReport({ ...record, processes: [stuck, word], pods: [] })
+    expect(report).toMatchObject({
+      outcome: 'needsOperator',
+      reason: 'web-2: in doubt; since then web-2: a person has said that it is in rotation',
+      endedAt: process!.endedAt,
+      window: 1,
+      warnings: [],
+    })
+  })
+
+  test('says once what several of them have said', () => {
+    const processes = [1, 2].map((epoch) => ({ ...process!, epoch, warnings: ['web-2 failed and goes back', `of ${epoch}`] }))
+    expect(buildReport({ ...record, processes }).warnings).toEqual(['web-2 failed and goes back', 'of 1', 'of 2'])
   })
 })

@@ -1,18 +1,22 @@
 import type { AccountEffect, PodAccount } from '../journal/account.ts'
+import { podEnding } from './pod-ending.ts'
 import type { EffectCounts, Report, ReportEffect, ReportFailure, ReportLoadBalancer, ReportPhase, ReportPod } from './report.ts'
+import type { EndedPod } from './run-ending.ts'
+import { isWord, runEnding } from './run-ending.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 
 /** Pure: the same record gives the same report. */
 export function buildReport(record: RunRecord, failures: readonly ReportFailure[] = []): Report {
   const { run, namespace, workloads, images, undoes, startedAt, processes } = record
-  const last = processes.at(-1)
+  const last = processes.findLast((one) => !isWord(one))
   const unreadable = new Set(
     processes.flatMap(({ guarantees }) =>
       guarantees.flatMap(({ loadBalancer, level }) => (level === 'G0' ? [loadBalancer] : [])),
     ),
   )
-  const pods = record.pods.map((pod) => reportPod(pod, unreadable)).toSorted(byBeginning)
-  const { outcome, reason, endedAt } = endingOf(record)
+  const ended = record.pods.map((pod): EndedPod => ({ record: pod, ending: podEnding(pod, record) }))
+  const pods = ended.map((pod) => reportPod(pod, unreadable)).toSorted(byBeginning)
+  const { outcome, reason, endedAt } = runEnding(record, ended)
   return {
     apiVersion: 'sluice.dev/v1',
     kind: 'Report',
@@ -37,23 +41,17 @@ export function buildReport(record: RunRecord, failures: readonly ReportFailure[
     loadBalancers: loadBalancersOf(record, pods),
     pods,
     failures: failures.toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)),
-    warnings: processes.flatMap(({ warnings }) => warnings),
+    warnings: warningsOf(record),
     missing: missingOf(record),
   }
 }
 
-function endingOf({ processes, finishedAt, abortedBy }: RunRecord): Pick<Report, 'outcome' | 'reason' | 'endedAt'> {
-  const last = processes.at(-1)
-  // A later run may close what this one has left open.
-  const closedAt = finishedAt !== undefined && (last === undefined || finishedAt > last.endedAt) ? finishedAt : undefined
-  if (last === undefined) {
-    if (finishedAt === undefined) return { outcome: 'open', reason: 'it is at work, or its process ended without a word' }
-    const reason = abortedBy === undefined ? 'nothing of it is open any more' : `aborted by ${abortedBy}`
-    return { outcome: abortedBy === undefined ? 'closed' : 'aborted', reason, endedAt: finishedAt }
-  }
-  const isLeftOpen = ['interrupted', 'failed', 'deadline', 'conflict', 'needsOperator', 'paused'].includes(last.outcome)
-  const later = closedAt !== undefined && isLeftOpen ? `; what it had left open was closed at ${closedAt}` : ''
-  return { outcome: last.outcome, reason: last.reason + later, endedAt: last.endedAt }
+/** What each of several processes has said is said once. */
+function warningsOf({ processes }: RunRecord): string[] {
+  // What was said after the last process is told with how that has ended.
+  const until = processes.findLastIndex((one) => !isWord(one))
+  const all = processes.flatMap((one, index) => (isWord(one) && index < until ? [one.reason] : one.warnings))
+  return [...new Set(all)]
 }
 
 function missingOf({ processes, startedAt, finishedAt, run }: RunRecord): string[] {
@@ -72,14 +70,15 @@ function missingOf({ processes, startedAt, finishedAt, run }: RunRecord): string
     const before = processes[index - 1]
     if (before !== undefined && epoch > before.epoch + 1)
       missing.push(
-        `Between epoch ${before.epoch} and epoch ${epoch} somebody else had the workload, and left no account in this run.`,
+        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed, or somebody else.`,
       )
   })
   return missing
 }
 
-function reportPod({ uid, pod, node, images, targets, accounts, untold }: PodRecord, unreadable: ReadonlySet<string>): ReportPod {
-  const last = accounts.at(-1)
+function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>): ReportPod {
+  const { uid, pod, node, images, targets, accounts, untold } = record
+  const { epoch: _, ...how } = ending
   const phases = accounts.flatMap(phasesOf)
   const restarts = accounts.findLast((account) => account.restarts.length > 0)?.restarts ?? []
   const proof = accounts.findLast((account) => account.proof !== undefined)?.proof
@@ -87,18 +86,14 @@ function reportPod({ uid, pod, node, images, targets, accounts, untold }: PodRec
     uid,
     pod,
     ...(node === undefined ? {} : { node }),
-    outcome: last?.outcome ?? untold?.outcome ?? 'unknown',
-    reason: last?.reason ?? untold?.reason ?? '',
-    ...(last?.deadline === undefined ? {} : { deadline: last.deadline }),
-    out: last?.out ?? false,
-    ...(last?.instructions === undefined ? {} : { instructions: last.instructions }),
+    ...how,
     images: images.length > 0 ? images : restarts.map(({ container, image }) => ({ container, ...image })),
     targets,
     phases,
-    effects: effectsOf({ accounts, phases, targets, unreadable }),
+    effects: effectsOf({ accounts, phases, targets, unreadable, outcome: ending.outcome }),
     ...(proof === undefined ? {} : { proof }),
     restarts,
-    ...(last === undefined && untold === undefined ? { missing: 'no process has kept an account of it' } : {}),
+    ...(accounts.length === 0 && untold === undefined ? { missing: 'no process has kept an account of it' } : {}),
   }
 }
 
@@ -115,6 +110,8 @@ interface Upgrade extends Pick<PodRecord, 'accounts' | 'targets'> {
   phases: ReportPhase[]
   /** Load balancers that cannot be read back. */
   unreadable: ReadonlySet<string>
+  /** Of the pod. */
+  outcome: string
 }
 
 function effectsOf(upgrade: Upgrade): ReportEffect[] {
@@ -154,7 +151,7 @@ function shownBy(
   { effect, loadBalancer, target }: AccountEffect,
   at: string,
   isLast: boolean,
-  { accounts, phases, targets, unreadable }: Upgrade,
+  { phases, targets, unreadable, outcome }: Upgrade,
 ): string | undefined {
   if (unreadable.has(loadBalancer)) return 'as it answered; it cannot be read back'
   if (effect === 'drain') {
@@ -162,7 +159,6 @@ function shownBy(
     if (emptying === -1 || !AFTER_OUT.has(phases[emptying + 1]?.state ?? '')) return undefined
     return ['read back as out', phases[emptying]!.detail].filter((part) => part !== undefined).join(', ')
   }
-  const { outcome = '' } = accounts.at(-1)!
   if (!isLast || !AFTER_VERIFIED.has(outcome) || !phases.some(({ state, toAt }) => state === 'verifying' && toAt >= at))
     return undefined
   const prior = targets.find((one) => one.loadBalancer === loadBalancer && one.target === target)?.prior

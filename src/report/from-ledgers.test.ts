@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { writeProcessAccount } from '../journal/account.ts'
+import { withAccounts } from '../journal/ledger-accounts.ts'
 import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { reportOf, runsOf } from './from-ledgers.ts'
 
@@ -73,6 +74,24 @@ describe('runs on record', () => {
     }
     expect(missing({})).toEqual([expect.stringContaining('after 2026-01-04T00:01:00.000Z')])
     expect(missing({ finishedAt: '2026-01-04T00:01:00.000Z' })).toEqual([])
+  })
+
+  test('are listed with what all of their processes have done, as the report of each has it', () => {
+    const base = { by: 'vm_1', resumed: true, window: 1, guarantees: [], warnings: [] }
+    const times = { startedAt: '2026-01-04T00:00:00.000Z', endedAt: '2026-01-04T00:01:00.000Z' }
+    const processes = [
+      { ...base, ...times, epoch: 1, outcome: 'interrupted', reason: 'stopped' },
+      { ...base, ...times, epoch: 2, outcome: 'done', reason: '0 upgraded, 1 at the wanted images already' },
+    ]
+    const one = ledger('r1', '2026-01-04T00:00:00.000Z', { accounts: processes.map(writeProcessAccount) })
+    if (one.kind !== 'read') throw new Error('made so')
+    const { entries, header } = one.ledger
+    entries.set('u1', { uid: 'u1', pod: 'web-1', targets: [], state: 'open' })
+    ;['upgraded', 'skipped'].forEach((outcome, index) => {
+      const account = { epoch: index + 1, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, out: false }
+      for (const entry of withAccounts({ header, entries }, new Map([['u1', account]]))) entries.set('u1', entry)
+    })
+    expect(runsOf([one])[0]).toMatchObject({ outcome: 'done', reason: '1 upgraded, 0 at the wanted images already' })
   })
 
   test('that are not there, or cannot be read, are said to be so', () => {

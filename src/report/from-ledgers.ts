@@ -22,9 +22,11 @@ export function runsOf(found: readonly ReadLedger[]): KnownRun[] {
     .map((one): KnownRun => {
       if (one.kind === 'unreadable')
         return { run: one.run, workloads: [], images: [], startedAt: '', outcome: 'unreadable', reason: one.reason }
-      // Its pods do not matter here.
+      const { header, entries } = one.ledger
+      // Its pods matter only where several processes had them, the last of which does not count what those before have done.
+      const isOfSeveral = (header.accounts?.length ?? 0) > 1
       const { run, workloads, images, undoes, startedAt, endedAt, outcome, reason } = buildReport(
-        recordOfLedger({ header: one.ledger.header, entries: new Map() }, ''),
+        recordOfLedger({ header, entries: isOfSeveral ? entries : new Map() }, ''),
       )
       return {
         run,

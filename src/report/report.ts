@@ -19,7 +19,7 @@ export interface Report {
   endedAt?: string
   /** Pods that may be out of rotation at once; absent where it is not known. */
   window?: number
-  /** Those that have told of their part, the first one first. */
+  /** Those that have told of their part, the first one first; `resolved` is the outcome of `sluice resolve`. */
   processes: { by: string; epoch: number; startedAt: string; endedAt: string; outcome: string; reason: string }[]
   loadBalancers: ReportLoadBalancer[]
   /** In the order in which they were begun; those that were not come last. */
@@ -59,12 +59,12 @@ export interface ReportPod {
   uid: string
   pod: string
   node?: string
-  /** A PodOutcome, or `unknown`. */
+  /** A PodOutcome; `resolved` where a person has said where its traffic is, and nobody has upgraded it since; `unknown`. */
   outcome: string
   reason: string
   /** Named deadline that passed. */
   deadline?: string
-  /** Out of rotation when the last process that had it ended. */
+  /** Out of rotation when the last process that had it ended, and not closed since. */
   out: boolean
   instructions?: string
   images: { container: string; from: string; to: string }[]

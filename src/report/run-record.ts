@@ -28,6 +28,8 @@ export interface PodRecord {
   targets: { loadBalancer: string; target: string; prior?: unknown }[]
   /** The newest last. */
   accounts: PodAccount[]
+  /** Nothing is left to do for it, whoever has seen to that. */
+  isClosed?: true
   /** Why no process has told of it, where that is known. */
   untold?: { outcome: string; reason: string }
 }
@@ -66,6 +68,7 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
     })),
     targets: targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })),
     accounts,
+    ...(state === 'closed' ? { isClosed: true } : {}),
     ...(state === 'abandoned'
       ? { untold: { outcome: 'needsOperator', reason: 'its entries were left out of rotation, for a person' } }
       : {}),

@@ -2,6 +2,7 @@
 import type { Report, ReportEffect, ReportPod } from './report.ts'
 import { WAITING } from './build-report.ts'
 import { formatElapsed } from './elapsed.ts'
+import { coveredMs, isDone, outSpans } from './out-spans.ts'
 
 const RUN_OUTCOMES: Record<string, string> = {
   done: 'Done',
@@ -14,6 +15,7 @@ const RUN_OUTCOMES: Record<string, string> = {
   paused: 'Paused',
   aborted: 'Aborted',
   needsOperator: 'A person has to look',
+  resolved: 'A person has looked',
   open: 'Open',
   closed: 'Closed',
 }
@@ -41,24 +43,18 @@ export function toneOf(outcome: string): Tone {
   return 'calm'
 }
 
-/** Milliseconds in which something was done with it. */
-export function busyMs({ phases }: ReportPod): number {
-  return phases
-    .filter(({ state }) => !WAITING.has(state))
-    .reduce((sum, { fromAt, toAt }) => sum + Date.parse(toAt) - Date.parse(fromAt), 0)
+/** Milliseconds in which something was done with it, or it was out of rotation, as between two processes that had it. */
+export function busyMs(pod: ReportPod): number {
+  const phases = pod.phases.filter(({ state }) => !WAITING.has(state))
+  const busy = phases.map(({ fromAt, toAt }) => ({ fromMs: Date.parse(fromAt), toMs: Date.parse(toAt) }))
+  return coveredMs([...busy, ...outSpans(pod).spans])
 }
 
-/** How long it was out of rotation: from its first drain to its last restore. Empty where one of the two was not seen. */
-export function outWords({ out, effects }: ReportPod): string {
-  if (out) return 'still out'
-  const happened = effects.filter(isDone)
-  const drained = happened.find(({ effect }) => effect === 'drain')
-  const restored = happened.findLast(({ effect }) => effect === 'restore')
-  return drained && restored ? formatElapsed(Math.max(0, Date.parse(restored.at) - Date.parse(drained.at))) : ''
-}
-
-export function isDone({ outcome }: Pick<ReportEffect, 'outcome'>): boolean {
-  return outcome === 'done' || outcome === 'confirmed'
+/** How long it was out of rotation, in all. Empty where a drain or a restore was not seen. */
+export function outWords(pod: ReportPod): string {
+  if (pod.out) return 'still out'
+  const { spans, isWhole } = outSpans(pod)
+  return isWhole && spans.length > 0 ? formatElapsed(coveredMs(spans)) : ''
 }
 
 /** A call that did not go the straight way: these are marked. */

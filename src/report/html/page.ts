@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { formatElapsed } from '../elapsed.ts'
 import type { Report } from '../report.ts'
+import { isWord } from '../run-ending.ts'
 import { podOutcome, runOutcome, toneOf } from '../words.ts'
 import type { Markup } from './markup.ts'
 import { embeddedJson, html, verbatim } from './markup.ts'
@@ -89,7 +90,7 @@ export function reportPage(report: Report): string {
 
 function facts(report: Report): Markup {
   const { run, namespace, images, undoes, startedAt, endedAt, window, pods, failures, processes: all } = report
-  const last = all.at(-1)
+  const last = all.findLast((one) => !isWord(one))
   const counts = new Map<string, number>()
   for (const pod of pods) counts.set(podOutcome(pod), (counts.get(podOutcome(pod)) ?? 0) + 1)
   const rows: [string, string][] = [
