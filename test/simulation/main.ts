@@ -17,7 +17,11 @@ import { timeline } from './timeline.ts'
 
 const SHOWN = 20
 
-const { values } = parseArgs({
+const USAGE = `usage: npm run simulate -- [--seeds N] [--from S] [--jobs N] [--record FILE] [--harsh] [--until-violation]
+       npm run simulate -- --replay SEED [--harsh]
+docs/simulation.md says what they do`
+
+const { values } = parsed({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
@@ -29,8 +33,24 @@ const { values } = parseArgs({
     /** More goes wrong at once than in the usual seeds: to find sooner what is rare among these. */
     harsh: { type: 'boolean', default: false },
     'until-violation': { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 })
+if (values.help) {
+  console.log(USAGE)
+  process.exit(0)
+}
+
+function parsed<Config extends NonNullable<Parameters<typeof parseArgs>[0]>>(
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n${USAGE}`)
+    process.exit(2)
+  }
+}
 
 function wholeNumber(flag: string, text: string, least: number): number {
   const number = Number(text)

@@ -7,7 +7,7 @@ import { emptyTally } from './seeds.ts'
 
 const RUN = { code: 'abc', node: 'v24.0.0', from: 1, count: 300 }
 const first = { from: 1, count: 100, tally: { ...emptyTally(), seeds: 100 } }
-const second = { from: 101, count: 100, tally: { ...emptyTally(), seeds: 100 } }
+const second = { from: 201, count: 100, tally: { ...emptyTally(), seeds: 100 } }
 
 let folder: string
 let file: string
@@ -22,7 +22,26 @@ test('a second sitting has the portions of the first', () => {
   expect(before.done).toEqual([])
   before.add(second)
   before.add(first)
-  expect(openRecord(file, RUN).done).toEqual([second, first])
+  expect(openRecord(file, RUN).done).toEqual([first, second])
+})
+
+test('portions that follow one another become one, also in the file', () => {
+  const run = openRecord(file, RUN)
+  const between = {
+    from: 101,
+    count: 100,
+    tally: { ...emptyTally(), seeds: 100, hits: { crash: 2 }, violations: [{ seed: 104, invariant: 'I1', message: 'twice' }] },
+  }
+  for (const portion of [second, between, first]) run.add(portion)
+  const all = { from: 1, count: 300, tally: { ...between.tally, seeds: 300 } }
+  expect(openRecord(file, RUN).done).toEqual([all])
+  expect(
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line)),
+  ).toEqual([all])
 })
 
 test('a line that was not written to its end is of a portion that is not done', () => {
