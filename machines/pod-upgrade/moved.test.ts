@@ -118,7 +118,11 @@ describe('a pod that is gone, with another in its place at another address', () 
     await drive.answer(FOLLOWED)
     await drive.answer(IN)
     await drive.answer({ kind: 'stored' })
-    expect(end(drive)).toMatchObject({ value: 'done', outcome: 'settled' })
+    expect(end(drive)).toEqual({
+      value: 'done',
+      outcome: 'settled',
+      reason: `replaced by ${heir.name}, which is back in rotation in its place`,
+    })
   })
 
   test('has nothing to put back where its entry was removed', async () => {
@@ -130,6 +134,19 @@ describe('a pod that is gone, with another in its place at another address', () 
       value: 'done',
       outcome: 'settled',
       reason: 'gone, and its entry was removed from the load balancer',
+    })
+  })
+
+  // Found by trial: it was said to be back in rotation, and was in no load balancer.
+  test('is said to be in no rotation where somebody has put the entry back as it was', async () => {
+    const drive = createDrive({ gone: true, targets: [TARGET] })
+    drive.send({ type: 'heir', heir: { pod: heir, sameAddress: false, isDrained: false, isReady: true }, expected: true })
+    await drive.answer(IN)
+    await drive.answer({ kind: 'stored' })
+    expect(end(drive)).toEqual({
+      value: 'done',
+      outcome: 'settled',
+      reason: `replaced by ${heir.name} at another address (10.0.0.9), and its entry is in rotation as it was: edge/web-0`,
     })
   })
 

@@ -24,9 +24,13 @@ const unclosed = (c: PodContext): string =>
 function settledHow(c: PodContext): string {
   if (c.traffic?.removed) return 'gone, and its entry was removed from the load balancer'
   if (!c.heir || hasNoTouchedTargets(c)) return 'gone, and its targets are as they were before'
+  const { pod, sameAddress } = c.heir
+  // Found by trial: somebody had put the entry back at an address where no pod was any more.
+  if (!sameAddress)
+    return `replaced by ${pod.name} at another address (${pod.ip ?? 'none yet'}), and its entry is in rotation as it was: ${targetsOf(c)}`
   return isHeirDrained(c)
-    ? `replaced by ${c.heir.pod.name}, which is drained by a record of its own`
-    : `replaced by ${c.heir.pod.name}, which is back in rotation in its place`
+    ? `replaced by ${pod.name}, which is drained by a record of its own`
+    : `replaced by ${pod.name}, which is back in rotation in its place`
 }
 
 /** The next run finds its entry open, and settles it anew. */

@@ -1,6 +1,8 @@
 import { systemRandom } from '../ports/system.ts'
+import type { LeaseHolder } from '../engine/run.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
+import { createLogger, logEvent } from './log.ts'
 import { printPlan } from './print-plan.ts'
 import { processIdentity } from './process-identity.ts'
 import { reportFailure } from './report-failure.ts'
@@ -11,9 +13,18 @@ import type { World } from './world.ts'
 
 const CLOSE_LIMIT_MS = 2000
 
+/** A Lease is given back at the end of a run. Whether its holder lives shows in seconds, for which a plan does not wait. */
+function heldWords({ lease, holder }: LeaseHolder): string {
+  return (
+    `the Lease ${lease} is held by ${holder}: where that is at work, an upgrade ends with exit code 7; ` +
+    'where it was killed, one goes on with what it has left open'
+  )
+}
+
 /** Looks and plans, touches nothing. A signal may end it anywhere. */
 export async function runPlan({ request, flags }: Omit<UpgradeOrder, 'invocation'>, deps: UpgradeDeps): Promise<ExitCode> {
   const { terminal } = deps
+  const logger = await createLogger(flags.verbose === true, terminal)
   let world: World | undefined
   try {
     world = await deps.openWorld()
@@ -23,10 +34,13 @@ export async function runPlan({ request, flags }: Omit<UpgradeOrder, 'invocation
       clock: terminal.clock,
       random: systemRandom,
       identity: processIdentity(),
-      onEvent: () => {},
+      onEvent(event) {
+        if (logger !== undefined) logEvent(logger, event)
+      },
     })
     await withinLimit(terminal.clock, CLOSE_LIMIT_MS, () => prepared.close())
-    return printPlan(prepared.plan, flags, terminal)
+    const { plan, holders } = prepared
+    return printPlan({ ...plan, warnings: [...plan.warnings, ...holders.map(heldWords)] }, flags, terminal)
   } catch (error) {
     const failure = failureOf(error, { touched: false })
     reportFailure(failure, flags, terminal)

@@ -246,6 +246,27 @@ test('a pod that is only being checked gives its place back when another goes do
   expect(bed.details.get('web-1')).toBe('the window of 1 is full: web-2 is not ready')
 })
 
+// Found by trial: in a run that was held, the pod that would have been the next one waited for itself.
+test('where no pod is to start any more, none is said to wait for the window', async () => {
+  const bed = createBed({
+    ports: { inspect: async () => ({ state: 'in', inFlight: 0, detail: 'in' }), compare: async () => ({ kind: 'equal' }) },
+  })
+  await bed.see(podAt('web-3', { containers: UPGRADED }), journalOf('web-3', 'restore'))
+  await bed.see(podAt('web-2'))
+  await bed.see(podAt('web-1'))
+  await bed.see(podAt('web-0'), { kind: 'unreadable', reason: 'it is not JSON' })
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(Object.fromEntries(bed.states)).toEqual({
+    'web-3': 'closing',
+    'web-2': 'queued',
+    'web-1': 'queued',
+    'web-0': 'needsOperator',
+  })
+  const held = 'no further pod is started'
+  expect([bed.details.get('web-2'), bed.details.get('web-1')]).toEqual([held, held])
+})
+
 test('nor is it drained where another goes down while its drain intent is written', async () => {
   let answer: (value: Awaited<ReturnType<PodPorts['store']>>) => void = () => {}
   const steps: string[] = []

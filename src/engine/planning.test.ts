@@ -105,7 +105,7 @@ async function planned({
         ref: WEB,
         owns: () => true,
         desired: () => 0,
-        assess: () => ({ images: IMAGES, refusals: [], warnings: [] }),
+        assess: () => ({ images: IMAGES, refusals: [], warnings: ['of what would be upgraded'] }),
       } as unknown as Workload,
     ],
     store: { all: () => pods, get: (uid: string) => pods.find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
@@ -124,6 +124,7 @@ async function planned({
   return {
     reasons: planning.plan().pods.map(({ reason }) => reason),
     refusals: planning.plan().refusals.map(({ code }) => code),
+    warnings: planning.plan().warnings,
     isOut: planning.isOperatorOut('uid-1'),
     targets: planning.targetsOf('uid-1'),
   }
@@ -288,4 +289,10 @@ test('a template that stays is not given what one of several pods had had', asyn
 test('of a pod that came up after the run which is undone it is not said that it runs the images already', async () => {
   const { reasons } = await planned({ entry: { before: { images: IMAGES } }, finishedAt: '2026-01-03', undo: true })
   expect(new Set(reasons)).toEqual(new Set(['run r1 had nothing to do with it: it stays as it is']))
+})
+
+// Found by trial: it was warned of what an upgrade would have done with the pods that it had none of.
+test.each([true, false])('warned of what would be upgraded, unless it is an abort: %s', async (abort) => {
+  const { warnings } = await planned({ entry: {}, abort })
+  expect(warnings).toEqual(abort ? [] : ['of what would be upgraded'])
 })

@@ -130,8 +130,9 @@ export function createPlanning(options: PlanningOptions): Planning {
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
-    // What may be refused is to be upgraded; what was begun is ended in any case, and the template is not brought forward.
-    if (request.abort) plan = { ...plan, templates: [], refusals: [] }
+    // What may be refused, or is warned of, is to be upgraded; what was begun is ended in any case, and the template is not
+    // brought forward.
+    if (request.abort) plan = { ...plan, templates: [], warnings: [], refusals: [] }
     targets = found
     drainedFor = others
     const isOut = (pod: Plan['pods'][number]): boolean => pod.targets.some(({ inRotation }) => !inRotation)

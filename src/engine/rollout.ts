@@ -272,7 +272,9 @@ export function createRollout(options: RolloutOptions): Rollout {
       members: [...members.values()].map(standingOf),
       isOperatorOut,
     })
-    const { start, waitingFor: full } = admit(pods, windowNow(included))
+    const { start, waitingFor: crowded } = admit(pods, windowNow(included))
+    // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself.
+    const full = intake === 'all' ? crowded : undefined
     const blind = store.isCurrent() && options.beside.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
@@ -286,7 +288,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (!isWaiting(member)) continue
       const before = beforeIt(member)
       const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
-      detail(member, paused ?? blind ?? reason ?? '')
+      detail(member, paused ?? blind ?? reason ?? (intake === 'all' ? '' : 'no further pod is started'))
     }
     reloadGuard.watch()
     const all = [...members.values()]
@@ -297,7 +299,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     else if (resting && paused !== undefined) options.onRest()
     // For one that is looked at while it waits the time goes on.
     if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
-      stall.wait(resting && intake === 'all' && paused === undefined && starting.size === 0 ? full : undefined)
+      stall.wait(resting && paused === undefined && starting.size === 0 ? full : undefined)
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'

@@ -13,9 +13,16 @@ import { observeWorld } from './world.ts'
 export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
 export type { RunSettings } from './settings.ts'
 
+export interface LeaseHolder {
+  lease: string
+  holder: string
+}
+
 export interface PreparedRun {
   /** What would be done; with refusals, `execute` refuses. Nothing was touched to make it. */
   plan: Plan
+  /** Who has a Lease that it would take: at work, or killed there. Of workloads that were asked for by name. */
+  holders: readonly LeaseHolder[]
   /** Takes the Lease, writes the ledger, and upgrades. Once only. */
   execute(): Promise<RunResult>
   /**
@@ -52,6 +59,7 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   tell({ type: 'planned', plan })
   return {
     plan,
+    holders: Array.from(seen, ([lease, { record }]) => ({ lease, holder: record.holder })).filter(({ holder }) => holder !== ''),
     execute: () => execution.run(),
     interrupt: (graceMs) => {
       tell({ type: 'interrupting', graceMs })

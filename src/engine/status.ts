@@ -66,7 +66,8 @@ export interface PodStatus {
   /** Where its journal stands. */
   state: JournalStep
   run: string
-  attempt: number
+  /** How often it has been drained; null where the pod is gone, and its journal with it, or cannot be read. */
+  attempt: number | null
   /** Out of rotation by the journal; null where that cannot be told without asking the load balancer. */
   out: boolean | null
   /** For a person. */
@@ -211,7 +212,7 @@ function livePods(
       if (read.kind === 'unreadable') {
         const { reason } = read
         const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen, in or out:\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic in\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic out`
-        return [{ uid, name: podName, state: 'drain', run: '', attempt: 0, out: null, detail: reason, needsOperator }]
+        return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
       const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
@@ -305,7 +306,7 @@ function gonePods(
           name: pod,
           state: state === 'restore' ? 'restore' : 'drain',
           run: ledger.header.run,
-          attempt: 1,
+          attempt: null,
           out: state === 'abandoned' ? true : null,
           detail: `the pod is gone; ${names(targets)} may be drained for it`,
           ...(state === 'abandoned'

@@ -122,7 +122,8 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const onFound = newcomers.know
     const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers, onFound })
     await planning.replan().catch(async (error: unknown) => {
-      throw await namingUnfinished(error, { client, namespace, refs: opened.map(({ ref }) => ref) })
+      const isHome = (uid: string): boolean => store.get(uid) !== undefined && !mayBeOpen(store.get(uid)!.stored)
+      throw await namingUnfinished(error, { client, namespace, refs: opened.map(({ ref }) => ref), isHome })
     })
     return {
       ...planning,

@@ -6,9 +6,9 @@ import type { PlanInput, PlanPod } from './build-plan.ts'
 import { buildPlan } from './build-plan.ts'
 
 const WANTED = [{ container: 'app', image: 'registry/app:v2' }]
-const at = (step: Journal['step']): ReadJournal => ({
+const at = (step: Journal['step'], more: Partial<Journal> = {}): ReadJournal => ({
   kind: 'read',
-  journal: { run: 'r', epoch: 1, attempt: 1, step, baseline: [], targets: [] },
+  journal: { run: 'r', epoch: 1, attempt: 1, step, baseline: [], targets: [], ...more },
 })
 
 function podOf(name: string, overrides: Partial<PlanPod> = {}, options: RawPodOptions = {}): PlanPod {
@@ -63,6 +63,13 @@ test.each([
     pod: podOf('web-0', { stored: at('patched') }, V2),
     action: 'adopt',
     reason: 'an earlier run has patched it: goes on from there',
+  },
+  // Found by trial: it was said to go on to images that it never got.
+  {
+    pod: podOf('web-0', { stored: at('patched', { rollback: [{ container: 'app', image: 'registry/app:v1' }] }) }),
+    action: 'adopt',
+    reason:
+      'an earlier run is rolling it back to app=registry/app:v1: the same request ends that, another goes on to its own images',
   },
   {
     pod: podOf('web-0', { stored: at('restore') }, V2),

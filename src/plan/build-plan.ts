@@ -1,8 +1,9 @@
 import { asksFor, changesFor } from '../pods/baseline.ts'
-import type { ContainerImage, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { ContainerImage, Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
 import { windowSize } from './window.ts'
+import { imageWords } from '../pods/image-words.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
 /** Everything that a plan is made from: the request, and the world as observed. */
@@ -34,6 +35,12 @@ const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
   drain: 'an earlier run has drained it: goes on with the patch',
   patched: 'an earlier run has patched it: goes on from there',
   restore: 'an earlier run was putting it back: goes on from there',
+}
+
+/** Which of both a request is, its run's own ledger says. */
+function adopted({ step, rollback }: Journal): string {
+  if (rollback === undefined || step !== 'patched') return ADOPTED[step as Exclude<JournalStep, 'closed'>]
+  return `an earlier run is rolling it back to ${imageWords(rollback)}: the same request ends that, another goes on to its own images`
 }
 
 /** Decides what would be done with each pod, and why. */
@@ -88,7 +95,7 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   }
   if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
   const open = openJournal(stored)
-  if (open) return { ...base, action: 'adopt', reason: ADOPTED[open.step as Exclude<JournalStep, 'closed'>] }
+  if (open) return { ...base, action: 'adopt', reason: adopted(open) }
   if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }

@@ -48,7 +48,7 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
       inert(name),
       state,
       inert(run),
-      String(attempt),
+      attempt === null ? '-' : String(attempt),
       rotation(out),
       inert(detail),
     ])

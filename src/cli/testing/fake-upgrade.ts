@@ -1,11 +1,13 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
-// $REPORT names the file of a report.
+// $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import type { PodOutcome, RunEventBody, RunOutcome } from '../../engine/events.ts'
 import type { PreparedRun, RunPorts } from '../../engine/run.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { endProcess } from '../end-process.ts'
 import type { OutputFormat } from '../flags.ts'
 import { parseReportFiles } from '../report-files.ts'
@@ -71,6 +73,30 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
     return 'aborted'
   },
+  /** Ended, and a template left as it is. */
+  edited: async (emit) => {
+    emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
+    return 'conflict'
+  },
+  /** Waits for the end of a pause. */
+  resting: async (emit) => {
+    emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+    emit({ type: 'paused', by: 'ann@desk' })
+    await once(wakes, 'interrupt')
+    return 'interrupted'
+  },
+  /** The same, and takes no notice of being interrupted. */
+  frozen: async (emit) => {
+    emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+    return never
+  },
+  /** Goes on after a pause. */
+  resumed: async (emit) => {
+    emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+    emit({ type: 'ordered', order: 'resume', by: '' })
+    await once(wakes, 'interrupt')
+    return 'interrupted'
+  },
   paused: async (emit) => {
     emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
     emit({ type: 'paused', by: 'ann@desk' })
@@ -78,8 +104,19 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
   },
 }
 
+/** With the record of the run as its abort has left it. */
+function cluster({ isOpen }: { isOpen: boolean }): KubeClient {
+  const api = createFakeApi()
+  const header = { run: 'r7', workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }], images: [], startedAt: '', chunks: 1 }
+  const end = isOpen ? {} : { finishedAt: '2026-03-01T12:00:00Z', aborted: { by: 'ann@desk', left: [] } }
+  const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
+  const metadata = { name: 'sluice-run-r7', labels: { [LEDGER_LABEL]: 'r7' } }
+  api.put('/api/v1/namespaces/shop/configmaps/sluice-run-r7', { metadata, data })
+  return api.client
+}
+
 const world: World = {
-  client: {} as KubeClient,
+  client: cluster({ isOpen: process.env['OPEN'] !== undefined }),
   namespace: 'shop',
   server: 'https://example.invalid',
   loadBalancers: [],
@@ -106,6 +143,7 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
   emit({ type: 'planned', plan })
   return {
     plan,
+    holders: [],
     execute: async () => {
       emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
       emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
