@@ -112,7 +112,7 @@ async function bundleCommandLine(): Promise<OutputChunk[]> {
     input: { sluice: 'src/cli/sluice.ts', ...demoPrograms() },
     platform: 'node',
     plugins: [neededAlone(), builtinsAsTheyAre()],
-    transform: { target: 'node22.18', define: { SLUICE_VERSION: JSON.stringify(version), ...UNDICI_WITHOUT_MILO } },
+    transform: { target: 'node22.19', define: { SLUICE_VERSION: JSON.stringify(version), ...UNDICI_WITHOUT_MILO } },
     logLevel: 'warn',
   })
   try {

@@ -1,8 +1,8 @@
 // Plain JavaScript for any Node: says what is missing where the pinned Node was not installed (npm ci --ignore-scripts).
 const [major, minor] = process.versions.node.split('.').map(Number)
-if (major < 22 || (major === 22 && minor < 18)) {
+if (major < 22 || (major === 22 && minor < 19)) {
   console.error(
-    `sluice's scripts need Node 22.18 or later, this is ${process.version}. The dev dependency "node" brings the right one: ` +
+    `sluice's scripts need Node 22.19 or later, this is ${process.version}. The dev dependency "node" brings the right one: ` +
       'run "npm ci" without --ignore-scripts (its install script places the binary), or use a newer Node.',
   )
   process.exit(1)

@@ -14,6 +14,7 @@ import { orderOutput, type OrderReport } from './output/order-view.ts'
 import { reportFailure } from './report-failure.ts'
 import { parseRequest } from './request.ts'
 import { resumeCommand } from './resume-command.ts'
+import { templateCommands } from './template-command.ts'
 import type { Cluster } from './world.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
@@ -86,7 +87,7 @@ async function order({
   select,
   by,
   flags,
-  context: { terminal },
+  context: { terminal, invocation },
   onOrdered,
 }: OrderContext): Promise<{ code: ExitCode } | Left> {
   const { orderAbort } = await import('../engine/order-abort.ts')
@@ -110,9 +111,15 @@ async function order({
   const { open } = ordered
   const what = runsOf(open)
 
-  function end(outcome: OrderReport['outcome'], message: string, code: ExitCode = EXIT.done): { code: ExitCode } {
+  function end(
+    outcome: OrderReport['outcome'],
+    message: string,
+    code: ExitCode = EXIT.done,
+    commands: string[] = [],
+  ): { code: ExitCode } {
     const runs = open.runs.map(({ run }) => run)
     const report: OrderReport = { order: 'abort', namespace, workloads: open.asked, runs, outcome, message }
+    if (commands.length > 0) report.templateCommands = commands
     terminal.out.write(orderOutput(report, flags.output))
     return { code }
   }
@@ -128,7 +135,11 @@ async function order({
   const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
   const leftAsIs = aborted.flatMap((one) => one.left)
   if (aborted.length === 0) return end('finished', `${what} had come to its end before the order reached it`)
-  if (leftAsIs.length > 0) return end('left', `${what} is aborted, but ${leftAsIs.join('; ')}`, EXIT.conflict)
+  if (leftAsIs.length > 0) {
+    const concerned = ordered.records.flatMap(({ workloads }) => workloads)
+    const commands = templateCommands(concerned, flags, invocation, terminal.env)
+    return end('left', `${what} is aborted, but ${leftAsIs.join('; ')}`, EXIT.conflict, commands)
+  }
   return end('aborted', `${what} is aborted`)
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { ORDER_ANNOTATION, writeOrder, type Order } from '../engine/order.ts'
-import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks, type LedgerHeader } from '../journal/ledger.ts'
 import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
 
@@ -24,16 +24,20 @@ interface ClusterOptions {
   order?: Order
   /** Once an order was given, it answers that the Lease may not be read. */
   losesLease?: boolean
+  /** Once an order was given, the run has been aborted, and this was left as it is. */
+  leaves?: string[]
 }
 
 /** A cluster with one open run. */
-async function startCluster({ holder = '', leased = true, order, losesLease }: ClusterOptions = {}): Promise<ApiServer> {
+async function startCluster({ holder = '', leased = true, order, losesLease, leaves }: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
   onTestFinished(() => server.close())
   const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
   const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
-  const [data] = ledgerChunks({ header, entries: new Map() })
-  const ledger = { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data }
+  const ledger = (end: Partial<LedgerHeader>): object => {
+    const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
+    return { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data }
+  }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
   const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }
   const status = (code: number): object => {
@@ -45,7 +49,8 @@ async function startCluster({ holder = '', leased = true, order, losesLease }: C
     const isLease = url.includes('/leases/')
     const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
     const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
-    const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? [ledger] : [] }
+    const end = isOrdered && leaves ? { finishedAt: '2026-01-02T00:00:00.000Z', aborted: { by: 'ann', left: leaves } } : {}
+    const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? [ledger(end)] : [] }
     response.statusCode = code
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(code === 200 ? (isLease ? lease : list) : status(code)))
@@ -92,6 +97,20 @@ test('a config that is missed once an abort is ordered: the order stands', async
     `sluice.yaml: there is no such file\n    name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml\n${STANDS}`,
   )
   expect(code).toBe(2)
+})
+
+test('an abort whose run has left a template as it is: exit 7, the run is over, and how pods follow the template', async () => {
+  const leaves = ['the template of statefulset/web was left as it is: it is v3']
+  await startCluster({ leaves })
+  const command = 'sluice upgrade statefulset/web --kubeconfig kubeconfig'
+  const { code, stdout, stderr } = await give('abort')
+  expect(stdout).toBe(
+    `run r1 of statefulset/web is aborted, but ${leaves[0]}\n\nThe run is over. Where the pods are to follow the template as it is now:\n  ${command}\n`,
+  )
+  expect([code, stderr]).toEqual([7, ''])
+  await startCluster({ leaves })
+  const told = await give('abort', { flags: ['-o', 'json'] })
+  expect(JSON.parse(told.stdout)).toMatchObject({ outcome: 'left', templateCommands: [command] })
 })
 
 test.each([

@@ -11,6 +11,7 @@ import { startChild, type Child } from './testing/child.ts'
 
 const SCRIPT = join(import.meta.dirname, 'testing/fake-upgrade.ts')
 const RESUME = `To go on from here:\n  kubectl sluice upgrade sts/web 'app=it'\\''s:v2' -n shop\n`
+const AFTER_PAUSE = RESUME.replace('here:', 'here, once "sluice resume" of the same workloads has lifted the pause:')
 const AT_WORK = 'web-1 draining: waits for edge'
 
 function start(...args: string[]): Child {
@@ -46,9 +47,34 @@ describe('a run that somebody has given an order', () => {
     await child.end()
     expect(child.stdout()).toContain('paused by ann@desk: no new pod is started; pods that are under way come home\n')
     expect(child.stdout()).toContain('paused by ann@desk: nothing is under way any more\n')
-    expect(child.stdout()).toContain(
-      RESUME.replace('here:', 'here, once "sluice resume" of the same workloads has lifted the pause:'),
-    )
+    expect(child.stdout()).toContain(AFTER_PAUSE)
+  })
+
+  test('to pause, and then an interrupt: the command to go on with waits for the end of the pause', async () => {
+    const child = start('resting', '-o', 'json')
+    await child.sees('nothing is under way any more')
+    child.process.kill('SIGINT')
+    expect(await child.end()).toBe(130)
+    expect(child.stderr()).toContain(AFTER_PAUSE)
+    expect(JSON.parse(child.stdout())).toMatchObject({ outcome: 'interrupted', pausedBy: 'ann@desk' })
+  })
+
+  test('to pause, and then two interrupts: the same', async () => {
+    const child = start('frozen')
+    await child.sees('paused by ann@desk')
+    child.process.kill('SIGINT')
+    await child.sees('SIGINT: stopping in order')
+    child.process.kill('SIGTERM')
+    await child.end()
+    expect(child.stderr()).toContain(`SIGTERM again: stopped at once. ${AFTER_PAUSE}`)
+  })
+
+  test('to pause and to resume, and then an interrupt: the command goes on', async () => {
+    const child = start('resumed')
+    await child.sees('the pause is lifted')
+    child.process.kill('SIGINT')
+    await child.end()
+    expect(child.stdout()).toContain(RESUME)
   })
 
   test('to abort: says who, and that there is nothing to go on with', async () => {
@@ -57,6 +83,26 @@ describe('a run that somebody has given an order', () => {
     expect(child.stdout()).toContain('aborted by ann@desk: no new pod is started; pods that are drained and not patched')
     expect(child.stdout()).toContain('Aborted: it was aborted')
     expect(child.stdout()).not.toContain('To go on')
+  })
+
+  // Found by a trial: the command that was printed found nothing to do.
+  test('to abort, and a template is left as somebody has edited it: the run is over', async () => {
+    const child = start('edited', '-o', 'json', 'aborts')
+    expect(await child.end()).toBe(7)
+    expect(child.stderr()).toContain(
+      '\nThe run is over. Where the pods are to follow the template as it is now:\n  kubectl sluice upgrade statefulset/web --namespace shop\n',
+    )
+    expect(child.stderr()).not.toContain('To go on')
+    const report = JSON.parse(child.stdout()) as RunReport
+    expect(report).toMatchObject({ templateCommands: ['kubectl sluice upgrade statefulset/web --namespace shop'] })
+    expect(report).not.toHaveProperty('resumeCommand')
+  })
+
+  test('to abort, and it ends in a conflict with something open: the same command goes on', async () => {
+    const child = startChild([SCRIPT, 'edited'], { env: { OPEN: '1' } })
+    expect(await child.end()).toBe(7)
+    expect(child.stdout()).toContain(RESUME)
+    expect(child.stdout()).not.toContain('The run is over')
   })
 
   test('an abort that does it by itself has done what was wanted', async () => {

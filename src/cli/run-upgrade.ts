@@ -8,11 +8,13 @@ import { abortInterrupted, orderStands } from './abort-interrupted.ts'
 import { completeCommands } from './complete-commands.ts'
 import { codeOf, watchInterrupts, type InterruptCause, type Interrupts } from './interrupts.ts'
 import type { Invocation } from './invocation.ts'
+import { isRunOver } from './is-run-over.ts'
 import { createLogger, logEvent } from './log.ts'
 import { mixedWorkloads } from './mixed-workloads.ts'
 import { createRenderer } from './output/create-renderer.ts'
 import type { Renderer } from './output/renderer.ts'
 import { runReport } from './output/run-report.ts'
+import { goOn } from './output/sentences.ts'
 import { processIdentity } from './process-identity.ts'
 import { reportFailure } from './report-failure.ts'
 import type { ReportFile } from './report-files.ts'
@@ -21,6 +23,7 @@ import { resumeCommand } from './resume-command.ts'
 import { createRunReporter } from './run-reporter.ts'
 import { runRequest } from './run-request.ts'
 import type { SharedFlags } from './shared-flags.ts'
+import { templateCommands } from './template-command.ts'
 import type { Terminal } from './terminal.ts'
 import { undoCommands } from './undo-command.ts'
 import type { World } from './world.ts'
@@ -61,7 +64,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
       renderer.close()
       if (again) reporter.write({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
       if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: again }), flags, terminal)
-      else if (again) terminal.err.write(`${cause.signal} again: stopped at once. To go on from here:\n  ${resume}\n`)
+      else if (again) terminal.err.write(`${cause.signal} again: stopped at once. ${goOn(isPaused())}\n  ${resume}\n`)
       else terminal.err.write(order.aborts ? abortInterrupted(cause, resume) : `${cause.signal}: nothing was touched\n`)
       terminal.exit(code)
     },
@@ -74,6 +77,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     },
     withoutThrowing(renderer.onEvent, (error) => reportFailure(failureOf(error, { touched: true }), flags, terminal)),
   )
+  const isPaused = (): boolean => events.order()?.order === 'pause'
   let world: World | undefined
   let prepared: PreparedRun | undefined
   try {
@@ -103,7 +107,16 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const warnings = [...events.warnings, ...reporter.write(result)]
     const mixed = mixedWorkloads(result, flags, order.invocation, terminal.env)
     const undo = undoCommands(result, plan, flags, order.invocation, terminal.env)
-    const commands = { mixed, undoCommands: undo, resumeCommand: resume }
+    const given = events.order()
+    const mayBeOver = result.outcome === 'conflict' && given?.order === 'abort'
+    const isOver = mayBeOver && (await isRunOver(result.run, plan, { client, clock }))
+    const commands = {
+      mixed,
+      undoCommands: undo,
+      templateCommands: isOver ? templateCommands(plan.workloads, flags, order.invocation, terminal.env) : [],
+      resumeCommand: isOver ? undefined : resume,
+      pausedBy: given?.order === 'pause' ? given.by : undefined,
+    }
     renderer.finish(runReport({ result, plan, exitCode, startedAt, finishedAt, warnings, ...commands }))
     return exitCode
   } catch (error) {
@@ -113,7 +126,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     reportFailure(failure, flags, terminal)
     if (touched) reporter.write({ outcome: 'failed', reason: failure.lines.join(' ') })
     if (order.aborts) terminal.err.write(orderStands(resume))
-    else if (touched) terminal.err.write(`To go on from here:\n  ${resume}\n`)
+    else if (touched) terminal.err.write(`${goOn(isPaused())}\n  ${resume}\n`)
     return failure.code
   } finally {
     await withinLimit(terminal.clock, CLOSE_LIMIT_MS, async () => {
@@ -159,6 +172,8 @@ interface EventGate {
   /** Shows what was held back, and all that follows at once. */
   open(): void
   runHasStarted(): boolean
+  /** What somebody has ordered of the run, for as long as it stands. */
+  order(): { order: 'pause' | 'abort'; by: string } | undefined
   readonly warnings: readonly string[]
 }
 
@@ -167,11 +182,13 @@ function createEventGate(onEach: (event: RunEvent) => void, show: (event: RunEve
   const warnings: string[] = []
   let held: RunEvent[] | undefined = []
   let hasStarted = false
+  let standing: ReturnType<EventGate['order']>
   return {
     warnings,
     take: (event) => {
       onEach(event)
       if (event.type === 'started') hasStarted = true
+      if (event.type === 'ordered') standing = event.order === 'resume' ? undefined : { order: event.order, by: event.by }
       if (event.type === 'warning') warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
       if (held === undefined) show(event)
       else held.push(event)
@@ -182,6 +199,7 @@ function createEventGate(onEach: (event: RunEvent) => void, show: (event: RunEve
       for (const event of early) show(event)
     },
     runHasStarted: () => hasStarted,
+    order: () => standing,
   }
 }
 

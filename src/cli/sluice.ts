@@ -5,9 +5,9 @@
 import nodeModule from 'node:module'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major < 22 || (major === 22 && minor < 18)) {
+if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `sluice needs Node 22.18 or later, and this is ${process.version} (${process.execPath}): put a newer one first in PATH\n`,
+    `sluice needs Node 22.19 or later, and this is ${process.version} (${process.execPath}): put a newer one first in PATH\n`,
   )
   process.exitCode = 2
 } else {

@@ -22,6 +22,9 @@ export function registerCleanup(program: Command, context: CommandContext): void
 Examples:
   ${context.invocation.program} cleanup --dry-run
   ${context.invocation.program} cleanup statefulset/web
+
+Exit codes:
+  0 done, also where records were kept    2 wrong arguments    3 the cluster says no
 `,
     )
     .action(async (args: string[], flags: CleanupFlags) => {

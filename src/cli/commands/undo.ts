@@ -14,7 +14,10 @@ export function registerUndo(program: Command, context: CommandContext): void {
     )
     .argument('<workload>', 'TYPE/NAME of a workload, or of a pod that has no owner')
     .optionsGroup('What to undo:')
-    .option('--run <id>', 'the run, as sluice status names it (default: the newest that is no undo itself)')
+    .option(
+      '--run <id>',
+      'the run, as sluice status names it (default: the newest that has changed anything, and is no undo itself)',
+    )
   addPermissions(command)
   addRolloutFlags(command)
     .optionsGroup('This run:')

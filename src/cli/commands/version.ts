@@ -9,6 +9,7 @@ export function registerVersion(program: Command, { terminal, onDone }: CommandC
     .summary('print the version')
     .description('Prints the version of sluice and of the Node that runs it.')
     .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(['text', 'json']).default('text'))
+    .addHelpText('after', '\nExit codes:\n  0 printed    2 wrong arguments\n')
     .action(({ output }: { output: 'text' | 'json' }) => {
       const [version, node] = [sluiceVersion(), process.versions.node]
       const document = { apiVersion: 'sluice.dev/v1', kind: 'Version', version, node }

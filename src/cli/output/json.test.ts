@@ -118,6 +118,16 @@ test('a run that is paused does not go on by its command alone', () => {
   )
 })
 
+test('after a pause that holds, whatever else has ended the run', () => {
+  const headings = (outcome: 'interrupted' | 'failed'): string[] =>
+    summary(runReport({ ...facts, result: runResult({ outcome }), exitCode: 1, pausedBy: 'ann' }), createColors(false)).slice(-2)
+  const lifted = '"sluice resume" of the same workloads has lifted the pause'
+  expect(headings('interrupted')).toEqual([`To go on from here, once ${lifted}:`, '  c'])
+  expect(headings('failed')).toEqual([`To try the same again, once the cause is mended, and ${lifted}:`, '  c'])
+  const done = runReport({ ...facts, result: runResult(), exitCode: 0, pausedBy: 'ann' })
+  expect(done).not.toHaveProperty('pausedBy')
+})
+
 test('where another run has the workload, its end comes first', () => {
   const result = runResult({ run: '', outcome: 'conflict', reason: 'another run has this workload', holder: 'host_7' })
   const taken = runReport({ ...facts, result, exitCode: 7 })

@@ -138,6 +138,30 @@ test('what somebody has ordered, while it holds', () => {
   ])
 })
 
+test('each line of waiting says why pods are queued, once for all that share a reason', () => {
+  const { clock, emit, text } = setup()
+  const waits = (uid: string, pod: string, detail: string): void => {
+    emit({ type: 'podState', uid, pod, from: null, to: 'queued', reason: '' })
+    emit({ type: 'podDetail', uid, pod, state: 'queued', detail })
+  }
+  const full = 'the window of 1 is full: api-0 is not ready\u001b[31m'
+  emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods: [...pods, { uid: 'u2', pod: 'web-2' }] })
+  waits('u1', 'web-1', full)
+  waits('u0', 'web-0', full)
+  const lines = (): string[] => text().split('\n').slice(0, -1)
+  for (let beat = 1; beat <= 2; beat += 1) {
+    clock.advance(30_000)
+    expect(lines().at(-1)).toMatch(
+      / {2}still waiting: 2 queued: the window of 1 is full: api-0 is not ready\\u001b\[31m; 1 queued$/,
+    )
+  }
+  for (let index = 3; index < 9; index += 1) waits(`u${index}`, `web-${index}`, `what was drained before web-${index}`)
+  clock.advance(30_000)
+  expect(lines().at(-1)).toMatch(
+    /; 1 queued: what was drained before web-4; 1 queued: what was drained before web-5; 3 more queued$/,
+  )
+})
+
 test('30 s of silence are broken by what is waited for', () => {
   const { clock, emit, text } = setup()
   emit({ type: 'started', run: 'r7', epoch: 1, resumed: false, pods })

@@ -5,7 +5,7 @@ import { formatElapsed } from './elapsed.ts'
 import { inert } from './inert.ts'
 import { planOutline } from './plan-outline.ts'
 import type { Renderer } from './renderer.ts'
-import { activePods, applyEvent, emptyView, queuedCount, type RunView } from './run-view.ts'
+import { activePods, applyEvent, emptyView, queuedPods, type RunView } from './run-view.ts'
 import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
 import { summary } from './summary.ts'
 
@@ -164,7 +164,18 @@ function stillWaiting(view: RunView, nowMs: number): string {
     .slice(0, MOST_NAMED)
     .map(({ pod, state, sinceMs, detail }) => `${inert(pod)} ${state} for ${formatElapsed(nowMs - sinceMs)}: ${inert(detail)}`)
   if (active.length > MOST_NAMED) named.push(`${active.length - MOST_NAMED} more pods at work`)
-  const queued = queuedCount(view)
-  if (queued > 0) named.push(`${queued} queued${view.order === undefined ? '' : `, ${inert(view.order)}`}`)
+  named.push(...queuedWords(view))
   return named.length === 0 ? 'still at work' : `still waiting: ${named.join('; ')}`
+}
+
+/** Mostly all wait for the same, which is said once. */
+function queuedWords(view: RunView): string[] {
+  const queued = queuedPods(view)
+  if (queued.length === 0) return []
+  if (view.order !== undefined) return [`${queued.length} queued, ${inert(view.order)}`]
+  const byReason = Map.groupBy(queued, ({ detail }) => detail)
+  const shown = [...byReason].slice(0, MOST_NAMED)
+  const named = shown.map(([reason, pods]) => `${pods.length} queued${reason === '' ? '' : `: ${inert(reason)}`}`)
+  const unseen = queued.length - shown.reduce((sum, [, pods]) => sum + pods.length, 0)
+  return unseen === 0 ? named : [...named, `${unseen} more queued`]
 }

@@ -1,6 +1,7 @@
 import type { OutputFormat } from '../flags.ts'
 import { inert, inertJson } from './inert.ts'
 import { API_VERSION } from './run-report.ts'
+import { FOLLOW_TEMPLATE } from './summary.ts'
 
 /**
  * For `-o json` of pause, resume and abort.
@@ -17,9 +18,15 @@ export interface OrderReport {
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
   message: string
+  /** Bring pods to their template; present where an abort has left one that somebody has edited. */
+  templateCommands?: string[]
 }
 
 export function orderOutput(report: OrderReport, format: OutputFormat): string {
-  if (format === 'text') return `${inert(report.message)}\n`
+  const { message, templateCommands = [] } = report
+  if (format === 'text') {
+    const next = templateCommands.length === 0 ? [] : ['', FOLLOW_TEMPLATE, ...templateCommands.map((command) => `  ${command}`)]
+    return [inert(message), ...next].map((line) => `${line}\n`).join('')
+  }
   return `${inertJson({ apiVersion: API_VERSION, kind: 'OrderReport', ...report }, format === 'json' ? 2 : undefined)}\n`
 }

@@ -27,8 +27,12 @@ export interface RunReport {
   mixed?: MixedReport[]
   /** Take the run back, one for each workload; present exactly where a pod has failed, and the run is no undo itself. */
   undoCommands?: string[]
+  /** Bring pods to their template; present where an abort has ended the run, and left a template that somebody has edited. */
+  templateCommands?: string[]
   /** Goes on where the run stopped; present exactly where there is something to go on with. */
   resumeCommand?: string
+  /** Who has paused the run that `resumeCommand` goes on with: until `sluice resume` it only waits. */
+  pausedBy?: string
 }
 
 export interface MixedReport extends MixedWorkload {
@@ -60,12 +64,18 @@ export interface RunFacts {
   mixed: readonly MixedReport[]
   /** Empty where there is nothing to take back. */
   undoCommands: readonly string[]
-  /** The same command again. */
-  resumeCommand: string
+  /** Empty but after an abort that has ended the run with a conflict. */
+  templateCommands?: readonly string[]
+  /** The same command again; undefined where the run is over though it did not end well. */
+  resumeCommand: string | undefined
+  /** Undefined where the run is not paused. */
+  pausedBy?: string | undefined
 }
 
 export function runReport(facts: RunFacts): RunReport {
-  const { result, plan, exitCode, startedAt, finishedAt, warnings, mixed, undoCommands, resumeCommand } = facts
+  const { result, plan, exitCode, startedAt, finishedAt, warnings, mixed, undoCommands, templateCommands = [] } = facts
+  const isOver = exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted'
+  const resumeCommand = isOver ? undefined : facts.resumeCommand
   return {
     apiVersion: API_VERSION,
     kind: 'RunReport',
@@ -95,6 +105,8 @@ export function runReport(facts: RunFacts): RunReport {
     guarantees: plan.guarantees.map(({ loadBalancer, adapter, level }) => ({ loadBalancer, adapter, level })),
     ...(mixed.length === 0 ? {} : { mixed: [...mixed] }),
     ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
-    ...(exitCode === EXIT.done || exitCode === EXIT.preflight || result.outcome === 'aborted' ? {} : { resumeCommand }),
+    ...(templateCommands.length === 0 ? {} : { templateCommands: [...templateCommands] }),
+    ...(resumeCommand === undefined ? {} : { resumeCommand }),
+    ...(resumeCommand === undefined || facts.pausedBy === undefined ? {} : { pausedBy: facts.pausedBy }),
   }
 }

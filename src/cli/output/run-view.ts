@@ -81,10 +81,15 @@ export function activePods(view: RunView): PodRow[] {
   return [...view.pods.values()].filter(({ state, result }) => result === undefined && state !== undefined && state !== 'queued')
 }
 
-export function queuedCount(view: RunView): number {
+/** Pods whose turn has not come; what they wait for is their detail. */
+export function queuedPods(view: RunView): PodRow[] {
   return [...view.pods.values()].filter(
     ({ state, result }) => result === undefined && (state === undefined || state === 'queued'),
-  ).length
+  )
+}
+
+export function queuedCount(view: RunView): number {
+  return queuedPods(view).length
 }
 
 /** Not those that an interrupt has left as they were: nothing was finished with them. */

@@ -90,6 +90,13 @@ export function paused(by: string): string {
   return `paused by ${inert(by)}: nothing is under way any more`
 }
 
+export const LIFTED = '"sluice resume" of the same workloads has lifted the pause'
+
+/** Above the command that goes on, which only waits where somebody has paused the run. */
+export function goOn(isPaused: boolean): string {
+  return isPaused ? `To go on from here, once ${LIFTED}:` : 'To go on from here:'
+}
+
 export function started({ run, epoch, resumed, pods }: Extract<RunEvent, { type: 'started' }>): string {
   const count = `${pods.length} ${pods.length === 1 ? 'pod' : 'pods'}`
   return `run ${inert(run)} ${resumed ? 'goes on' : 'begins'}: ${count}, epoch ${epoch}`

@@ -2,6 +2,7 @@ import type { PodOutcome, RunOutcome } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 import type { PodReport, RunReport } from './run-report.ts'
+import { goOn, LIFTED } from './sentences.ts'
 
 const VERDICT: Record<RunOutcome, string> = {
   done: 'Done',
@@ -49,24 +50,28 @@ export function summary(report: RunReport, colors: Colors): string[] {
 
 /** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
 export function nextCommands(report: RunReport): { heading: string; commands: string[] }[] {
-  const { mixed = [], undoCommands = [], resumeCommand } = report
+  const { mixed = [], undoCommands = [], templateCommands = [], resumeCommand } = report
   return [
     ...mixed.map(({ workload, upgraded, pods, command }) => ({
       heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it:`,
       commands: [command],
     })),
     { heading: 'To take it back:', commands: undoCommands },
+    { heading: FOLLOW_TEMPLATE, commands: templateCommands },
     { heading: resumeHeading(report), commands: resumeCommand === undefined ? [] : [resumeCommand] },
   ].filter(({ commands }) => commands.length > 0)
 }
 
+/** After an abort: whether they are to is for whoever has edited it to say. */
+export const FOLLOW_TEMPLATE = 'The run is over. Where the pods are to follow the template as it is now:'
+
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
-function resumeHeading({ outcome, holder }: RunReport): string {
+function resumeHeading({ outcome, holder, pausedBy }: RunReport): string {
   if (holder !== undefined) return 'Once that run is over:'
-  if (outcome === 'failed' || outcome === 'rolledBack') return 'To try the same again, once the cause is mended:'
-  return outcome === 'paused'
-    ? 'To go on from here, once "sluice resume" of the same workloads has lifted the pause:'
-    : 'To go on from here:'
+  const isPaused = outcome === 'paused' || pausedBy !== undefined
+  if (outcome === 'failed' || outcome === 'rolledBack')
+    return `To try the same again, once the cause is mended${isPaused ? `, and ${LIFTED}` : ''}:`
+  return goOn(isPaused)
 }
 
 function trouble({ pod, outcome, reason, deadline, out, instructions }: PodReport): string[] {
