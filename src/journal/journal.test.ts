@@ -44,10 +44,26 @@ test('an open journal is read as it was written', () => {
 
 test('a closed one keeps what fences a stale owner, and nothing else', () => {
   const text = writeJournal({ ...realisticJournal, origin: 'other', step: 'closed' })
-  expect(JSON.parse(text)).toEqual({ v: 1, run: 'k3m9x7p2qa', epoch: 12, attempt: 1, step: 'closed' })
+  expect(JSON.parse(text)).toEqual({ v: 1, run: 'k3m9x7p2qa', epoch: 12, attempt: 1, step: 'closed', sum: expect.any(String) })
   expect(readJournal(text)).toEqual({
     kind: 'read',
     journal: { run: 'k3m9x7p2qa', epoch: 12, attempt: 1, step: 'closed', baseline: [], targets: [] },
+  })
+})
+
+// Found by trial: each was acted on, and the pod stayed out of rotation.
+test.each([
+  ['the target of another pod', { lbs: [['edge', 'web/web-1', 'web', null, 0]] }],
+  ['no target', { lbs: [] }],
+  ['closed', { step: 'closed' }],
+  ['out by an operator', { lbs: [['edge', 'web/web-0', 'web', null, 1]] }],
+])('one that somebody has edited so that it can still be read is not trusted: %s', (_, edit) => {
+  const target = testTarget({ target: 'web/web-0', prior: null })
+  const written = JSON.parse(writeJournal({ ...realisticJournal, targets: [target] })) as Record<string, unknown>
+  expect(readJournal(JSON.stringify(written, undefined, 2)).kind).toBe('read')
+  expect(readJournal(JSON.stringify({ ...written, ...edit }))).toEqual({
+    kind: 'unreadable',
+    reason: 'somebody has edited it: it is not as sluice wrote it',
   })
 })
 

@@ -29,6 +29,8 @@ const Stored = z.object({
   back: z.array(Image).optional(),
   base: z.array(Baseline).default([]),
   lbs: z.array(Target).default([]),
+  /** Of all before it, see `checksum`. */
+  sum: z.string().optional(),
 })
 
 /** Reads the journal of a pod: the record in force. Where either of its places cannot be read, neither is trusted. */
@@ -57,7 +59,9 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   const parsed = Stored.safeParse(raw)
   if (!parsed.success)
     return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
-  const { run, origin, epoch, attempt, step, gen, back, base, lbs } = parsed.data
+  const { run, origin, epoch, attempt, step, gen, back, base, lbs, sum } = parsed.data
+  if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
+    return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   return {
     kind: 'read',
@@ -133,7 +137,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
         }
       : {}),
   }
-  const text = JSON.stringify(stored)
+  const text = JSON.stringify({ ...stored, sum: checksum(stored) })
   const bytes = new TextEncoder().encode(text).length
   if (bytes > LONGEST_JOURNAL) {
     throw new RangeError(
@@ -141,4 +145,14 @@ export function writeJournal(journal: Journal, uid?: string): string {
     )
   }
   return text
+}
+
+/**
+ * Found by trial: who had edited the targets of a pod that was out, so that they could be read, had those of another drained and
+ * restored for it, and its own stayed out. It is no protection against who means it, and need not be: 32 bits of FNV-1a.
+ */
+function checksum({ sum: _, ...rest }: z.input<typeof Stored>): string {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(JSON.stringify(rest))) hash = Math.imul(hash ^ byte, 0x01000193)
+  return (hash >>> 0).toString(16).padStart(8, '0')
 }
