@@ -19,6 +19,7 @@ import type { RunLedgers } from './history.ts'
 import { allLedgers, openRunLedger } from './history.ts'
 import { namingUnfinished } from './naming-unfinished.ts'
 import { warnOfLostJournals } from './lost-journals.ts'
+import { withComeBack } from './come-back.ts'
 import { endingOfAbort, isBrought, withOverlooked, worstOutcome } from './outcome.ts'
 import type { Given, Obedience } from './obedience.ts'
 import { createObedience } from './obedience.ts'
@@ -238,6 +239,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return label === undefined ? assessed.workload.podOperations(pod) : revisionLabelPatch(pod, label)
     }
     const { store, endpoints, traffic, includes, beside, refresh } = world
+    const isHeir = heirsIn(world)
     rollout = createRollout({
       clock,
       settings: request.settings,
@@ -251,7 +253,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       refresh,
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
-      isHeir: heirsIn(world),
+      isHeir,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
       drainedFor: world.drainedFor,
@@ -276,11 +278,13 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     tell({ type: 'started', run: id, epoch: owners.epoch, resumed: ledgers.resumed, pods: plannedPods() })
     rollout.start(ghosts)
     obedience.look()
-    const pods = await rollout.finished
+    let pods = await rollout.finished
     // For long nobody has looked where this process was stopped: then the Lease is asked for first.
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
       await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
+    if (ending?.outcome !== 'interrupted')
+      pods = await withComeBack(pods, { ledgers, world, isHeir, podOf: (uid) => world.store.get(uid)?.pod ?? known.get(uid) })
     await orCutShort(() => conclude(ledgers, pods, owners))
     return { run: id, ...endingFor(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }

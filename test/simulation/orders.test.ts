@@ -901,3 +901,34 @@ test('somebody has deleted the record of the run that has left a pod half done: 
     [`${NAME}-1`, imageOf('v2')],
   ])
 })
+
+async function scale({ ask, client }: Stage, replicas: number): Promise<void> {
+  const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`
+  await ask(client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
+}
+
+// Found by trial: the run said done, and the new pod was out of rotation for good.
+test('a workload is scaled down and up again while a pod of it is drained: the one that has come in its place is told of', async () => {
+  const stage = await openStage(plainScene({ pods: 2, hostNetwork: true }))
+  const run = stage.start(V2)
+  await stage.until(() => isIn('restarting')(run))
+  await scale(stage, 1)
+  await stage.until(() => run.events.some((event) => event.type === 'podFinished'))
+  await scale(stage, 2)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end?.outcome).toBe('needsOperator')
+  expect(run.end?.reason).toMatch(
+    /^web-1: edge\/.* was drained for it, and left out since .*: web-1 has come there all the same, and is out/,
+  )
+  const [gone] = run.end!.pods.filter(({ outcome }) => outcome === 'needsOperator')
+  expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('Put these entries back') })
+})
+
+test('a workload is scaled down while a pod of it is drained: nothing has come in its place, and the run is done', async () => {
+  const stage = await openStage(plainScene({ pods: 2, hostNetwork: true }))
+  const run = stage.start(V2)
+  await stage.until(() => isIn('restarting')(run))
+  await scale(stage, 1)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end?.outcome).toBe('done')
+})
