@@ -2,6 +2,7 @@ import { systemRandom } from '../ports/system.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { ResolveFlags } from './flags.ts'
+import { assertLogLevel } from './log-level.ts'
 import { inert, inertJson } from './output/inert.ts'
 import { API_VERSION } from './output/run-report.ts'
 import { leaseWaiting } from './output/sentences.ts'
@@ -11,6 +12,7 @@ import { parseRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 
 export async function resolveAction(argument: string, flags: ResolveFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  assertLogLevel(terminal.env)
   const problems: string[] = []
   const pod = podName(argument, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -21,7 +23,7 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
   try {
     const { client, namespace } = cluster
     const { clock, err, out } = terminal
-    let told = ''
+    let told: string | undefined
     const { messages } = await resolvePod(
       { namespace, pod, traffic: flags.traffic, loadBalancers: flags.loadBalancer ?? [] },
       {

@@ -31,6 +31,11 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
     store: { all: () => [] },
     refresh: async () => {},
   } as unknown as World
+  const journaled = (epoch: number) => {
+    const journals = refs.map(({ name }) => ({ pod: { name }, stored: { kind: 'read', journal: { epoch } } }))
+    for (const { workload } of world.workloads) workload.owns = ({ name }) => name === workload.ref.name
+    world.store.all = () => journals as unknown as ReturnType<World['store']['all']>
+  }
   const told: string[] = []
   const take = (seen: ReadonlyMap<string, SeenLease> = new Map()): Promise<Owners> =>
     takeOwners({
@@ -43,7 +48,7 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
       onLost: (reason) => told.push(reason),
       onOrder() {},
     })
-  return { clock, refs, servers, client, take, told }
+  return { clock, refs, servers, client, journaled, take, told }
 }
 
 describe('what was seen before is outdated where another owner may have acted since', () => {
@@ -94,6 +99,29 @@ test('the Leases of a run that died are waited out all at once', async () => {
   await clock.runUntil(() => owners !== undefined)
   expect(clock.now() - beganAt).toBeLessThan(2 * LEASE_DURATION_MS)
   await owners!.release()
+})
+
+test('Leases that were all deleted are waited out at once too', async () => {
+  const { clock, journaled, servers, take, told } = createBed()
+  journaled(7)
+  for (const server of servers.values()) server.write(undefined)
+  const beganAt = clock.now()
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  expect([clock.now() - beganAt, owners!.epoch, owners!.outdated]).toEqual([LEASE_DURATION_MS + PAUSE_MS, 8, true])
+  expect(new Set(told)).toEqual(new Set(['leaseWaiting']))
+  await owners!.release()
+})
+
+test('a journal whose epoch no Lease can count: named, and no Lease is asked for', async () => {
+  const { journaled, servers, take } = createBed()
+  journaled(Number.MAX_SAFE_INTEGER)
+  await expect(take()).rejects.toMatchObject({
+    kind: 'preflight',
+    message: expect.stringContaining('the journal of pod/web-0 names the epoch 9007199254740991'),
+  })
+  expect(Array.from(servers.values(), ({ calls }) => calls)).toEqual([[], [], []])
 })
 
 test('control: one that somebody renews meanwhile is not taken', async () => {

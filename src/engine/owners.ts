@@ -4,7 +4,7 @@ import type { RunEventBody } from './events.ts'
 import { leaseName } from './lease.ts'
 import type { Order } from './order.ts'
 import type { Ownership, SeenLease } from './ownership.ts'
-import { takeOwnership } from './ownership.ts'
+import { assertEpochFits, takeOwnership } from './ownership.ts'
 import { readLease } from './read-lease.ts'
 import type { RunPorts } from './request.ts'
 import { token } from './token.ts'
@@ -57,6 +57,7 @@ export async function takeOwners({
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
   const watched = new Map(seen)
+  const goneSince = new Map<string, number>()
   let looking: Promise<void> | undefined
   const release: Owners['release'] = async (ending) =>
     void (await Promise.all(Array.from(held.values(), (ownership) => ownership.release(ending))))
@@ -69,12 +70,19 @@ export async function takeOwners({
       if (watched.has(lease)) continue
       try {
         const record = await readLease(client, namespace, lease)
-        if (record !== undefined) watched.set(lease, { record, since: clock.now(), once: true })
+        if (record === undefined) goneSince.set(lease, clock.now())
+        else watched.set(lease, { record, since: clock.now(), once: true })
       } catch {
         // It is read when its turn comes, and so are the others.
         return
       }
     }
+  }
+
+  // Before the first of them is taken.
+  for (const assessed of world.workloads) {
+    const { epoch, pod } = newestJournal(world, assessed)
+    assertEpochFits(epoch, leaseName(assessed.workload.ref), pod)
   }
 
   try {
@@ -87,9 +95,10 @@ export async function takeOwners({
         namespace,
         lease,
         holder: `${ports.identity}_${token(ports.random, 6)}`,
-        epochFloor: highestEpoch(world, assessed),
+        epochFloor: newestJournal(world, assessed).epoch,
         signal,
         seen: watched.get(lease),
+        goneSince: goneSince.get(lease),
         onWaiting(holder, remainingMs) {
           waited = true
           looking ??= lookAhead(assessed)
@@ -129,10 +138,12 @@ export async function takeOwners({
   }
 }
 
-function highestEpoch(world: World, { workload }: AssessedWorkload): number {
-  let highest = 0
+/** The largest epoch that a journal has seen, and whose. */
+function newestJournal(world: World, { workload }: AssessedWorkload): { epoch: number; pod?: string } {
+  let newest: { epoch: number; pod?: string } = { epoch: 0 }
   for (const { pod, stored } of world.store.all()) {
-    if (stored.kind === 'read' && workload.owns(pod)) highest = Math.max(highest, stored.journal.epoch)
+    if (stored.kind === 'read' && workload.owns(pod) && stored.journal.epoch > newest.epoch)
+      newest = { epoch: stored.journal.epoch, pod: pod.name }
   }
-  return highest
+  return newest
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { VirtualClock } from '../kube/testing/virtual-clock.ts'
-import { LEASE_DURATION_MS, leaseName, RENEW_EVERY_MS } from './lease.ts'
+import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseName, leaseRecord, LONGEST_DURATION_MS, RENEW_EVERY_MS } from './lease.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from './order.ts'
-import type { Ownership, OwnershipOptions } from './ownership.ts'
+import type { Ownership, OwnershipOptions, SeenLease } from './ownership.ts'
 import { takeOwnership } from './ownership.ts'
 import type { LeaseServer } from './testing/lease-server.ts'
 import { createLeaseServer } from './testing/lease-server.ts'
@@ -96,6 +96,92 @@ describe('taking', () => {
     expect(told.at(-1)).toBe('waiting for other 1000')
   })
 
+  test.each([
+    { name: 'where a journal has seen an epoch', given: { epochFloor: 12 }, epoch: 13 },
+    { name: 'where it was seen before', given: { seen: true }, epoch: 1 },
+  ])('one that somebody has deleted, $name: its owner may live for one life more', async ({ given, epoch }) => {
+    const { clock, server, settled, take, told } = createBed()
+    server.write(other())
+    const seen: SeenLease = { record: leaseRecord(server.lease()), since: clock.now(), once: true }
+    server.write(undefined)
+    const from = clock.now()
+    const { epochFloor = 0 } = given
+    expect(await settled(take({ epochFloor, seen: 'seen' in given ? seen : undefined }))).toMatchObject({ value: { epoch } })
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+    expect([told[0], told.at(-1)]).toEqual(['waiting for  16000', 'waiting for  1000'])
+  })
+
+  test('one that is deleted while it is waited for: its owner may have renewed it right before', async () => {
+    const { clock, held, server } = createBed()
+    server.write(other())
+    clock.setTimeout(() => server.write(undefined), 4_500)
+    const from = clock.now()
+    await held()
+    expect(clock.now() - from).toBe(5_000 + LEASE_DURATION_MS + 1_000)
+  })
+
+  test('one that is deleted as it is taken is not made anew by that', async () => {
+    const { clock, held, server } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    const from = clock.now()
+    server.fault = ({ method, index }) => {
+      if (method === 'PUT' && index === 1) server.write(undefined)
+      return undefined
+    }
+    await held()
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+  })
+
+  test.each([
+    { seconds: 2_147_483_647, ms: LONGEST_DURATION_MS },
+    { seconds: 1, ms: LEASE_DURATION_MS },
+    { seconds: 0, ms: LEASE_DURATION_MS },
+    { seconds: -5, ms: LEASE_DURATION_MS },
+    { seconds: undefined, ms: LEASE_DURATION_MS },
+  ])('a life of $seconds s that somebody has written is not believed', async ({ seconds, ms }) => {
+    const { clock, held, server } = createBed()
+    const { leaseDurationSeconds: _, ...rest } = other()
+    server.write(seconds === undefined ? rest : { ...rest, leaseDurationSeconds: seconds })
+    const from = clock.now()
+    await held()
+    expect(clock.now() - from).toBe(ms + 1_000)
+  })
+
+  test('one whose count is at its end: refused, with the way out', async () => {
+    const { server, settled, take } = createBed()
+    const spec = { ...other(LARGEST_EPOCH), holderIdentity: '' }
+    server.write(spec)
+    expect(await settled(take({ epochFloor: 13 }))).toMatchObject({
+      reason: {
+        kind: 'preflight',
+        message:
+          'the Lease sluice-statefulset-web cannot be taken: its leaseTransitions is 2147483647, and there is no larger number for the next owner: somebody has edited it; with no run at work, set it back: kubectl patch lease sluice-statefulset-web -n shop --type merge -p \'{"spec":{"leaseTransitions":13}}\'',
+      },
+    })
+    expect([server.lease()!.spec, server.calls]).toEqual([spec, ['GET']])
+  })
+
+  test('an epoch of a journal that no Lease can count: refused before anything is asked', async () => {
+    const { server, settled, take } = createBed()
+    expect(await settled(take({ epochFloor: Number.MAX_SAFE_INTEGER }))).toMatchObject({
+      reason: { kind: 'preflight', message: expect.stringMatching(/names the epoch 9007199254740991, .* remove its journal/) },
+    })
+    expect(server.calls).toEqual([])
+  })
+
+  test('the largest epoch there can be is taken', async () => {
+    const { settled, take } = createBed()
+    expect(await settled(take({ epochFloor: LARGEST_EPOCH - 1 }))).toMatchObject({ value: { epoch: LARGEST_EPOCH } })
+  })
+
+  test('another’s that has this process’s name is waited out all the same', async () => {
+    const { clock, held, server } = createBed()
+    server.write({ ...other(), holderIdentity: 'me' })
+    const from = clock.now()
+    await held()
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+  })
+
   test('its own, longer life counts', async () => {
     const { clock, held, server } = createBed()
     server.write({ ...other(), leaseDurationSeconds: 60 })
@@ -172,6 +258,16 @@ describe('taking', () => {
     expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(puts)
   })
 
+  test('the answer is lost, and somebody edits its count before it is looked at: the epoch is what was written', async () => {
+    const { held, server } = createBed()
+    server.write({ ...other(), holderIdentity: '' })
+    server.fault = ({ method, index }) => {
+      if (index === 2) server.write({ ...server.lease()!.spec, leaseTransitions: 0 })
+      return method === 'PUT' && index === 1 ? 'unanswered' : undefined
+    }
+    expect((await held()).epoch).toBe(5)
+  })
+
   test.each(['unsent', 'lost'] as const)(
     'the API server is away for a moment when it is taken (%s): taken then',
     async (fault) => {
@@ -241,6 +337,26 @@ describe('holding', () => {
     await clock.advance(5_000)
     expect(told.at(-1)).toContain(says)
     expect(ownership.isHeld()).toBe(false)
+  })
+
+  test.each(['renewed', 'given back'])('one that was deleted is not made anew when it is %s', async (when) => {
+    const { clock, held, server } = createBed()
+    const ownership = await held()
+    server.write(undefined)
+    if (when === 'given back') await ownership.release()
+    else await clock.advance(30_000)
+    expect([server.lease(), ownership.isHeld(), clock.pending()]).toEqual([undefined, false, 0])
+  })
+
+  test.each([0, 99])('somebody sets its count to %d: the epoch stands, and is written back', async (leaseTransitions) => {
+    const { clock, settled, server, take } = createBed()
+    const { value } = (await settled(take({ epochFloor: 12 }))) as PromiseFulfilledResult<Ownership>
+    server.write({ ...server.lease()!.spec, leaseTransitions })
+    await clock.advance(6_000)
+    expect([server.lease()!.spec.leaseTransitions, value.epoch, value.isHeld()]).toEqual([13, 13, true])
+    server.write({ ...server.lease()!.spec, leaseTransitions })
+    await value.release()
+    expect(server.lease()!.spec).toMatchObject({ holderIdentity: '', leaseTransitions: 13 })
   })
 
   test.each(['lost', 'unanswered', 'unsent'] as const)(

@@ -4,7 +4,7 @@ import { pause } from '../kube/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import { RunError } from './errors.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, RENEW_EVERY_MS } from './lease.ts'
+import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, RENEW_EVERY_MS } from './lease.ts'
 import type { Order } from './order.ts'
 import { ORDER_ANNOTATION, readOrder } from './order.ts'
 import { readLease, readLeasePatiently } from './read-lease.ts'
@@ -52,11 +52,14 @@ export interface OwnershipOptions {
   lease: string
   /** Names the process; unique. */
   holder: string
-  /** The epoch must be larger than this, which a journal has seen. */
+  /** The epoch must be larger than this, which a journal has seen; 0 where there was no owner before. */
   epochFloor: number
   signal: AbortSignal
   /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
   seen?: SeenLease | undefined
+  /** Since when it was seen that there is none: that time need not be waited for again. */
+  goneSince?: number | undefined
+  /** `holder` is empty where the Lease is gone, and nobody can say who had it. */
   onWaiting(holder: string, remainingMs: number): void
   /**
    * It had run out, as after a stall of this process, and nobody else has taken it: it counts as held again once this has
@@ -72,20 +75,42 @@ export interface OwnershipOptions {
 
 /**
  * Takes the Lease. Where somebody holds it, looks for one lease life on the own monotonic clock: a renewal seen means
- * that the owner lives, and rejects with a RunError of kind `conflict`; none means that it is dead.
+ * that the owner lives, and rejects with a RunError of kind `conflict`; none means that it is dead. Where there was one
+ * and is none, somebody has deleted it, and its owner may live for as long: that is waited for. Rejects with a RunError
+ * of kind `preflight` where the count of owners is at its end.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { client, clock, namespace, lease, holder, epochFloor, signal } = options
   const path = leasePath(namespace, lease)
   const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
   let watched: OwnershipOptions['seen'] = options.seen
+  let hadOwner = options.seen !== undefined || epochFloor > 0
+  /** Since when it is known that there is none. */
+  let goneSince = options.goneSince
+  /** One that has this process's name may be its own from now on: an answer was lost. */
+  let isTried = false
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
+
+  assertEpochFits(epochFloor, lease)
 
   for (;;) {
     signal.throwIfAborted()
     const found = await readLeasePatiently({ ...options, name: lease })
-    if (found !== undefined && found.holder !== '' && found.holder !== holder) {
+    if (found === undefined) {
+      // Found on a cluster: it was deleted with a drain on the wire, which arrived after the next run had found nothing to do.
+      goneSince ??= clock.now()
+      const remainingMs = hadOwner ? goneSince + LEASE_DURATION_MS + PAUSE_MS - clock.now() : 0
+      if (remainingMs > 0) {
+        options.onWaiting('', remainingMs)
+        await pause(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
+        continue
+      }
+    } else {
+      hadOwner = true
+      goneSince = undefined
+    }
+    if (found !== undefined && found.holder !== '' && !(isTried && found.holder === holder)) {
       const renewed = watched !== undefined && isRenewed(watched.record, found)
       if (renewed && watched?.once !== true) {
         throw new RunError(
@@ -109,15 +134,19 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   }
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
+    if (found && found.transitions >= LARGEST_EPOCH) throw countedOut(found, options)
     const transitions = Math.max(found?.transitions ?? 0, epochFloor) + 1
+    const renewedAt = clock.wallNow()
     const body = leaseBody({
       namespace,
       name: lease,
       holder,
       transitions,
-      renewedAt: clock.wallNow(),
-      ...(found ? { resourceVersion: found.resourceVersion, annotations: found.annotations } : {}),
+      renewedAt,
+      found,
+      annotations: found?.annotations ?? {},
     })
+    isTried = true
     try {
       return leaseRecord(found ? await client.replace(path, body) : await client.create(leasePath(namespace), body))
     } catch (error) {
@@ -131,7 +160,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if (!isUnanswered(error) || clock.now() - failingSince > LEASE_DURATION_MS) throw error
       // It may be ours after all: the next look says so, since the holder's name is this process's alone.
       const now = await readLeasePatiently({ ...options, name: lease })
-      if (now?.holder === holder) return now
+      // Whatever somebody has made of its count meanwhile.
+      if (now?.holder === holder) return { ...now, transitions }
       options.onTrouble(error as Error)
       await pause(clock, LOOK_EVERY_MS, signal)
       return undefined
@@ -140,6 +170,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
   function hold(first: LeaseRecord, firstUntil: LeaseEnd, takenFrom: string | undefined): Ownership {
     let record = first
+    /** Of this owner alone: where somebody has written another number, the next renewal puts it right. */
+    const epoch = first.transitions
     let until = firstUntil
     let lost = false
     let reason = ''
@@ -219,9 +251,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     }
 
     function write(by: string, annotations = record.annotations): Promise<unknown> {
-      const { resourceVersion, transitions } = record
       const renewedAt = clock.wallNow()
-      const body = leaseBody({ namespace, name: lease, holder: by, transitions, renewedAt, resourceVersion, annotations })
+      const body = leaseBody({ namespace, name: lease, holder: by, transitions: epoch, renewedAt, found: record, annotations })
       return client.replace(path, body, { deadlineMs: RENEW_EVERY_MS })
     }
 
@@ -257,7 +288,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
     return {
       lease,
-      epoch: first.transitions,
+      epoch,
       takenFrom,
       get order() {
         return readOrder(record.annotations)
@@ -295,6 +326,24 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       },
     }
   }
+}
+
+/** The next owner counts one more than the largest number known. `record` is a pod's name, where it is known. */
+export function assertEpochFits(epochFloor: number, lease: string, record?: string): void {
+  if (epochFloor < LARGEST_EPOCH) return
+  const where = record === undefined ? 'the journal of a pod' : `the journal of pod/${record}`
+  throw new RunError(
+    'preflight',
+    `${where} names the epoch ${epochFloor}, and the Lease ${lease} cannot count beyond ${LARGEST_EPOCH}: somebody has edited it; see that the pod is in rotation, remove its journal with no run at work, and run again`,
+  )
+}
+
+function countedOut({ transitions }: LeaseRecord, { namespace, lease, epochFloor }: OwnershipOptions): RunError {
+  const patch = JSON.stringify({ spec: { leaseTransitions: epochFloor } })
+  return new RunError(
+    'preflight',
+    `the Lease ${lease} cannot be taken: its leaseTransitions is ${transitions}, and there is no larger number for the next owner: somebody has edited it; with no run at work, set it back: kubectl patch lease ${lease} -n ${namespace} --type merge -p '${patch}'`,
+  )
 }
 
 /** It will not be over by itself. */

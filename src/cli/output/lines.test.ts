@@ -57,6 +57,14 @@ test('of details that come soon after each other the last is told when it is due
   expect(text()).toBe(closed)
 })
 
+test('a Lease that is gone has no holder to name', () => {
+  const { emit, text } = setup()
+  emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: '', remainingMs: 15_500 })
+  expect(text()).toContain(
+    'the Lease sluice-statefulset-web was deleted, and its owner may be alive: waiting 16s for its calls to end before taking over',
+  )
+})
+
 test('a run, line by line', () => {
   const { clock, renderer, emit, text, notices } = setup()
   const effect = {

@@ -33,10 +33,12 @@ export interface LeaseServer {
 export function createLeaseServer(): LeaseServer {
   let lease: StoredLease | undefined
   let version = 10
+  let uid = 0
 
   function store(spec: StoredLease['spec'], annotations = lease?.metadata.annotations ?? {}): StoredLease {
     version += 1
-    const metadata = { name: 'sluice-statefulset-web', namespace: 'shop', uid: 'uid-lease', resourceVersion: String(version) }
+    if (!lease) uid += 1
+    const metadata = { name: 'sluice-statefulset-web', namespace: 'shop', uid: `uid-${uid}`, resourceVersion: String(version) }
     lease = { metadata: { ...metadata, annotations }, spec }
     return lease
   }
@@ -88,8 +90,9 @@ export function createLeaseServer(): LeaseServer {
       replace: (path, body) =>
         call('PUT', path, () => {
           const { metadata, spec } = body as StoredLease
-          if (!lease) throw failure('PUT', path, 'definite', 404)
-          if (metadata.resourceVersion !== lease.metadata.resourceVersion) throw failure('PUT', path, 'conflict', 409)
+          if (metadata.uid && metadata.uid !== lease?.metadata.uid) throw failure('PUT', path, 'conflict', 409)
+          // As the real one: whatever its version, a Lease that is missing is made.
+          if (lease && metadata.resourceVersion !== lease.metadata.resourceVersion) throw failure('PUT', path, 'conflict', 409)
           // A PUT replaces the whole object.
           return store(spec, metadata.annotations ?? {})
         }),

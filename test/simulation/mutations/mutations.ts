@@ -194,7 +194,13 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'takeover-without-waiting',
     breaks: 'a Lease that somebody holds is taken at once',
-    changes: [{ file: OWNERSHIP, find: 'if (remainingMs > 0) {', replace: 'if (remainingMs > 1e9) {' }],
+    changes: [
+      {
+        file: OWNERSHIP,
+        find: 'if (remainingMs > 0) {\n        options.onWaiting(found.holder, remainingMs)',
+        replace: 'if (remainingMs > 1e9) {\n        options.onWaiting(found.holder, remainingMs)',
+      },
+    ],
   },
   {
     name: 'lease-not-asked-before-a-call',
@@ -442,9 +448,9 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: EXECUTION,
-        find: 'const pods = await rollout.finished',
+        find: 'let pods = await rollout.finished',
         replace:
-          "const pods = await rollout.finished\n    if (ordered()?.order !== 'abort' && !signal.aborted)\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })",
+          "let pods = await rollout.finished\n    if (ordered()?.order !== 'abort' && !signal.aborted)\n      await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, tell: tellOfTemplate })",
       },
       {
         file: 'src/workloads/revisioned.ts',
