@@ -6,7 +6,8 @@ import { BUG } from './writing.ts'
 
 /**
  * Put back, and compared with what was before: `compared` (given by the state that uses this) goes by the answer. What differs
- * where no restore was done, or nobody knows, is no sign that it came back as something else, and is not counted.
+ * where no restore was done, or nobody knows, or it is drained still, is no sign that it came back as something else, and is not
+ * counted.
  */
 export function comparing(restoreInput: (from: From) => EffectInput) {
   return {
@@ -43,7 +44,7 @@ export function comparing(restoreInput: (from: From) => EffectInput) {
   }
 }
 
-/** It is not as it was, too often or for too long. */
+/** It is back as something else, too often; or not back, for too long. */
 export const NOT_AS_BEFORE = [
   {
     guard: 'isTooDifferent',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodView } from '../../src/pods/glossary.ts'
-import type { StoreInput } from './ports.ts'
+import type { EffectInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS, LAST_TRIES_MS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
@@ -495,6 +495,54 @@ test('verifying: what reads back as something else is restored again, and in the
   }
   expect(seen).toEqual(['compare', 'effect', 'compare', 'effect', 'compare'])
   expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: 'it is back, but not as it was before: weight 5, it was 1' })
+})
+
+// Found by trial: a load balancer that answered at once and did it two seconds later was given 0.7 s, and put the pod back after that.
+describe('verifying: what is drained still is waited for', () => {
+  const drained = { kind: 'different', message: 'drain, it was ready', drained: true }
+
+  async function verifying(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+    await drive.answer(IN)
+    expect(drive.state()).toBe('verifying.comparing')
+    return drive
+  }
+
+  test('and restored again meanwhile: the pod is home once it is back', async () => {
+    const drive = await verifying()
+    await keepAnswering(drive, { compare: drained, effect: { kind: 'applied' } }, DEADLINES.restoreDeadline - 1_000)
+    expect(drive.state()).toMatch(/^verifying/)
+    await keepAnswering(drive, { compare: { kind: 'equal' }, effect: { kind: 'applied' } }, 500)
+    expect(drive.state()).toMatch(/^closing/)
+  })
+
+  test('once in each pause, until the restore deadline: then it is for a person', async () => {
+    const drive = await verifying()
+    const restores: string[] = []
+    for (let passed = 0; passed < DEADLINES.restoreDeadline + 500; passed += 50) {
+      if (drive.calling() === 'compare') await drive.answer(drained)
+      if (drive.calling() === 'effect') {
+        restores.push((drive.input() as EffectInput).effect)
+        await drive.answer({ kind: 'applied' })
+      }
+      await drive.pass(50)
+    }
+    expect(new Set(restores)).toEqual(new Set(['restore']))
+    expect(restores.length).toBeLessThanOrEqual(DEADLINES.restoreDeadline / DELAYS.retry)
+    expect(end(drive)).toMatchObject({
+      value: 'needsOperator',
+      deadline: 'restore',
+      reason: 'the restore could not be confirmed in time: drain, it was ready',
+    })
+  })
+
+  test('and what it comes back as counts from then on', async () => {
+    const drive = await verifying()
+    await keepAnswering(drive, { compare: drained, effect: { kind: 'applied' } }, 5_000)
+    const otherwise = { kind: 'different', message: 'weight 5, it was 1' }
+    await keepAnswering(drive, { compare: otherwise, effect: { kind: 'applied' } }, 2_000)
+    expect(end(drive)).toMatchObject({ value: 'needsOperator', reason: expect.stringContaining('but not as it was before') })
+  })
 })
 
 // Found by reading: the pod had crashed, or the Lease was not held for a moment, and a person was told that it came back otherwise.

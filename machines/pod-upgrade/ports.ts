@@ -79,8 +79,8 @@ export type ReadAnswer = { kind: 'read'; seen: Observation } | { kind: 'gone' } 
 export type EffectAnswer = ({ kind: 'applied' } | { kind: 'retryable' | 'refused'; message: string } | Unknown) & {
   lateCall?: true
 }
-/** Are the targets again exactly as they were before the drain? */
-export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string } | Unknown
+/** Are the targets again exactly as they were before the drain? `drained`: the one that differs is as the drain has left it. */
+export type CompareAnswer = { kind: 'equal' } | { kind: 'different'; message: string; drained?: true } | Unknown
 /**
  * Where the load balancers have the pod by its address now: in the same entries, or not. `targets` where these have
  * followed the pod to its new address, and go by other ids since.

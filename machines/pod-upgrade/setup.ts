@@ -39,7 +39,7 @@ import { reasons } from './reasons.ts'
 
 /** A write that is refused this often, with its guards made anew each time, is refused for good. */
 const MOST_REJECTIONS = 5
-/** A restore that reads back as something else this often is for a person. */
+/** A restore that reads back as something else than before, and than drained, this often is for a person. */
 const MOST_DIFFERENCES = 3
 
 export interface Ending {
@@ -74,6 +74,7 @@ interface Output {
   message?: string
   seen?: Observation
   lateCall?: true
+  drained?: true
 }
 
 const answers =
@@ -242,11 +243,13 @@ export const podSetup = setup({
     })),
 
     takeAnswer: assign(({ context, event }) => {
-      const { kind, message, seen, lateCall = context.lateCall } = outputOf(event)
+      const { kind, message, seen, lateCall = context.lateCall, drained } = outputOf(event)
+      // What reads as drained is not back yet: that alone is no sign that it came back as something else.
+      const isFailed = kind === 'rejected' || (kind === 'different' && !drained)
       return {
         answer: kind,
         trouble: message ?? context.trouble,
-        tries: context.tries + (kind === 'rejected' || kind === 'different' ? 1 : 0),
+        tries: context.tries + (isFailed ? 1 : 0),
         gone: context.gone || kind === 'gone',
         lateCall,
         ...(seen ? taken(seen, context) : {}),

@@ -169,10 +169,37 @@ test('a pod that no load balancer has refuses the run, unless that has left out 
   expect((await planned({ ...given, entry: { state: 'closed' } })).refusals).toEqual(['window-full'])
 })
 
-function drained(target: Partial<JournalTarget> = {}): ReadJournal {
+function drained(target: Partial<JournalTarget> = {}): Extract<ReadJournal, { kind: 'read' }> {
   const targets = [{ ...OUT, ...target }]
   return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets } }
 }
+
+// Found by trial: the restart was waited for until its deadline, and the load balancer missed only after that.
+test.each([
+  { step: 'drain', abort: false },
+  { step: 'patched', abort: false },
+  { step: 'restore', abort: true },
+] as const)('a record ($step, abort: $abort) that names a load balancer the config does not have is refused', async (given) => {
+  const targets = [
+    { ...OUT, target: 'edge/b' },
+    { ...OUT, loadBalancer: 'former', target: 'former/b' },
+  ]
+  const { step, abort } = given
+  const stored: ReadJournal = { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
+  await expect(planned({ entry: { state: 'closed' }, stored, abort })).rejects.toMatchObject({
+    kind: 'preflight',
+    message: expect.stringMatching(/^pod\/web-2 is half done, .* "former", .* sluice resolve pod\/web-2 --traffic in$/) as string,
+  })
+})
+
+test('control: a record that names one where it was left alone, or that is closed, is none of those', async () => {
+  const former = { loadBalancer: 'former', target: 'former/b' }
+  const alone = drained({ target: 'edge/b' })
+  alone.journal.targets.push({ ...OUT, ...former, untouched: true })
+  const closed = drained(former)
+  closed.journal.step = 'closed'
+  for (const stored of [alone, closed]) expect((await planned({ entry: {}, stored })).refusals).toEqual([])
+})
 
 test('what sluice itself has out for a pod that has moved since is no operator’s either', async () => {
   const { refusals, isOut, targets } = await planned({ entry: { state: 'closed' }, stored: drained() })

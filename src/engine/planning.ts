@@ -192,6 +192,7 @@ async function planPods({
   onFound,
   leftOut: findLeftOut,
 }: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
+  for (const one of pods) assertNoneMissing(one, loadBalancers)
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
   // Found by simulation (seed 33729977): of two pods the first was done, and out by an operator; what an earlier run had meant to
   // drain of the second was drained. And by trial: what one has put back is drained anew for other images.
@@ -283,6 +284,22 @@ function assertNoneAdded({ pod, stored }: Observation, found: Found): void {
     'preflight',
     `pod/${pod.name} is half done, and was not drained in ${added}, which has come to the config since: end its run with ` +
       `sluice abort, or take ${added} out of the config, and run this again`,
+  )
+}
+
+/**
+ * Found by trial: a load balancer had another name in the config since the crash, the restart was waited for until its deadline, and
+ * only then it was said that nobody could put the pod back. An abort could not either. What an operator has out gets no call.
+ */
+function assertNoneMissing({ pod, stored }: Observation, loadBalancers: RunPorts['loadBalancers']): void {
+  const touched = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
+  const missing = touched.find(({ loadBalancer }) => loadBalancers.every(({ name }) => name !== loadBalancer))?.loadBalancer
+  if (missing === undefined) return
+  throw new RunError(
+    'preflight',
+    `pod/${pod.name} is half done, and its record names the load balancer "${missing}", which the config does not have: name it ` +
+      `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
+      `sluice resolve pod/${pod.name} --traffic in`,
   )
 }
 

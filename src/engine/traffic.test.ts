@@ -711,6 +711,17 @@ describe('inspect and compare', () => {
     expect((await traffic.compare([EDGE])).kind).toBe('unknown')
   })
 
+  test.each<{ name: string; server: object; drained?: true }>([
+    { name: 'as the drain has left it', server: { state: 'drain' }, drained: true },
+    { name: 'in maintenance', server: { state: 'maint' } },
+    { name: 'in rotation with another weight', server: { weight: 5 } },
+  ])('what differs is told from one that is drained still: $name', async ({ server, drained }) => {
+    const { traffic, edge } = createBed()
+    Object.assign(edge.servers.get('edge/web-0')!, server)
+    const answer = await traffic.compare([EDGE])
+    expect(answer).toEqual({ kind: 'different', message: expect.any(String) as string, ...(drained ? { drained } : {}) })
+  })
+
   test('one that cannot be read differs where it is known to be out, and nobody knows after a restore without an answer', async () => {
     let fault: MemoryFault | undefined
     const { traffic } = createBed({

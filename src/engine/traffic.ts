@@ -322,8 +322,12 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
           return { kind: 'unknown', message: `what ${target.loadBalancer} says may be from before the restore` }
         const before = canonical(target.prior as Json)
         const now = target.said === 'in' ? before : canonical((await queueOf(target).snapshot(plain(target))).prior)
-        if (now !== before)
-          return { kind: 'different', message: `${target.loadBalancer}/${target.target} is ${now}, it was ${before}` }
+        if (now !== before) {
+          const message = `${target.loadBalancer}/${target.target} is ${now}, it was ${before}`
+          // One that answers at once and does it later; what somebody else has done to it is no drain.
+          const { admin, routable } = await queueOf(target).inspect(plain(target))
+          return { kind: 'different', message, ...(admin === 'draining' && !routable ? { drained: true } : {}) }
+        }
         // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
         const reading = await queueOf(target).inspect(plain(target))
         if (!reading.routable) return { kind: 'unknown', message: `it gets no requests: ${describeTarget(target, reading)}` }

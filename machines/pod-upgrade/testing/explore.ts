@@ -129,7 +129,12 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         { state: 'unknown', inFlight: null, detail: 'no answer' },
       ]
     case 'compare':
-      return [{ kind: 'equal' }, { kind: 'different', message: 'weight' }, unknown]
+      return [
+        { kind: 'equal' },
+        { kind: 'different', message: 'weight' },
+        { kind: 'different', message: 'out', drained: true },
+        unknown,
+      ]
     case 'relocate':
       return [{ kind: 'same', address: '10.0.0.2' }, { kind: 'elsewhere', message: 'nowhere' }, unknown]
     default:
