@@ -15,6 +15,7 @@ import { reportFailure } from './report-failure.ts'
 import { parseRequest } from './request.ts'
 import { resumeCommand } from './resume-command.ts'
 import { templateCommands } from './template-command.ts'
+import { unrecordedWords } from './unrecorded-words.ts'
 import type { Cluster } from './world.ts'
 
 /** Orders it, and waits for who has the run; does it itself where nobody has. */
@@ -129,7 +130,7 @@ async function order({
   if (ordered.kind === 'none') {
     const unrecorded = await findUnrecorded({ client, clock, namespace, refs: open.refs })
     if (unrecorded.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
-    const message = `no open run of ${open.asked} is on record, but ${unrecorded.join('; ')}: sluice upgrade brings such pods to their end`
+    const message = `no open run of ${open.asked} is on record, but ${unrecordedWords(unrecorded)}`
     return end('left', message, EXIT.needsOperator)
   }
   const aborted = ordered.records.flatMap((header) => header.aborted ?? [])

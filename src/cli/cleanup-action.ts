@@ -1,6 +1,7 @@
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { CleanupFlags } from './flags.ts'
+import { assertLogLevel } from './log-level.ts'
 import { cleanupDocument, cleanupLines } from './output/cleanup-view.ts'
 import { inertJson } from './output/inert.ts'
 import { parseWorkloads } from './workload-arguments.ts'
@@ -10,6 +11,7 @@ export async function cleanupAction(
   flags: CleanupFlags,
   { terminal }: CommandContext,
 ): Promise<ExitCode> {
+  assertLogLevel(terminal.env)
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
   const { cleanUp } = await import('../engine/cleanup.ts')

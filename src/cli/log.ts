@@ -2,16 +2,13 @@ import type { Logger } from 'pino'
 import type { RunEvent } from '../engine/events.ts'
 import { inertJsonText } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
-import { logLevel } from './log-level.ts'
-import { UsageError } from './usage-error.ts'
-
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+import { assertLogLevel, logLevel } from './log-level.ts'
 
 /** Logs are asked for with -v (debug) or SLUICE_LOG=LEVEL, and go to stderr: stdout is for results. */
 export async function createLogger(verbose: boolean, { env, err }: Pick<Terminal, 'env' | 'err'>): Promise<Logger | undefined> {
   const level = logLevel(verbose, env)
   if (level === undefined) return undefined
-  if (!LEVELS.includes(level)) throw new UsageError([`SLUICE_LOG: ${JSON.stringify(level)} is none of ${LEVELS.join(', ')}`])
+  assertLogLevel(env)
   const { pino } = await import('pino')
   // Not by pino's own destination: it throws where the disk is full or the terminal is gone, into the engine that has just
   // told an event, and stops the event loop where nobody reads.

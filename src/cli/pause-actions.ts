@@ -4,6 +4,7 @@ import type { OpenRuns } from '../engine/open-runs.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { OrderFlags } from './flags.ts'
+import { assertLogLevel } from './log-level.ts'
 import { orderGiver } from './order-giver.ts'
 import { orderOutput, type OrderReport } from './output/order-view.ts'
 import { parseRequest } from './request.ts'
@@ -45,6 +46,7 @@ async function order(
   { terminal }: CommandContext,
   give: (open: OpenRuns, cluster: Cluster) => Promise<string>,
 ): Promise<ExitCode> {
+  assertLogLevel(terminal.env)
   const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
   const { openCluster } = await import('./world.ts')
   const { awaitOpenRuns } = await import('../engine/open-runs.ts')

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { ReadLedger } from '../journal/ledger.ts'
 import type { Report, ReportFailure } from '../report/report.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { ReportFlags } from './flags.ts'
+import { assertLogLevel } from './log-level.ts'
 import { createColors, useColor } from './output/color.ts'
 import { inert, inertJson } from './output/inert.ts'
 import { loadPage, parseReportFiles, writeReportFiles } from './report-files.ts'
@@ -11,12 +11,16 @@ import { parseRequestTimeout } from './request.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 
+/** Far more than a page could show. `--failures <(command)` may look through logs first. */
+const FAILURES_LIMITS = { largestBytes: 1 << 24, pipeDeadlineMs: 60_000, what: 'such a file' }
+
 /** Reports one run from its ledger, or lists those that there are. */
 export async function reportAction(
   argument: string | undefined,
   flags: ReportFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
+  assertLogLevel(terminal.env)
   const problems: string[] = []
   const wanted = argument === undefined ? undefined : parseWanted(argument, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -76,8 +80,11 @@ function parseWanted(argument: string, problems: string[]): { run: string } | { 
 
 async function readFailures(path: string): Promise<ReportFailure[]> {
   const { parseFailures } = await import('../report/failures.ts')
+  const { readBounded } = await import('../config/read-bounded.ts')
   try {
-    return parseFailures(readFileSync(path, 'utf8'))
+    const read = await readBounded(path, FAILURES_LIMITS)
+    if (!(read instanceof Uint8Array)) throw new Error(read.message)
+    return parseFailures(new TextDecoder().decode(read))
   } catch (error) {
     throw new UsageError([`--failures: ${JSON.stringify(path)}: ${(error as Error).message}`])
   }

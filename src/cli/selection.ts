@@ -1,5 +1,6 @@
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import { nearest } from '../config/nearest.ts'
+import { quote } from './quote.ts'
 
 export type SelectedRef = Pick<WorkloadRef, 'kind' | 'name'>
 
@@ -43,7 +44,7 @@ const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
  * `orImage`: an image could stand there as well.
  */
 export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
-  const quoted = JSON.stringify(text)
+  const quoted = quote(text)
   const parts = text.split('/')
   const [type = '', name = ''] = parts
   if (parts.length !== 2 || type === '' || name === '') {
@@ -60,8 +61,8 @@ export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
   if (kind === undefined || !expectedGroups.includes(group.join('.'))) {
     const meant = nearest(resource, KINDS.keys())
     const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : KNOWN
-    return { ok: false, problem: `${quoted}: ${JSON.stringify(type)} is no kind that sluice can upgrade: ${hint}` }
+    return { ok: false, problem: `${quoted}: ${quote(type)} is no kind that sluice can upgrade: ${hint}` }
   }
-  if (!OBJECT_NAME.test(name)) return { ok: false, problem: `${quoted}: ${JSON.stringify(name)} cannot be the name of an object` }
+  if (!OBJECT_NAME.test(name)) return { ok: false, problem: `${quoted}: ${quote(name)} cannot be the name of an object` }
   return { ok: true, ref: { kind, name } }
 }

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startChild } from './testing/child.ts'
 import { sluiceVersion } from './version.ts'
@@ -21,6 +22,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'))
   writeFileSync(join(folder, 'good.yaml'), CONFIG)
   symlinkSync('circle', join(folder, 'circle'))
+  execFileSync('mkfifo', [join(folder, 'pipe')])
   writeFileSync(join(folder, 'bad.yaml'), `${CONFIG}drain: {deadline: 60}\nrollot: {}\n`)
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -88,6 +90,16 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       'error: --report: a dry run does nothing that could be reported\n',
     ],
     ['a report of no run', ['report', '--report', 'report.html'], 'error: which run? Name one, or TYPE/NAME for the newest'],
+    [
+      'failures in a pipe that nobody writes to',
+      ['report', 'r7', '--failures', 'pipe'],
+      'error: --failures: "pipe": is no regular file but a pipe, a socket or a device\n',
+    ],
+    [
+      'failures without an end',
+      ['report', 'r7', '--failures', '/dev/zero'],
+      'error: --failures: "/dev/zero": is no regular file but a pipe',
+    ],
     ['failures that are none', ['report', 'r7', '--failures', 'bad.yaml'], 'error: --failures: "bad.yaml": '],
     ['nothing to abort', ['abort'], 'error: what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR'],
     ['an image to pause', ['pause', 'sts/web', 'app=app:v2'], 'error: pause takes no image: it is about the run that is open'],
@@ -125,6 +137,13 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['upgrade', 'sts/web', '--config', 'good.yaml'],
       'error: SLUICE_LOG: "loud" is none of trace, debug',
     ],
+    ...[['status'], ['cleanup'], ['report'], ['pause', 'sts/web'], ['resolve', 'web-0', '--traffic', 'in']].map(
+      (args): [string, string[], string] => [
+        `a log level that is none, to ${args[0]}`,
+        args,
+        'error: SLUICE_LOG: "loud" is none of trace, debug',
+      ],
+    ),
   ])('%s', async (name, args, text) => {
     const { code, stdout, stderr } = await sluice(args, name.startsWith('a log level') ? { env: { SLUICE_LOG: 'loud' } } : {})
     expect(stderr).toContain(text)
@@ -158,6 +177,14 @@ describe('a cluster that cannot be reached exits with 3', () => {
     expect(stderr).toContain('error: no cluster is configured')
     expect(stderr).not.toContain('bug')
     expect(stdout).toBe('')
+    expect(code).toBe(3)
+  })
+
+  test.each(['pipe', '/dev/zero'])('status: the kubeconfig %s, which has no end', async (name) => {
+    const { code, stderr } = await sluice(['status'], { env: { KUBECONFIG: name } })
+    expect(stderr).toBe(
+      `error: kubeconfig ${name} cannot be read: "${name}" is no regular file but a pipe, a socket or a device\n`,
+    )
     expect(code).toBe(3)
   })
 
@@ -205,6 +232,15 @@ test.each([
   const child = await waiting(['plan', 'sts/web', '--config', 'good.yaml'])
   child.process.kill(signal)
   expect(await child.end()).toBe(code)
+})
+
+test.skipIf(process.platform === 'win32')('SIGUSR1 opens no debugger', async () => {
+  const child = await waiting(['status'])
+  child.process.kill('SIGUSR1')
+  await sleep(300)
+  child.process.kill('SIGTERM')
+  expect(await child.end()).toBe(143)
+  expect(child.stderr()).not.toContain('Debugger listening')
 })
 
 /** A file of Linux that is on a full disk. */

@@ -4,6 +4,9 @@
 // lacks is imported by name here.
 import nodeModule from 'node:module'
 
+// Node would open its debugger for it, on a port that every user of the machine can reach, in the middle of a run.
+process.on('SIGUSR1', () => {})
+
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(

@@ -3,6 +3,7 @@ import type { CommandContext } from './commands/context.ts'
 import { completeCommands } from './complete-commands.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { StatusFlags } from './flags.ts'
+import { assertLogLevel } from './log-level.ts'
 import { createColors, useColor } from './output/color.ts'
 import { inertJson } from './output/inert.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from './output/status-view.ts'
@@ -13,6 +14,7 @@ export async function statusAction(
   flags: StatusFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
+  assertLogLevel(terminal.env)
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
   const { readStatus } = await import('../engine/status.ts')
@@ -40,5 +42,6 @@ function withCommands(status: Status, complete: (text: string) => string): Statu
       pod.needsOperator === undefined ? pod : { ...pod, needsOperator: complete(pod.needsOperator) },
     ),
   }))
-  return { ...status, workloads }
+  const unreadable = status.unreadable.map((one) => ({ ...one, needsOperator: complete(one.needsOperator) }))
+  return { workloads, unreadable }
 }

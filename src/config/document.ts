@@ -16,7 +16,7 @@ import {
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import { looksSecret } from './looks-secret.ts'
 import { show } from './show.ts'
-import { yamlMistake } from './yaml-mistake.ts'
+import { NESTED_TOO_DEEP, yamlMistake } from './yaml-mistake.ts'
 
 const MOST_YAML_MISTAKES = 5
 
@@ -69,7 +69,7 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   if (mistakes.length > 0) {
     const issues = mistakes.slice(0, 100).map((mistake) => ({ path: '', ...yamlMistake(mistake), ...positionAt(mistake.pos[0]) }))
     // One mistake makes the parser stumble on, often over the same place.
-    const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
+    const places = new Map(issues.toReversed().map((issue) => [placeOf(issue), issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
   }
   if (second !== undefined) {
@@ -87,6 +87,11 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   }
 
   return { value, ...locator(document, positionAt) }
+}
+
+/** Where the parser's stack runs out it does so at one place after the other. */
+function placeOf({ message, line, column }: ConfigIssue): string {
+  return message === NESTED_TOO_DEEP ? message : `${line}:${column}`
 }
 
 /** What stands where nothing was written: YAML reads that as null. */

@@ -10,11 +10,15 @@ const HINTS: Partial<Record<YAMLError['code'], string>> = {
   TAG_RESOLVE_FAILED: 'a text that begins with ! needs quotes',
 }
 
+export const NESTED_TOO_DEEP = 'YAML: nested too deep'
+
+/** Passed on as it is, also from within the parser's own regular expressions. */
+const STACK_RAN_OUT = /^Maximum call stack|^Invalid regular expression: .*(?:Stack overflow|call stack)/s
+
 const OTHERWISE = 'a text with special characters needs quotes; what belongs together is indented alike'
 
 export function yamlMistake({ code, message }: YAMLError): { message: string; hint: string } {
-  // A stack that ran out is passed on as it is.
-  if (message.startsWith('Maximum call stack')) return { message: 'YAML: nested too deep', hint: 'is this the right file?' }
+  if (STACK_RAN_OUT.test(message)) return { message: NESTED_TOO_DEEP, hint: 'is this the right file?' }
   if (code === 'TAG_RESOLVE_FAILED') return { message: 'YAML: a tag (!) means nothing in a config', hint: HINTS[code]! }
   return { message: `YAML: ${withoutSource(message)}`, hint: HINTS[code] ?? hintFor(message) }
 }

@@ -182,5 +182,24 @@ test('a run whose ledger is there in part is not kept quiet about: what it has l
   const { metadata, data } = api.get(path) as unknown as { metadata: object; data: { header: string } }
   api.put(path, { metadata, data: { ...data, header: JSON.stringify({ ...JSON.parse(data.header), chunks: 2 }) } })
   const status = await readStatus({ namespace: NAMESPACE, refs: [] }, { client: api.client, clock: createVirtualClock() })
-  expect(status.unreadable).toEqual([{ run: 'r2', reason: expect.stringContaining('sluice-run-r2-1 is missing') }])
+  expect(status.unreadable).toEqual([
+    {
+      run: 'r2',
+      reason: expect.stringContaining('sluice-run-r2-1 is missing'),
+      // Found by trial: no message named a way out, and every status was exit 8 for ever.
+      needsOperator: expect.stringMatching(
+        /look in the load balancers .*\n {2}kubectl -n \S+ delete configmap -l sluice\.dev\/ledger=r2$/,
+      ),
+    },
+  ])
+})
+
+test('of a closed record nobody says that its pod is in rotation: an operator may have it out', async () => {
+  const api = createFakeApi()
+  addRun(api, 'r1')
+  addPod(api, '10.0.0.1', 'closed')
+  const report = await read(api)
+  expect(report.pods).toMatchObject([{ state: 'closed', out: null }])
+  const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false))
+  expect(lines.find((line) => /^ +web-0/.test(line))).toMatch(/ closed +r1 +1 +- *$/)
 })

@@ -1,5 +1,5 @@
 import { journalOf } from '../journal/journal.ts'
-import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, type Ledger, type LedgerHeader } from '../journal/ledger.ts'
 import type { PodAccount } from '../journal/account.ts'
 import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
@@ -68,7 +68,7 @@ export interface PodStatus {
   run: string
   /** How often it has been drained; null where the pod is gone, and its journal with it, or cannot be read. */
   attempt: number | null
-  /** Out of rotation by the journal; null where that cannot be told without asking the load balancer. */
+  /** Out of rotation by the journal; null where that cannot be told without asking the load balancer: also of a closed one, which others may have out. */
   out: boolean | null
   /** For a person. */
   detail: string
@@ -86,10 +86,17 @@ export interface StatusReport {
   pods: PodStatus[]
 }
 
+export interface UnreadableRun {
+  run: string
+  reason: string
+  /** The way out, for a person. */
+  needsOperator: string
+}
+
 export interface Status {
   workloads: StatusReport[]
   /** Runs whose ledger cannot be read: nobody can tell of which workload, and what they have left open for pods that are gone. */
-  unreadable: { run: string; reason: string }[]
+  unreadable: UnreadableRun[]
 }
 
 /** Reads the records; writes nothing, and asks no load balancer. */
@@ -125,8 +132,16 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
   for (const { workload, lease, runs, pods: open } of reports) {
     if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, client)
   }
-  const unreadable = ledgers.flatMap((one) => (one.kind === 'unreadable' ? [{ run: one.run, reason: one.reason }] : []))
+  const unreadable = ledgers.flatMap((one) => (one.kind === 'unreadable' ? [unreadableRun(one, namespace)] : []))
   return { workloads: reports, unreadable }
+}
+
+/** No run mends it, and no cleanup removes it: a newer sluice may have written it, and nobody else knows what it has left open. */
+function unreadableRun({ run, reason }: Pick<UnreadableRun, 'run' | 'reason'>, namespace: string): UnreadableRun {
+  const needsOperator =
+    'Where a newer sluice has written it, use that one. Else, with no run at work, look in the load balancers for what it may have left out ' +
+    `of rotation, put that right, and remove the record:\n  kubectl -n ${namespace} delete configmap -l ${LEDGER_LABEL}=${run}`
+  return { run, reason, needsOperator }
 }
 
 function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: readonly Ledger[]): LeaseStatus {
@@ -275,7 +290,7 @@ function goneWords(pod: string, targets: readonly JournalTarget[], nowAt: string
   return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:\n  sluice resolve pod/${pod} -n ${namespace} --traffic in`
 }
 
-const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: false }
+const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: null }
 
 const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod: PodView) => string> = {
   drain: (targets) => `drained, or about to be: ${names(targets)}`,

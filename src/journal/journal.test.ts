@@ -58,8 +58,8 @@ test.each([
   ['closed', { step: 'closed' }],
   ['out by an operator', { lbs: [['edge', 'web/web-0', 'web', null, 1]] }],
 ])('one that somebody has edited so that it can still be read is not trusted: %s', (_, edit) => {
-  const target = testTarget({ target: 'web/web-0', prior: null })
-  const written = JSON.parse(writeJournal({ ...realisticJournal, targets: [target] })) as Record<string, unknown>
+  const own = testTarget({ target: 'web/web-0', prior: null })
+  const written = JSON.parse(writeJournal({ ...realisticJournal, targets: [own] })) as Record<string, unknown>
   expect(readJournal(JSON.stringify(written, undefined, 2)).kind).toBe('read')
   expect(readJournal(JSON.stringify({ ...written, ...edit }))).toEqual({
     kind: 'unreadable',

@@ -151,8 +151,10 @@ export function writeJournal(journal: Journal, uid?: string): string {
  * Found by trial: who had edited the targets of a pod that was out, so that they could be read, had those of another drained and
  * restored for it, and its own stayed out. It is no protection against who means it, and need not be: 32 bits of FNV-1a.
  */
-function checksum({ sum: _, ...rest }: z.input<typeof Stored>): string {
+function checksum(stored: z.input<typeof Stored>): string {
+  // A key without a value is not in the text.
+  const text = JSON.stringify({ ...stored, sum: undefined })
   let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(JSON.stringify(rest))) hash = Math.imul(hash ^ byte, 0x01000193)
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
   return (hash >>> 0).toString(16).padStart(8, '0')
 }

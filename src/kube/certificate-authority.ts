@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import type { ClusterAccess } from './cluster-access.ts'
 import { describeCause } from './describe-cause.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
+import { readNamedFile } from './read-named-file.ts'
 
 type Access = Pick<ClusterAccess, 'cluster' | 'server' | 'files' | 'context'>
 
@@ -26,7 +26,7 @@ export function checkAuthority(access: Access): void {
   }
   if (caFile) {
     try {
-      if (!isCertificate(readFileSync(caFile))) fail(`(${caFile}) holds no certificate: it must be PEM`)
+      if (!isCertificate(readNamedFile(caFile))) fail(`(${caFile}) holds no certificate: it must be PEM`)
     } catch (error) {
       if (error instanceof KubeConfigError) throw error
       fail(`cannot be read (${describeCause(error)}): mend the path, or give certificate-authority-data in its place`, error)

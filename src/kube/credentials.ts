@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import type { RequestOptions } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../ports/clock.ts'
@@ -11,6 +9,7 @@ import { readIdToken } from './id-token.ts'
 import { impersonationHeaders } from './impersonation.ts'
 import { stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
+import { readNamedFile } from './read-named-file.ts'
 import { createRenewable, type Renewable } from './renewable.ts'
 
 export interface CredentialsOptions {
@@ -24,9 +23,8 @@ export const EXEC_TIMEOUT_MS = 60_000
 /** A rotated token file holds a new token long before the old one ends. */
 const TOKEN_FILE_FRESH_MS = 10_000
 
-/** Static parts come from client-node at every request, so that renewed files are seen; the rest is done here. */
+/** Static parts come from client-node; files are read at every request, so that renewed ones are seen, and the rest is done here. */
 export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_MS }: CredentialsOptions): Credentials {
-  const config = staticConfig(access)
   const impersonated = impersonationHeaders(access.impersonation)
   const closing = new AbortController()
   const secret = renewableSecret(access, clock, execTimeoutMs, closing.signal)
@@ -36,7 +34,7 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   async function load(): Promise<Credential> {
     const options: RequestOptions = {}
     try {
-      await config.applyToHTTPSOptions(options)
+      await staticConfig(access).applyToHTTPSOptions(options)
     } catch (error) {
       throw new KubeConfigError(`credentials of user ${access.user.name}: ${describeCause(error)}`, { ...access, cause: error })
     }
@@ -69,18 +67,30 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   }
 }
 
-/** What client-node does well: files, data, basic auth. What it does in part is left out of it. */
+/** What client-node does well: data, basic auth. What it does in part is left out of it: it would wait for a pipe without an end. */
 function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess): KubeConfig {
   const name = 'current'
-  const { impersonateUser: _as, exec: _exec, authProvider: _provider, token, ...rest } = user
+  const {
+    impersonateUser: _as,
+    exec: _exec,
+    authProvider: _provider,
+    token,
+    certFile,
+    certData,
+    keyFile,
+    keyData,
+    ...rest
+  } = user
+  const caData = fileOrData(cluster.caFile, cluster.caData)
+  const cert = fileOrData(certFile, certData)
+  const key = fileOrData(keyFile, keyData)
   const config = new KubeConfig()
   config.loadFromOptions({
     clusters: [
       {
         name,
         server,
-        ...(cluster.caData === undefined ? {} : { caData: cluster.caData }),
-        ...(cluster.caFile === undefined ? {} : { caFile: cluster.caFile }),
+        ...(caData === undefined ? {} : { caData }),
         ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
         // client-node refuses http:// otherwise; there is no TLS to skip.
         skipTLSVerify: cluster.skipTLSVerify || server.startsWith('http:'),
@@ -90,6 +100,8 @@ function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess)
       {
         ...rest,
         name,
+        ...(cert === undefined ? {} : { certData: cert }),
+        ...(key === undefined ? {} : { keyData: key }),
         ...(user.username == null ? {} : { password: user.password ?? '' }),
         ...(token === undefined || exec !== undefined || tokenFile !== undefined ? {} : { token }),
       },
@@ -98,6 +110,11 @@ function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess)
     currentContext: name,
   })
   return config
+}
+
+/** Of both the file counts, as in client-node. */
+function fileOrData(file: string | undefined, data: string | undefined): string | undefined {
+  return file ? readNamedFile(file).toString('base64') : data
 }
 
 function renewableSecret(
@@ -128,7 +145,7 @@ async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<
     new KubeConfigError(`token file ${tokenFile} of user ${access.user.name} ${why}`, { ...access, cause })
   let token: string
   try {
-    token = (await readFile(tokenFile, 'utf8')).trim()
+    token = readNamedFile(tokenFile).toString('utf8').trim()
   } catch (error) {
     throw fail(`cannot be read: ${describeCause(error)}`, error)
   }
@@ -148,7 +165,7 @@ async function runPlugin(
 
 /** `spec.cluster` of an ExecCredential. */
 function execCluster({ cluster, server, execExtension }: ClusterAccess): Record<string, unknown> {
-  const ca = cluster.caFile === undefined ? cluster.caData : readFileSync(cluster.caFile).toString('base64')
+  const ca = cluster.caFile === undefined ? cluster.caData : readNamedFile(cluster.caFile).toString('base64')
   return {
     server,
     'tls-server-name': cluster.tlsServerName,

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { describeCause } from './describe-cause.ts'
 import { field, stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
+import { readNamedFile } from './read-named-file.ts'
 
 export type Cluster = KubeConfig['clusters'][number]
 export type User = KubeConfig['users'][number]
@@ -84,7 +85,7 @@ function mergeFile(merged: MergedKubeConfig, file: string): void {
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readNamedFile(file).toString('utf8')
   } catch (error) {
     throw new KubeConfigError(`kubeconfig ${file} cannot be read: ${describeCause(error)}`, { files: [file], cause: error })
   }

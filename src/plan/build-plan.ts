@@ -121,7 +121,15 @@ function unbalanced({ pod, images, targets }: PlanPod): string[] {
 function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
   const message = `pod/${plan.name}: ${plan.reason}`
   if (stored.kind === 'unreadable') {
-    return { code: 'unreadable-journal', message, hint: 'Look at its journal (sluice.dev/journal), and at the load balancer.' }
+    return {
+      code: 'unreadable-journal',
+      message,
+      hint:
+        'Look at its journal (sluice.dev/journal), and at the load balancer, then say what you have seen there: ' +
+        'that it gets no requests, or, with --traffic in, that it is in rotation as it should be.',
+      // Of both the one that is looked after again: a run reads it back, and puts it back.
+      command: `sluice resolve pod/${plan.name} -n ${pod.namespace} --traffic out`,
+    }
   }
   if (pod.ip === undefined) {
     return { code: 'no-address', message, hint: 'Wait until it has started, or see why it does not.' }
@@ -129,7 +137,9 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
   return {
     code: 'not-in-load-balancer',
     message,
-    hint: 'Add it to the load balancer, mend the config, or say --allow-unbalanced to upgrade it without a drain.',
+    hint:
+      'Add it to the load balancer, mend its entries there, or mend the config; only one without any entry there is upgraded ' +
+      'without a drain by --allow-unbalanced.',
   }
 }
 

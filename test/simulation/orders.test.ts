@@ -920,7 +920,7 @@ test('a workload is scaled down and up again while a pod of it is drained: the o
   expect(run.end?.reason).toMatch(
     /^web-1: edge\/.* was drained for it, and left out since .*: web-1 has come there all the same, and is out/,
   )
-  const [gone] = run.end!.pods.filter(({ outcome }) => outcome === 'needsOperator')
+  const gone = run.end!.pods.find(({ outcome }) => outcome === 'needsOperator')
   expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('Put these entries back') })
 })
 

@@ -39,7 +39,7 @@ test('what is open, and what a person has to look at', () => {
 
   POD    STATE    RUN  ATTEMPT  ROTATION  DETAIL
   web-1  patched  r7   2        out       restarts on r/app:v2
-  web-0  closed   r7   2        unknown   done
+  web-0  closed   r7   2        -         done
 
   web-0 needs an operator:
     Look at edge:
@@ -94,9 +94,11 @@ test('what a cleanup removes and keeps', () => {
 })
 
 test('a ledger that cannot be read is named, also where nothing else is on record', () => {
-  const unreadable = [{ run: 'r9', reason: 'its part sluice-run-r9-1 is missing' }]
+  const unreadable = [{ run: 'r9', reason: 'its part sluice-run-r9-1 is missing', needsOperator: 'Look:\n  kubectl' }]
   expect(statusLines('shop', { workloads: [], unreadable }, colors)).toEqual([
     'a person has to look: the ledger of run r9 (ConfigMap sluice-run-r9) cannot be read: its part sluice-run-r9-1 is missing. What it has left open for pods that are gone is not known.',
+    '    Look:',
+    '      kubectl',
   ])
   expect(statusDocument('shop', { workloads: [], unreadable })).toMatchObject({ workloads: [], unreadable })
 })

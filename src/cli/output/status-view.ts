@@ -22,12 +22,17 @@ export function statusDocument(namespace: string, status: Status): object {
 
 export function statusLines(namespace: string, { workloads, unreadable }: Status, colors: Colors): string[] {
   if (workloads.length + unreadable.length === 0) return [`No records of sluice in namespace ${inert(namespace)}.`]
-  const broken = unreadable.map(
-    ({ run, reason }) =>
-      `${colors.red('a person has to look')}: the ledger of run ${inert(run)} (ConfigMap ${inert(chunkName(run, 0))}) cannot be read: ${inert(reason)}. What it has left open for pods that are gone is not known.`,
-  )
+  const broken = unreadable.flatMap((one) => brokenLines(one, colors))
   const sections = [...workloads.map((report) => reportLines(report, colors)), ...(broken.length === 0 ? [] : [broken])]
   return sections.flatMap((lines, index) => [...(index === 0 ? [] : ['']), ...lines])
+}
+
+function brokenLines({ run, reason, needsOperator: text }: Status['unreadable'][number], colors: Colors): string[] {
+  const what = `the ledger of run ${inert(run)} (ConfigMap ${inert(chunkName(run, 0))}) cannot be read: ${inert(reason)}`
+  return [
+    `${colors.red('a person has to look')}: ${what}. What it has left open for pods that are gone is not known.`,
+    ...text.split('\n').map((line) => `    ${inert(line)}`),
+  ]
 }
 
 function reportLines(report: StatusReport, colors: Colors): string[] {
@@ -49,7 +54,7 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
       state,
       inert(run),
       attempt === null ? '-' : String(attempt),
-      rotation(out),
+      rotation(state, out),
       inert(detail),
     ])
     lines.push('', ...table([['POD', 'STATE', 'RUN', 'ATTEMPT', 'ROTATION', 'DETAIL'], ...rows], { indent: '  ' }))
@@ -70,7 +75,9 @@ function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['le
   return `held by ${inert(holder)} (epoch ${epoch}${life})${ordered}`
 }
 
-function rotation(out: PodStatus['out']): string {
+/** Of a closed one nothing is open; whether anybody else has it out, only the load balancer knows. */
+function rotation(state: PodStatus['state'], out: PodStatus['out']): string {
+  if (state === 'closed') return '-'
   if (out === null) return 'unknown'
   return out ? 'out' : 'in'
 }
