@@ -68,8 +68,11 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   const mistakes = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])
   if (mistakes.length > 0) {
     const issues = mistakes.slice(0, 100).map((mistake) => ({ path: '', ...yamlMistake(mistake), ...positionAt(mistake.pos[0]) }))
+    // Where its stack runs out, the parser stumbles over each level.
+    const tooDeep = issues.find(({ message }) => message === NESTED_TOO_DEEP)
+    if (tooDeep !== undefined) fail(tooDeep)
     // One mistake makes the parser stumble on, often over the same place.
-    const places = new Map(issues.toReversed().map((issue) => [placeOf(issue), issue]))
+    const places = new Map(issues.toReversed().map((issue) => [`${issue.line}:${issue.column}`, issue]))
     fail([...places.values()].toReversed().slice(0, MOST_YAML_MISTAKES))
   }
   if (second !== undefined) {
@@ -87,11 +90,6 @@ export function parseDocument(file: string, bytes: Uint8Array): ConfigDocument {
   }
 
   return { value, ...locator(document, positionAt) }
-}
-
-/** Where the parser's stack runs out it does so at one place after the other. */
-function placeOf({ message, line, column }: ConfigIssue): string {
-  return message === NESTED_TOO_DEEP ? message : `${line}:${column}`
 }
 
 /** What stands where nothing was written: YAML reads that as null. */

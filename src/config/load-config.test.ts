@@ -448,8 +448,8 @@ describe('a file that is no config', () => {
   test('nested too deep', async () => {
     const told = await refusal('['.repeat(100_000))
     expect(told).toContain('YAML: nested too deep')
-    expect(told).not.toContain('regular expression')
-    expect(told.match(/nested too deep/g)).toHaveLength(1)
+    // Nothing of the parser's own, and no consequence of it.
+    expect(told.match(/YAML:/g)).toHaveLength(1)
   })
 
   test('no file, and a folder', async () => {
