@@ -86,6 +86,8 @@ export interface PodContext extends PodUpgradeInput {
   tries: number
   outcome: Outcome | undefined
   reason: string
+  /** Settled with its targets out, since nothing was to come in its place. */
+  leftOut: boolean
   /** The named deadline that ended it. */
   deadline: Deadline | undefined
 }

@@ -48,6 +48,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     tries: 0,
     outcome: undefined,
     reason: '',
+    leftOut: false,
     deadline: undefined,
   }),
   on: {

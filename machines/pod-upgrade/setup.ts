@@ -61,7 +61,7 @@ function taken(
 }
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
-  return { outcome, reason: reasons[reason](context), deadline }
+  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline }
 }
 
 /** What a finished port call answered. */
@@ -208,7 +208,7 @@ export const podSetup = setup({
     forgetTries: assign({ tries: 0 }),
     forgetLateCall: assign({ lateCall: false }),
     /** It is closed: with it goes how its upgrade was to end. */
-    forgetRecord: assign({ record: undefined, outcome: undefined, reason: '', deadline: undefined }),
+    forgetRecord: assign({ record: undefined, outcome: undefined, reason: '', leftOut: false, deadline: undefined }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
     expireDrain: assign({ expired: 'drain' }),
@@ -233,6 +233,7 @@ export const podSetup = setup({
       record: reopened(context),
       outcome: undefined,
       reason: '',
+      leftOut: false,
       deadline: undefined,
     })),
     /** What the pod asks for is wanted from here on, and not what it was to go back to where that is something else. */

@@ -113,12 +113,13 @@ export function createResourceRequests({ storage, clock, random, hooks }: Resour
       const before = storage.get(kind, namespace ?? '', name!)
       if (before === undefined) {
         if (!kind.createsOnUpdate || at.subresource !== undefined) throw notFound(kind, name!)
+        if (body.metadata.uid) throw otherUid(at, body.metadata.uid, '')
         // Which version does not matter then.
         expectVersion(kind, name!, body.metadata.resourceVersion)
         return createObject(at, body, dryRun, by)
       }
       const { uid } = body.metadata
-      if (uid && uid !== before.object.metadata.uid) throw otherUid(at, uid, before.object)
+      if (uid && uid !== before.object.metadata.uid) throw otherUid(at, uid, before.object.metadata.uid)
       return updateObject(at, before, body, dryRun, by)
     },
 
@@ -166,9 +167,9 @@ function expectNone(kind: Kind, { metadata }: KubeObject, errors: Parameters<typ
   if (errors.length > 0) throw invalid(kind, metadata.name, errors)
 }
 
-function otherUid({ kind, namespace, name }: Route, uid: string, { metadata }: KubeObject): Refusal {
+function otherUid({ kind, namespace, name }: Route, uid: string, found: string): Refusal {
   const key = `/registry/${kind.plural}/${namespace === undefined ? '' : `${namespace}/`}${name}`
-  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`
+  const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${found}`
   return conflict(
     kind,
     name!,

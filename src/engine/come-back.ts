@@ -1,17 +1,27 @@
+import { pause } from '../kube/pause.ts'
 import type { JournalTarget, PodView } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { PodResult } from './events.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import type { World } from './world.ts'
 
+const LOOK_AGAIN_MS = 1_000
+const MOST_LOOKS = 5
+
 interface ComeBackOptions {
+  clock: Clock
+  signal: AbortSignal
   ledgers: RunLedgers
-  world: Pick<World, 'store' | 'traffic' | 'includes'>
+  world: Pick<World, 'store' | 'traffic' | 'workloadOf'>
   /** Pods as last seen, those that are gone among them. */
   podOf(uid: string): PodView | undefined
   isHeir(gone: PodView, candidate: PodView): boolean
 }
+
+/** How the entries stand that were left out: `served` where that hurts nobody. */
+type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; message: string }
 
 /**
  * At the end of a run: of a pod in whose place nothing was to come, and whose entries were left out for that, another may have come
@@ -19,44 +29,70 @@ interface ComeBackOptions {
  * new pod was out of rotation for good. Nothing is put back by guess: somebody may have the entry out by now.
  */
 export async function withComeBack(pods: readonly PodResult[], options: ComeBackOptions): Promise<PodResult[]> {
-  return Promise.all(pods.map((result) => (result.outcome === 'settled' ? afterAll(result, options) : result)))
+  return Promise.all(pods.map((result) => (result.leftOut ? afterAll(result, options) : result)))
 }
 
-async function afterAll(result: PodResult, { ledgers, world, podOf, isHeir }: ComeBackOptions): Promise<PodResult> {
+async function afterAll(result: PodResult, options: ComeBackOptions): Promise<PodResult> {
+  const { ledgers, world, podOf, isHeir } = options
   const gone = podOf(result.uid)
   const drained =
     allLedgers(ledgers)
       .find(({ entries }) => entries.has(result.uid))
-      ?.entries.get(result.uid)?.targets ?? []
-  if (gone === undefined || drained.every(({ untouched }) => untouched)) return result
+      ?.entries.get(result.uid)
+      ?.targets.filter(({ untouched }) => !untouched) ?? []
+  if (gone === undefined || drained.length === 0) return result
   const heir = Array.from(world.store.all()).find(
     // What is open for it is its own machine's to tell.
-    ({ pod, stored }) => world.includes(pod) && !mayBeOpen(stored) && isHeir(gone, pod),
+    ({ pod, stored }) => world.workloadOf(pod) !== undefined && !mayBeOpen(stored) && isHeir(gone, pod),
   )?.pod
   if (heir === undefined) return result
-  const found = await world.traffic.relocate(heir, drained)
-  if (found.kind !== 'same') return result
-  const { targets = drained } = found
-  const { state } = await world.traffic.inspect(heir.uid, targets)
-  if (state !== 'out' && state !== 'mixed') return result
+  const standing = await patiently(() => standingOf(heir, { gone, drained }, world), options)
+  if (standing.kind === 'served') return result
   return {
     ...result,
     outcome: 'needsOperator',
     out: true,
-    reason: `${namesOf(targets)} was drained for it, and left out since nothing was to come in its place: ${heir.name} has come there all the same, and is out of rotation`,
+    reason: `${namesOf(drained)} was drained for it, and left out since nothing was to come in its place: ${standing.message}`,
     instructions: [
-      'Put these entries back, unless somebody else wants them out; before the drain they were as given:',
-      ...touched(targets).map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`),
+      `These entries are to be as they were before the drain, at the address of ${heir.name}, unless somebody else wants them out:`,
+      ...drained.map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`),
     ].join('\n'),
   }
 }
 
-function touched(targets: readonly JournalTarget[]): JournalTarget[] {
-  return targets.filter(({ untouched }) => !untouched)
+/** A load balancer that is away for a moment says nothing; one that stays away leaves it in doubt, and doubt is told. */
+async function patiently(look: () => Promise<Standing>, { clock, signal }: ComeBackOptions): Promise<Standing> {
+  for (let looks = 1; ; looks++) {
+    const standing = await look()
+    if (standing.kind !== 'unknown' || looks === MOST_LOOKS || !(await pause(clock, LOOK_AGAIN_MS, signal))) return standing
+  }
+}
+
+interface Left {
+  gone: PodView
+  drained: readonly JournalTarget[]
+}
+
+async function standingOf(heir: PodView, { gone, drained }: Left, { traffic }: Pick<World, 'traffic'>): Promise<Standing> {
+  const found = await traffic.relocate(heir, drained)
+  const doubt = (why: string): Standing => ({
+    kind: 'unknown',
+    message: `${heir.name} has come all the same, and whether it is in rotation cannot be known: ${why}`,
+  })
+  if (found.kind === 'unknown') return doubt(found.message)
+  const isThere = found.kind === 'same'
+  const { state, removed, detail } = await traffic.inspect(isThere ? heir.uid : gone.uid, (isThere && found.targets) || drained)
+  // An entry that is gone, or that somebody has in rotation, is nothing that sluice has left out.
+  if (removed || state === 'in') return { kind: 'served' }
+  if (state === 'unknown') return doubt(detail)
+  return {
+    kind: 'out',
+    message: isThere
+      ? `${heir.name} has come there all the same, and is out of rotation`
+      : `${heir.name} has come all the same, and ${found.message}`,
+  }
 }
 
 function namesOf(targets: readonly JournalTarget[]): string {
-  return touched(targets)
-    .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
-    .join(', ')
+  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
 }

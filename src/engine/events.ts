@@ -54,6 +54,8 @@ export interface PodResult {
   deadline?: string
   /** Out of rotation when the run ended. */
   out: boolean
+  /** It is gone, and its entries are out of rotation for good, since nothing was to come in its place. */
+  leftOut?: true
   /** What a person has to look at and run, for needsOperator and failed. */
   instructions?: string
   /** Milliseconds spent in each state. */

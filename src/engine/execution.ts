@@ -283,8 +283,10 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
     if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
       await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
-    if (ending?.outcome !== 'interrupted')
-      pods = await withComeBack(pods, { ledgers, world, isHeir, podOf: (uid) => world.store.get(uid)?.pod ?? known.get(uid) })
+    if (ending?.outcome !== 'interrupted') {
+      const last = (uid: string): PodView | undefined => store.get(uid)?.pod ?? known.get(uid)
+      pods = await withComeBack(pods, { clock, signal, ledgers, world, isHeir, podOf: last })
+    }
     await orCutShort(() => conclude(ledgers, pods, owners))
     return { run: id, ...endingFor(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }

@@ -21,7 +21,8 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
   for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
   const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
   const client = {
-    get: (path) => serverOf(path).client.get(path),
+    get: async (path) =>
+      path.includes('/configmaps') ? { metadata: { resourceVersion: '1' }, items: [] } : serverOf(path).client.get(path),
     create: (path, body, limits) =>
       serverOf(`${path}/${(body as { metadata: { name: string } }).metadata.name}`).client.create(path, body, limits),
     replace: (path, body, limits) => serverOf(path).client.replace(path, body, limits),

@@ -8,6 +8,8 @@ import { assertEpochFits, takeOwnership } from './ownership.ts'
 import { readLease } from './read-lease.ts'
 import type { RunPorts } from './request.ts'
 import { token } from './token.ts'
+import { openOf } from './unsettled.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import type { AssessedWorkload } from './planning.ts'
 import type { World } from './world.ts'
 
@@ -79,6 +81,12 @@ export async function takeOwners({
     }
   }
 
+  /** A journal may be gone with its pod, or be unreadable: somebody has edited it, and not made it. */
+  async function isOnRecord({ workload }: AssessedWorkload): Promise<boolean> {
+    if (Array.from(world.store.all()).some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
+    return (await openOf(client, namespace, [workload.ref])).length > 0
+  }
+
   // Before the first of them is taken.
   for (const assessed of world.workloads) {
     const { epoch, pod } = newestJournal(world, assessed)
@@ -95,7 +103,9 @@ export async function takeOwners({
         namespace,
         lease,
         holder: `${ports.identity}_${token(ports.random, 6)}`,
-        epochFloor: newestJournal(world, assessed).epoch,
+        epochFloor: () => newestJournal(world, assessed).epoch,
+        readJournals: () => unlessAborted(world.refresh(), signal),
+        hadOwner: () => isOnRecord(assessed),
         signal,
         seen: watched.get(lease),
         goneSince: goneSince.get(lease),

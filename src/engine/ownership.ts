@@ -52,8 +52,12 @@ export interface OwnershipOptions {
   lease: string
   /** Names the process; unique. */
   holder: string
-  /** The epoch must be larger than this, which a journal has seen; 0 where there was no owner before. */
-  epochFloor: number
+  /** The epoch must be larger than this, which a journal has seen, as far as is known now; 0 where none has. */
+  epochFloor(): number
+  /** Reads the journals anew: a Lease was deleted, and its owner has gone on while that was waited for. */
+  readJournals(): Promise<void>
+  /** There was an owner, by what else is on record: asked where neither a Lease nor a journal tells of one. */
+  hadOwner(): Promise<boolean>
   signal: AbortSignal
   /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
   seen?: SeenLease | undefined
@@ -80,11 +84,13 @@ export interface OwnershipOptions {
  * of kind `preflight` where the count of owners is at its end.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
-  const { client, clock, namespace, lease, holder, epochFloor, signal } = options
+  const { client, clock, namespace, lease, holder, signal } = options
   const path = leasePath(namespace, lease)
   const read = (): Promise<LeaseRecord | undefined> => readLease(client, namespace, lease)
   let watched: OwnershipOptions['seen'] = options.seen
-  let hadOwner = options.seen !== undefined || epochFloor > 0
+  let hadOwner = options.seen !== undefined
+  /** Of the Lease, whatever becomes of it. */
+  let largestSeen = countable(options.seen?.record.transitions ?? 0)
   /** Since when it is known that there is none. */
   let goneSince = options.goneSince
   /** One that has this process's name may be its own from now on: an answer was lost. */
@@ -92,13 +98,14 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
 
-  assertEpochFits(epochFloor, lease)
+  assertEpochFits(options.epochFloor(), lease)
 
   for (;;) {
     signal.throwIfAborted()
     const found = await readLeasePatiently({ ...options, name: lease })
     if (found === undefined) {
       // Found on a cluster: it was deleted with a drain on the wire, which arrived after the next run had found nothing to do.
+      hadOwner ||= options.epochFloor() > 0 || (await options.hadOwner())
       goneSince ??= clock.now()
       const remainingMs = hadOwner ? goneSince + LEASE_DURATION_MS + PAUSE_MS - clock.now() : 0
       if (remainingMs > 0) {
@@ -106,9 +113,13 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         await pause(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
         continue
       }
+      // Found by trial: it had written its last journals meanwhile. A smaller epoch than theirs has no right to those pods, and
+      // takes them for nobody's: the next pod was drained beside them.
+      if (hadOwner) await options.readJournals()
     } else {
       hadOwner = true
       goneSince = undefined
+      largestSeen = Math.max(largestSeen, countable(found.transitions))
     }
     if (found !== undefined && found.holder !== '' && !(isTried && found.holder === holder)) {
       const renewed = watched !== undefined && isRenewed(watched.record, found)
@@ -135,7 +146,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
     if (found && found.transitions >= LARGEST_EPOCH) throw countedOut(found, options)
-    const transitions = Math.max(found?.transitions ?? 0, epochFloor) + 1
+    const epochFloor = options.epochFloor()
+    assertEpochFits(epochFloor, lease)
+    const transitions = Math.max(largestSeen, epochFloor) + 1
     const renewedAt = clock.wallNow()
     const body = leaseBody({
       namespace,
@@ -328,6 +341,11 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   }
 }
 
+/** At its end somebody has edited it: that is refused as long as it stands there, and counts no more after that. */
+function countable(transitions: number): number {
+  return transitions < LARGEST_EPOCH ? transitions : 0
+}
+
 /** The next owner counts one more than the largest number known. `record` is a pod's name, where it is known. */
 export function assertEpochFits(epochFloor: number, lease: string, record?: string): void {
   if (epochFloor < LARGEST_EPOCH) return
@@ -339,7 +357,7 @@ export function assertEpochFits(epochFloor: number, lease: string, record?: stri
 }
 
 function countedOut({ transitions }: LeaseRecord, { namespace, lease, epochFloor }: OwnershipOptions): RunError {
-  const patch = JSON.stringify({ spec: { leaseTransitions: epochFloor } })
+  const patch = JSON.stringify({ spec: { leaseTransitions: epochFloor() } })
   return new RunError(
     'preflight',
     `the Lease ${lease} cannot be taken: its leaseTransitions is ${transitions}, and there is no larger number for the next owner: somebody has edited it; with no run at work, set it back: kubectl patch lease ${lease} -n ${namespace} --type merge -p '${patch}'`,

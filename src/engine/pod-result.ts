@@ -16,7 +16,7 @@ export interface Ended {
 
 /** What came of a pod whose machine has come to its end. */
 export function podResult(context: PodContext, { isDone, now, phases }: Ended): PodResult {
-  const { pod, gone, outcome, reason, deadline, restart, record } = context
+  const { pod, gone, outcome, reason, deadline, restart, record, leftOut } = context
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
@@ -30,6 +30,7 @@ export function podResult(context: PodContext, { isDone, now, phases }: Ended): 
     reason,
     ...(deadline ? { deadline } : {}),
     out,
+    ...(leftOut ? { leftOut } : {}),
     ...instructionsOf(context, out),
     phases,
     ...(proof && outcome === 'upgraded' ? { proof } : {}),

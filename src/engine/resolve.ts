@@ -104,20 +104,30 @@ async function leasesOf({ pod, entries }: Found, client: KubeClient): Promise<st
   return [...new Set(refs.map(({ kind, name }) => leaseName({ kind: kind as 'Pod', name })))].toSorted()
 }
 
-function take(lease: string, { pod }: Found, { namespace }: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {
-  const stored = pod ? journalOf(pod) : undefined
+function take(lease: string, found: Found, request: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {
+  let epochFloor = epochIn(found)
   return takeOwnership({
     ...ports,
-    namespace,
+    namespace: request.namespace,
     lease,
     holder: `${ports.identity}_${token(ports.random, 6)}`,
-    epochFloor: stored?.kind === 'read' ? stored.journal.epoch : 0,
+    epochFloor: () => epochFloor,
+    async readJournals() {
+      epochFloor = epochIn(await lookUp(request, ports))
+    },
+    // What is open was made by an owner, also where its journal cannot be read, or is gone with the pod.
+    hadOwner: async () => true,
     onWaiting: (holder, remainingMs) => ports.onWaiting(lease, holder, remainingMs),
     // What was decided rests on what was read before that: the person asks again.
     onRegained: () => new Promise(() => {}),
     onLost: () => {},
     onOrder: () => {},
   })
+}
+
+function epochIn({ pod }: Found): number {
+  const stored = pod ? journalOf(pod) : undefined
+  return stored?.kind === 'read' ? stored.journal.epoch : 0
 }
 
 async function record(

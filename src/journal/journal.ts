@@ -60,9 +60,9 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   if (!parsed.success)
     return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
   const { run, origin, epoch, attempt, step, gen, back, base, lbs, sum } = parsed.data
+  if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
     return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
-  if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   return {
     kind: 'read',
     journal: {

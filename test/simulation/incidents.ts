@@ -149,6 +149,8 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
         patchImage(name, imageOf('v9'), server)
         takeBackAfter(forMs, { pod: pod!, image: former }, options)
       })
+    case 'lease-deleted':
+      return deleteLease(which, options)
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
   }
@@ -192,6 +194,20 @@ function isRunning(pod: KubeObject | undefined): boolean {
 function editJournal(pod: KubeObject, { world, random }: IncidentOptions): boolean {
   if (pod.metadata.annotations?.[JOURNAL] === undefined) return false
   writeJournal(pod, random.chance(0.5) ? undefined : NONSENSE, world.server)
+  return true
+}
+
+/**
+ * Where something is on record of its owner: before that nobody could know of one. The count goes with it, but for what journals
+ * say: a load balancer that has seen more in a pod which is gone refuses the calls of the next owners, as docs/operations.md says.
+ */
+function deleteLease(which: number, { scene, world }: IncidentOptions): boolean {
+  if (scene.balancers.some(({ level }) => level === 'G3')) return false
+  const { store } = world.server
+  const leases = store.list('leases.coordination.k8s.io', NAMESPACE)
+  const lease = leases[which % Math.max(1, leases.length)]
+  if (lease === undefined || store.list('configmaps', NAMESPACE).length === 0) return false
+  store.remove('leases.coordination.k8s.io', NAMESPACE, lease.metadata.name, 'operator')
   return true
 }
 

@@ -921,7 +921,116 @@ test('a workload is scaled down and up again while a pod of it is drained: the o
     /^web-1: edge\/.* was drained for it, and left out since .*: web-1 has come there all the same, and is out/,
   )
   const gone = run.end!.pods.find(({ outcome }) => outcome === 'needsOperator')
-  expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('Put these entries back') })
+  expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('are to be as they were before the drain') })
+})
+
+/** Both pods are drained at once, so that one of them can be scaled away and back before the other is home. */
+const TWO_AT_ONCE = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
+const areBothIn =
+  (state: string) =>
+  ({ events }: Actor): boolean =>
+    [0, 1].every((number) =>
+      events.some((event) => event.type === 'podState' && event.to === state && event.pod === `${NAME}-${number}`),
+    )
+
+// Found by reading: it was only told of where it had come to the same address.
+test('the same, and it has come to another address: in no load balancer, and told of', async () => {
+  const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, readyAfterMs: 8_000 }))
+  const run = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => areBothIn('restarting')(run))
+  await scale(stage, 1)
+  await stage.until(() => run.events.some((event) => event.type === 'podFinished'))
+  await scale(stage, 2)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({
+    outcome: 'needsOperator',
+    reason: expect.stringMatching(/^web-1: edge\/.*: web-1 has come all the same, and at its new address .* no load balancer/),
+  })
+})
+
+test('the same, and the load balancer cannot say whether it is in rotation: that is told', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+  const run = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => areBothIn('restarting')(run))
+  await scale(stage, 1)
+  await stage.until(() => run.events.some((event) => event.type === 'podFinished'))
+  await scale(stage, 2)
+  await stage.until(() => isIn('closing')(run))
+  stage.stopBalancer('edge', 60_000)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({
+    outcome: 'needsOperator',
+    reason: expect.stringMatching(/web-1 has come all the same, and whether it is in rotation cannot be known/),
+  })
+})
+
+// Found by reading: an abort is about what is open, and what had come in its place is not.
+test('the same, while an abort brings the pods home', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 25_000 }))
+  const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => areBothIn('restarting')(first))
+  first.host.kill()
+  const run = await abort(stage)
+  await stage.until(() => run.events.some(({ type }) => type === 'started'))
+  await scale(stage, 1)
+  await stage.until(() => run.events.some((event) => event.type === 'podFinished'))
+  await scale(stage, 2)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
+})
+
+// Found by reading: a person was asked to put back what that person had taken out.
+test.each([
+  { name: 'before its turn', ordinal: 0 },
+  { name: 'while it was drained', ordinal: 2 },
+])('a pod is deleted $name, and an operator has out what has come in its place: the run is done', async ({ ordinal }) => {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 3_000 }))
+  const run = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => isIn('restarting')(run))
+  const edge = stage.world.balancers.get('edge')!
+  const entry = edge.names().find((name) => name.includes(`${NAME}-${ordinal}`))!
+  if (ordinal === 0) edge.operator.set(entry, { admin: 'maint' })
+  const pod = `${NAME}-${ordinal}`
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  await stage.until(() => run.events.some((event) => event.type === 'podFinished' && event.result.pod === pod))
+  edge.operator.set(entry, { admin: 'maint' })
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'done' })
+})
+
+// Found by reading: the next owner had an epoch smaller than that of what was drained, took that for nobody's, and drained the next pod
+// beside it.
+test('somebody deletes the Lease of a live owner, and another has seen it: what is drained by then is the next owner’s to bring home', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 30_000 }))
+  const { ask, client } = stage
+  const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
+  const name = `sluice-statefulset-${NAME}`
+  const counted = { holderIdentity: '', leaseTransitions: 40, leaseDurationSeconds: 15 }
+  await ask(client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: counted }))
+  let goOn = (): void => {}
+  const isAllowed = new Promise<void>((resolve) => (goOn = resolve))
+  const request = {
+    ...V2,
+    namespace: NAMESPACE,
+    select,
+    settings: PLAIN_SETTINGS,
+    acceptTemplateDrift: false,
+    allowUnbalanced: false,
+  }
+  const second = stage.start(request, async (ports) => {
+    const prepared = await prepareRun(request, ports)
+    return { ...prepared, execute: () => isAllowed.then(prepared.execute) }
+  })
+  await stage.until(() => second.events.some(({ type }) => type === 'planned'))
+  const first = stage.start(V2)
+  await stage.until(() => first.events.some(({ type }) => type === 'started'))
+  await ask(client.delete(`${leases}/${name}`))
+  goOn()
+  await stage.until(() => first.end !== undefined && second.end !== undefined)
+  expect([first.end, second.end]).toMatchObject([{ outcome: 'conflict' }, { outcome: 'done' }])
+  expect(second.events.find(({ type }) => type === 'started')).toMatchObject({ epoch: 42 })
+  const effects = stage.history.flatMap((entry) => (entry.type === 'effect' ? [`${entry.effect} ${entry.target}`] : []))
+  expect(effects).toEqual(['drain web-1', 'restore web-1', 'drain web-0', 'restore web-0'])
 })
 
 test('a workload is scaled down while a pod of it is drained: nothing has come in its place, and the run is done', async () => {

@@ -37,6 +37,8 @@ export interface Stage {
   /** Lets time pass until it is so. */
   until(isSo: () => boolean): Promise<void>
   pass(ms: number): Promise<void>
+  /** Nobody answers there for so long. */
+  stopBalancer(name: string, forMs: number): void
   /** What a person's call answers, while time passes. */
   ask<T>(call: Promise<T>): Promise<T>
 }
@@ -128,6 +130,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
       }
     },
     until,
+    stopBalancer: (name, forMs) => faults.stopBalancer(name, forMs),
     async pass(ms) {
       const at = scheduler.now() + ms
       let isOver = false

@@ -475,6 +475,10 @@ async function leases(ask: Ask): Promise<void> {
   await ask('a Lease is taken with a stale version', put(path, lease('three', { resourceVersion: metadata.resourceVersion })))
   await ask('a Lease is taken without a version', put(path, lease('three')))
   await ask(
+    'a Lease that is missing is written with a uid',
+    put(`${LEASES}/other`, lease('one', { name: 'other', uid: metadata.uid, resourceVersion: metadata.resourceVersion })),
+  )
+  await ask(
     'a Lease that is missing is written with a version',
     put(`${LEASES}/other`, lease('one', { name: 'other', resourceVersion: metadata.resourceVersion })),
   )

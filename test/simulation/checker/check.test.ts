@@ -788,6 +788,14 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     { name: 'the epoch of the Lease goes back', tell: (story) => story.lease(0) },
+    {
+      name: 'a Lease that was deleted is made anew with an epoch that a journal has seen',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.deleteLease()
+        story.lease(1)
+      },
+    },
   ],
   I5: [
     { name: 'a drain with no intent', tell: (story) => story.effect(0, 'drain') },

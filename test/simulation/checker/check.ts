@@ -44,7 +44,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (entry.type === 'stored')
       for (const { uid, entry: released } of settled) judgeHeir(world, uid, released, entry.leftAt ?? entry.at, report)
     if (entry.type !== 'stored' || !world.processes.has(entry.by)) return
-    if (entry.resource.startsWith('leases')) for (const records of world.leases.values()) judgeLease(records, index, report)
+    if (entry.resource.startsWith('leases')) for (const key of world.leases.keys()) judgeLease(world, key, index, report)
     if (entry.resource === 'configmaps') judgeLedger(world, entry, report)
     if (write === undefined) return
     const { pod, patched, isOverHis } = write

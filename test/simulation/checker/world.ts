@@ -34,6 +34,8 @@ export interface LeaseRecord {
   transitions: number
   /** Runs that are to be paused or aborted. */
   ordered: string[]
+  /** Somebody has deleted it after this. */
+  isDeleted?: true
 }
 
 export interface TemplateRecord {
@@ -248,10 +250,12 @@ export function createWorld(given: Scenario): World {
           }
           if (resource === 'leases.coordination.k8s.io' || resource === 'leases') {
             const lease = readLease(after)
-            const previous = lease && leases.get(lease.key)?.at(-1)
+            const previous = leases.get((lease ?? readLease(before))?.key ?? '')?.at(-1)
             const owner = processes.get(entry.by)
             // It had run out meanwhile, and its owner looks at all anew, however long that takes (harsh seed 4322041).
-            if (owner && previous && lease.holder === previous.holder && at - previous.at > LEASE_MS) owner.begunAt = undefined
+            if (lease && owner && previous && lease.holder === previous.holder && at - previous.at > LEASE_MS)
+              owner.begunAt = undefined
+            if (lease === undefined && previous) previous.isDeleted = true
             if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index, by: entry.by }])
           }
           if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {

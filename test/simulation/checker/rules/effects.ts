@@ -85,7 +85,7 @@ export function judgeLedger(world: World, { by, at, leftAt = at, before, after }
 }
 
 /** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
-function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
+export function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
   if (isGone) return undefined
   const [kind, of] = owner === undefined ? ['pod', name] : owner.split('/')
   // The ReplicaSets of a Deployment are named after it.

@@ -1,7 +1,8 @@
 import type { JournalText } from '../journal.ts'
 import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
-import type { LeaseRecord, World } from '../world.ts'
+import type { World } from '../world.ts'
+import { leaseOf } from './effects.ts'
 
 /** I4: a journal over another one of the same pod. */
 export function judgeJournal(
@@ -32,9 +33,20 @@ export function judgeAnew({ name, readmittedBy }: Pod, by: string, report: Repor
     report('I1', `${name} is to be drained a second time by ${by}, which has put it back with nothing patched`)
 }
 
-/** I4: the epoch of a Lease. */
-export function judgeLease(records: readonly LeaseRecord[], entry: number, report: Report): void {
-  const [before, after] = records.slice(-2)
-  if (before && after?.entry === entry && after.transitions < before.transitions)
-    report('I4', `the epoch of a Lease goes from ${before.transitions} back to ${after.transitions}`, before.entry)
+/** I4: the epoch of a Lease. With one that is deleted goes its count; one that is made in its place begins above what journals say. */
+export function judgeLease(world: World, key: string, entry: number, report: Report): void {
+  const [before, after] = world.leases.get(key)?.slice(-2) ?? []
+  if (before === undefined || after?.entry !== entry) return
+  if (!before.isDeleted) {
+    if (after.transitions < before.transitions)
+      report('I4', `the epoch of a Lease goes from ${before.transitions} back to ${after.transitions}`, before.entry)
+    return
+  }
+  // The first write of its owner has come once more (seed 70000810).
+  if (after.holder === before.holder) return
+  for (const pod of world.pods.byUid.values()) {
+    const { name, journal, tampered } = pod
+    if (journal === undefined || tampered > 0 || leaseOf(pod) !== key || after.transitions > journal.epoch) continue
+    report('I4', `a Lease is made anew with the epoch ${after.transitions}, and ${name} has seen ${journal.epoch}`, journal.entry)
+  }
 }

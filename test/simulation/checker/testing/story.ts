@@ -64,6 +64,8 @@ export interface Story {
     },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
+  /** Somebody deletes the Lease of the workload. */
+  deleteLease(): void
   /** The Lease of the process that acts is written with an order to pause its run, by that somebody. */
   pause(by: string): void
   tell(happening: Happening): void
@@ -210,6 +212,10 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const spec = { holderIdentity: holder, leaseTransitions: transitions }
       const after = { metadata: { name, namespace: 'default' }, spec }
       tell({ type: 'stored', by: actor, resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
+    },
+    deleteLease() {
+      const before = { metadata: { name: 'sluice-statefulset-web', namespace: 'default' } }
+      tell({ type: 'stored', by: 'person', resource: 'leases.coordination.k8s.io', verb: 'delete', before, after: undefined })
     },
     pause(by) {
       const annotations = { 'sluice.dev/order': JSON.stringify({ v: 1, order: 'pause', runs: [actor], by: 'person' }) }
