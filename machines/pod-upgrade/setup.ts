@@ -153,6 +153,7 @@ export const podSetup = setup({
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.isReady,
     heirIsDrained: ({ context }) => isHeirDrained(context),
     heirIsElsewhere: ({ context }) => context.heir?.sameAddress === false,
+    hasEnded: ({ context }) => context.gone || (context.pod.finished && !context.pod.deleting),
     noHeirComes: ({ context }) => context.heir === null && !context.heirExpected,
     // its traffic
     isOut: ({ context }) => context.traffic?.state === 'out',

@@ -291,6 +291,24 @@ test('nor is it drained where another goes down while its drain intent is writte
   expect([bed.states.get('web-1'), steps]).toEqual(['closing', ['drain', 'closed']])
 })
 
+// Found by reading: nobody else could take the run over, and it waited without end.
+test('pods that cannot be watched for as long as a place is waited for end the run, with a reason', async () => {
+  const bed = createBed()
+  await bed.look(false)
+  await bed.see(podAt('web-1'))
+  bed.rollout.start([])
+  await bed.clock.advance(70_000)
+  expect(bed.stalled).toEqual(['no pod may leave in time: the pods cannot be watched at this moment'])
+  const seeing = createBed()
+  await seeing.look(false)
+  await seeing.see(podAt('web-1'))
+  seeing.rollout.start([])
+  await seeing.clock.advance(30_000)
+  await seeing.look(true)
+  await seeing.clock.advance(70_000)
+  expect(seeing.stalled).toEqual([])
+})
+
 // Found by reading: whenever another pod changed while it was looked at, the time began anew.
 test('a pod that waits for a place with an earlier owner’s intent, and is looked at meanwhile, does not put off the end', async () => {
   const bed = createBed({

@@ -273,9 +273,10 @@ export function createRollout(options: RolloutOptions): Rollout {
       isOperatorOut,
     })
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
-    // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself.
-    const full = intake === 'all' ? crowded : undefined
     const blind = store.isCurrent() && options.beside.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
+    // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
+    // reading: who could not watch them waited without end.
+    const full = intake === 'all' ? (crowded ?? blind) : undefined
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)

@@ -924,6 +924,20 @@ test('a workload is scaled down and up again while a pod of it is drained: the o
   expect(gone).toMatchObject({ out: true, instructions: expect.stringContaining('are to be as they were before the drain') })
 })
 
+// Found by trial: nothing was to come in its place while it was on its way out, and what came a moment later was left out.
+test('a workload is scaled down and up again before a drained pod of it has gone: what comes in its place is put back', async () => {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const run = stage.start(V2)
+  await stage.until(() => isIn('emptying')(run))
+  await scale(stage, 2)
+  await stage.until(() => stage.world.pods().some(({ metadata }) => metadata.deletionTimestamp !== undefined))
+  await scale(stage, 3)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'done' })
+  expect(run.end?.pods).toContainEqual(expect.objectContaining({ pod: `${NAME}-2`, outcome: 'settled' }))
+  expect(restores(stage).length).toBe(3)
+})
+
 /** Both pods are drained at once, so that one of them can be scaled away and back before the other is home. */
 const TWO_AT_ONCE = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
 const areBothIn =

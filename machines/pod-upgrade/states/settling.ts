@@ -169,9 +169,10 @@ export const settling = podSetup.createStateConfig({
         { guard: and(['heirIsReady', 'heirIsRestless']), target: 'quieting' },
         { guard: 'heirIsReady', target: 'intending' },
         { guard: 'heirIsElsewhere', target: 'following' },
-        { guard: 'noHeirComes', target: 'leaving' },
+        // Found by trial: while it was on its way out the workload was scaled up again, and what came in its place was left out.
+        { guard: and(['hasEnded', 'noHeirComes']), target: 'leaving' },
       ],
-      after: { readyDeadline: 'overdue' },
+      after: { readyDeadline: [{ guard: 'noHeirComes', target: 'leaving' }, { target: 'overdue' }] },
     },
     // As in `readmitting`. Found by simulation: somebody had patched it, and had taken that back.
     quieting: {
