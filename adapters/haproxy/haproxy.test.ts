@@ -192,11 +192,107 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', moved: true, routable: false })
   })
 
+  test('a server that a reload gave another name is the same one: seen to get requests, drained, and put back', async () => {
+    const process = await start({ endpoints: [endpoint(0), endpoint(1)], checked: 0 })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await process.ask('set server web/w0 weight 7')
+    const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+    await adapter.drain([target], call)
+    await process.reload((config) => config.replace('server w0', 'server slot5'))
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true, inFlight: 0, detail: 'slot5: ready' })
+    expect((await adapter.snapshot([target], call)).get(target.id)).toMatchObject({ inRotation: true })
+    expect((await adapter.drain([target], call)).get(target.id)).toEqual({ outcome: 'applied' })
+    expect(await adminState(process, 'slot5')).toBe('8')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', routable: false, inFlight: 0 })
+    expect((await adapter.restore([{ target, prior }], call)).get(target.id)).toMatchObject({ outcome: 'applied' })
+    expect(await adminState(process, 'slot5')).toBe('0')
+    expect((await adapter.snapshot([target], call)).get(target.id)).toEqual({ prior, inRotation: true, weight: 7 })
+    expect(await adminState(process, 'w1')).toBe('0')
+  })
+
+  test('slots that change places: each target is where its address is, whatever its name was', async () => {
+    const process = await start({ endpoints: [endpoint(0), endpoint(1)], checked: 0 })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await adapter.drain([target], call)
+    await process.reload((config) => config.replaceAll(/server w([01])/g, (_, slot) => `server w${1 - Number(slot)}`))
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true, detail: 'w1: ready' })
+    await adapter.drain([target], call)
+    expect([await adminState(process, 'w0'), await adminState(process, 'w1')]).toEqual(['0', '8'])
+  })
+
+  test('requests under way are counted at the server that has the address', async () => {
+    const { process, pods } = await startWithPods()
+    const adapter = create({ socket: process.adminSocket })
+    const targets = await Promise.all(pods.endpoints.map((of) => targetOf(adapter, of)))
+    await process.reload((config) => config.replaceAll(/server w([01])/g, 'server slot$1'))
+    const held = await createTraffic({ socketPath: process.front }, pods).hold()
+    const target = targets[pods.endpoints.findIndex(({ uid }) => uid === held.uid)]!
+    await adapter.drain([target], call)
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', inFlight: 1 })
+    expect(await held.release()).toBe(true)
+    await waitUntil(async () => (await observe(adapter, target)).inFlight === 0, 'the request has ended')
+  })
+
+  test.each([
+    {
+      change: 'one more server has its address',
+      shared: 'server w0 127.0.0.2:1\n  server other 127.0.0.2:1',
+      names: ['w0', 'other'],
+    },
+    { change: 'two have it in its place', shared: 'server x 127.0.0.2:1\n  server y 127.0.0.2:1', names: ['x', 'y'] },
+  ])('$change: it is not known, and left alone', async ({ shared, names }) => {
+    const process = await start({ endpoints: [endpoint(0)], checked: 0 })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await adapter.drain([target], call)
+    await process.reload((config) => config.replace('server w0 127.0.0.2:1', shared))
+    const message = expect.stringContaining(`web/${names[0]} and web/${names[1]} of ${process.adminSocket} both have the address`)
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'unknown', routable: false, inFlight: null, detail: message })
+    await expect(adapter.snapshot([target], call)).rejects.toMatchObject({ kind: 'conflict', message })
+    const error = { kind: 'conflict', message }
+    expect((await adapter.drain([target], call)).get(target.id)).toMatchObject({ outcome: 'failed', error })
+    const restored = await adapter.restore([{ target, prior: { state: 'ready' } }], call)
+    expect(restored.get(target.id)).toMatchObject({ outcome: 'failed', error })
+    for (const name of names) expect(await adminState(process, name)).toBe('0')
+  })
+
+  test('several instances: one of them has given the server another name', async () => {
+    const first = await start({ endpoints: [endpoint(0)], checked: 0 })
+    const second = await start({ endpoints: [endpoint(0)], checked: 0 })
+    const adapter = create({ sockets: [first.adminSocket, second.adminSocket] })
+    const [resolution] = await adapter.resolve([endpoint(0)], call)
+    const targets = resolution?.found === true ? resolution.targets : []
+    await adapter.drain(targets, call)
+    await second.reload((config) => config.replace('server w0', 'server slot5'))
+    const admins = async () => [...(await adapter.inspect(targets, call)).values()].map(({ admin }) => admin)
+    expect(await admins()).toEqual(['draining', 'in'])
+    await adapter.drain(targets, call)
+    expect(await admins()).toEqual(['draining', 'draining'])
+    expect(await adminState(second, 'slot5')).toBe('8')
+  })
+
+  test('an entry that was repointed is found at the new address, also while another server has its old one', async () => {
+    const process = await start({ endpoints: [endpoint(0), endpoint(1)], checked: 0 })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0))
+    await adapter.drain([target], call)
+    await process.ask('set server web/w0 addr 127.0.0.9 port 1')
+    const moved = await targetOf(adapter, endpoint(0, { address: '127.0.0.9' }))
+    expect(adapter.entryOf!(moved)).toBe(adapter.entryOf!(target))
+    expect(await observe(adapter, moved)).toMatchObject({ admin: 'draining' })
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', moved: true })
+    await process.ask('set server web/w1 addr 127.0.0.2 port 1')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', detail: 'w1: ready' })
+    expect(await observe(adapter, moved)).toMatchObject({ admin: 'draining', detail: 'w0: drain' })
+  })
+
   test('a server that is there no more has not moved', async () => {
     const process = await start({ endpoints: [endpoint(0)] })
     const adapter = create({ socket: process.adminSocket })
     const { id, scope } = await targetOf(adapter, endpoint(0))
-    const removed = { id: id.replace('w0', 'w9'), scope }
+    const removed = { id: id.replace('w0@127.0.0.2', 'w9@127.0.0.3'), scope }
     expect(await observe(adapter, removed)).toMatchObject({ admin: 'absent', moved: false, inFlight: null })
   })
 

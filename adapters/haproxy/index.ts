@@ -14,7 +14,7 @@ import { BATCH_MAX, drainCommands, restoreCommands, weightChange } from './effec
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
 import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
-import { entryOf, formatAddress, formatTargetId, indexByAddress } from './targets.ts'
+import { entryOf, formatAddress, formatTargetId, indexByAddress, whyShared } from './targets.ts'
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
@@ -94,12 +94,8 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       const { count, byAddress } = listed[index]!
       const own: Target[] = []
       for (const address of [endpoint.address, ...(endpoint.otherAddresses ?? [])]) {
-        const at = formatAddress({ address, port: endpoint.port })
-        const found = byAddress.get(at) ?? []
-        if (found.length > 1) {
-          const names = found.map(({ name }) => `${backend}/${name}`).join(' and ')
-          return { found: false, reason: `${names} of ${where} both have the address ${at}`, isThere: true }
-        }
+        const found = byAddress.get(formatAddress({ address, port: endpoint.port })) ?? []
+        if (found.length > 1) return { found: false, reason: whyShared(backend, where, found), isThere: true }
         own.push(...found.map((server) => ({ id: formatTargetId(scope, server), scope })))
       }
       if (own.length === 0) lacking.push(`${where} (${count} servers)`)

@@ -6,7 +6,7 @@ import { applyChanges, levelError, replyError, type Server } from './effects.ts'
 import { listOldWorkers, readOldInFlight } from './old-workers.ts'
 import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
-import { findServer, parseTargetId } from './targets.ts'
+import { formatAddress, indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
 
 /** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
 const STAT_HEADER_IN_ROWS = 5
@@ -80,11 +80,15 @@ export function createInstance({ component, scope, socket, master, backend }: In
 
   function finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError {
     const byName = new Map(servers.map((server) => [server.name, server]))
+    const byAddress = indexByAddress(servers)
     return (id) => {
       const key = parseTargetId(scope, id)
       if (key === undefined) return new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-      const server = findServer(byName, key)
-      return typeof server === 'string' ? new AdapterError(component, 'not-found', `${backend}: ${server}`) : server
+      const [server, ...others] = byAddress.get(formatAddress(key)) ?? []
+      if (server === undefined) return new AdapterError(component, 'not-found', `${backend}: ${whyMissing(byName, key)}`)
+      return others.length === 0
+        ? server
+        : new AdapterError(component, 'conflict', whyShared(backend, socket, [server, ...others]))
     }
   }
 

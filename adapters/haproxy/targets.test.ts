@@ -1,7 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ServerState } from './servers-state.ts'
-import { entryOf, findServer, formatAddress, formatTargetId, indexByAddress, parseTargetId, rewriteAddress } from './targets.ts'
+import {
+  entryOf,
+  formatAddress,
+  formatTargetId,
+  indexByAddress,
+  parseTargetId,
+  rewriteAddress,
+  whyMissing,
+  whyShared,
+} from './targets.ts'
 
 function serverAt(name: string, address: string, port: number): ServerState {
   return {
@@ -27,7 +36,7 @@ test('an id is read back as what it was made of', () => {
       const server = serverAt(serverName, at, port)
       const key = parseTargetId(inScope, formatTargetId(inScope, server))
       expect(key).toMatchObject({ name: serverName, port })
-      expect(findServer(new Map([[serverName, server]]), key!)).toBe(server)
+      expect(indexByAddress([server]).get(formatAddress(key!))).toEqual([server])
     }),
   )
 })
@@ -61,10 +70,16 @@ test('an address that is written with its port is the same one', () => {
   expect(rewriteAddress('unix')).toBe('unix')
 })
 
-test('a server with another address by now is not the target', () => {
+test('says where the server of a target has gone', () => {
   const key = { name: 'a', address: '10.0.0.1', port: 80 }
-  expect(findServer(new Map([['a', serverAt('a', '10.0.0.9', 80)]]), key)).toBe(
-    'server a has the address 10.0.0.9:80 now, not 10.0.0.1:80',
+  expect(whyMissing(new Map([['a', serverAt('a', '10.0.0.9', 80)]]), key)).toBe(
+    'server a has the address 10.0.0.9:80 now, not 10.0.0.1:80, which none has',
   )
-  expect(findServer(new Map(), key)).toBe('there is no server a any more')
+  expect(whyMissing(new Map(), key)).toBe('there is no server a any more, and none has the address 10.0.0.1:80')
+})
+
+test('names all that have one address', () => {
+  const servers = ['a', 'b', 'c'].map((name) => serverAt(name, 'fd00::a', 80))
+  expect(whyShared('web', '/sock', servers.slice(1))).toBe('web/b and web/c of /sock both have the address [fd00::a]:80')
+  expect(whyShared('web', '/sock', servers)).toBe('web/a and web/b and web/c of /sock all have the address [fd00::a]:80')
 })

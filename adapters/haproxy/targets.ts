@@ -1,7 +1,7 @@
 /**
- * A target's id names the server and its address: `web/a@10.0.0.1:80`. HAProxy's commands go by name, and the server of
- * a name may get another address (service discovery, `set server … addr`): then it is another pod's, and not touched.
- * With several instances the id begins with the socket.
+ * A target's id names the server and its address: `web/a@10.0.0.1:80`. What counts is the address: a reload may deal the slots of
+ * a template out anew, and then the pod gets its requests under another name. HAProxy's commands go by name: the one that the
+ * server of that address has now. With several instances the id begins with the socket.
  */
 import { isHaproxyName } from './options.ts'
 import type { ServerState } from './servers-state.ts'
@@ -55,10 +55,15 @@ export function indexByAddress(servers: readonly ServerState[]): Map<string, Ser
   return Map.groupBy(servers, formatAddress)
 }
 
-/** The server of that name, if it still has that address; otherwise why not. */
-export function findServer(byName: ReadonlyMap<string, ServerState>, key: ServerKey): ServerState | string {
+/** Why no server has the address of a target. */
+export function whyMissing(byName: ReadonlyMap<string, ServerState>, key: ServerKey): string {
   const server = byName.get(key.name)
-  if (server === undefined) return `there is no server ${key.name} any more`
-  const address = formatAddress(server)
-  return address === formatAddress(key) ? server : `server ${key.name} has the address ${address} now, not ${formatAddress(key)}`
+  if (server === undefined) return `there is no server ${key.name} any more, and none has the address ${formatAddress(key)}`
+  return `server ${key.name} has the address ${formatAddress(server)} now, not ${formatAddress(key)}, which none has`
+}
+
+/** Why none of several is the target: the others would go on serving. */
+export function whyShared(backend: string, where: string, servers: readonly ServerState[]): string {
+  const names = servers.map(({ name }) => `${backend}/${name}`).join(' and ')
+  return `${names} of ${where} ${servers.length === 2 ? 'both' : 'all'} have the address ${formatAddress(servers[0]!)}`
 }
