@@ -221,7 +221,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),
         ...(before === undefined ? {} : { before }),
-        ...(isSettled(pod.uid, allLedgers(ledgers)) ? { settled: true } : {}),
+        ...(isSettled(observation, allLedgers(ledgers)) ? { settled: true } : {}),
         gone: false,
       }
     }

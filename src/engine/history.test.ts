@@ -1,22 +1,32 @@
 import { describe, expect, test } from 'vitest'
-import type { LedgerHeader } from '../journal/ledger.ts'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
 import { openRunLedger } from './history.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import { entryOf } from './testing/ledgers.ts'
 import type { World } from './world.ts'
 
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
 const V2 = [{ container: 'app', image: 'app:v2' }]
 const V3 = [{ container: 'app', image: 'app:v3' }]
 
+type Recorded = Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader> & { entry?: LedgerEntry }
+
 /** Which ledger a run to v2 writes, where these are there already. */
-async function opened(...before: (Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader>)[]) {
+async function opened(...before: Recorded[]) {
+  return openedWith(undefined, ...before)
+}
+
+/** The same, and an earlier run has left one pod half done. */
+async function openedWith(halfDone: Observation | undefined, ...before: Recorded[]) {
   const api = createFakeApi()
-  for (const header of before) {
-    const [data] = ledgerChunks({ header: { workloads: [WEB], images: V2, chunks: 1, ...header }, entries: new Map() })
+  for (const { entry, ...header } of before) {
+    const entries = new Map(entry ? [[entry.uid, entry]] : [])
+    const [data] = ledgerChunks({ header: { workloads: [WEB], images: V2, chunks: 1, ...header }, entries })
     const metadata = { name: `sluice-run-${header.run}`, labels: { [LEDGER_LABEL]: header.run } }
     api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data })
   }
@@ -27,8 +37,12 @@ async function opened(...before: (Pick<LedgerHeader, 'run' | 'startedAt'> & Part
     ports: { client, clock } as unknown as RunPorts,
     world: {
       workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
-      plan: () => ({ images: V2, pods: [] }),
+      plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
       undoing: () => undefined,
+      store: { get: () => halfDone },
+      targetsOf: () => undefined,
+      workloadOf: () => undefined,
+      imagesFor: () => V2,
     } as unknown as World,
     token: 'new',
     tell: () => {},
@@ -36,7 +50,8 @@ async function opened(...before: (Pick<LedgerHeader, 'run' | 'startedAt'> & Part
   })
   const runs = (list: typeof finished): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header
-  return { run, startedAt, resumed, superseded: runs(superseded), finished: runs(finished) }
+  const states = Array.from(current.ledger.entries.values(), ({ state }) => state)
+  return { run, startedAt, resumed, states, superseded: runs(superseded), finished: runs(finished) }
 }
 
 const EARLY = '2026-01-01T00:00:00.000Z'
@@ -74,4 +89,19 @@ test('a new one comes after those before it, though another machine’s clock wa
   const ahead = { run: 'other', startedAt: '2027-07-07T00:00:00.000Z', images: V3 }
   expect(await opened(ahead)).toMatchObject({ run: 'new', startedAt: '2027-07-07T00:00:00.001Z' })
   expect(await opened({ ...ahead, startedAt: EARLY })).toMatchObject({ run: 'new', startedAt: '2026-05-05T00:00:00.000Z' })
+})
+
+// Found by reading: it was written as open over that, and was settled once more when the pod had gone with its journal.
+test('what the run before has settled for a pod that is going stays so in the next one’s record', async () => {
+  const settled = { run: 'other', startedAt: EARLY, images: V3, entry: entryOf('web-0', { state: 'closed' }) }
+  const journal = { run: 'other', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: settled.entry.targets } as const
+  const statesOf = async (deleting: boolean, ...before: Recorded[]): Promise<string[]> => {
+    const pod = { uid: settled.entry.uid, name: 'web-0', deleting, containers: [] }
+    const halfDone = { pod, stored: { kind: 'read', journal } } as unknown as Observation
+    return (await openedWith(halfDone, ...before)).states
+  }
+  expect(await statesOf(true, settled)).toEqual(['closed'])
+  expect(await statesOf(false, settled), 'control: it stays, and may be drained again').toEqual(['open'])
+  const open = { ...settled, entry: entryOf('web-0') }
+  expect(await statesOf(true, open), 'control: it is open there').toEqual(['open'])
 })

@@ -1,4 +1,5 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { isEnding } from '../../machines/pod-upgrade/facts.ts'
 import { formerPod } from '../journal/former-pod.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
@@ -11,6 +12,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { World } from './world.ts'
 import { assertOrdered } from './order.ts'
 import { openJournal } from '../pods/open-journal.ts'
+import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from './planning.ts'
 
 /** The ledger that this run writes, and those of earlier runs on the same workloads. */
@@ -71,6 +73,7 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
 
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
+  const known = stores.map(({ ledger }) => ledger)
   const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
     const journal = openJournal(stored)
     // Of another run it says what the pod had before that: who has drained it has carried on what counts.
@@ -78,7 +81,10 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
       header.run === journal?.run || header.run === journal?.origin ? (entries.get(pod.uid)?.before ?? []) : [],
     )
     const wanted = world.imagesFor(pod)
-    const entry = { ...ledgerEntry(pod, targets), before: formerPod(pod, wanted, journal, recorded) }
+    // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
+    const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
+    const state = isOver ? ({ state: 'closed' } as const) : {}
+    const entry = { ...ledgerEntry(pod, targets), ...state, before: formerPod(pod, wanted, journal, recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }

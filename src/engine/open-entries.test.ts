@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
-import type { JournalTarget } from '../pods/glossary.ts'
+import type { Journal, JournalTarget } from '../pods/glossary.ts'
 import { isSettled, openEntries } from './open-entries.ts'
 import { entryOf } from './testing/ledgers.ts'
 
@@ -22,12 +22,20 @@ test('control: that run is not finished, or came before', () => {
   expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
 })
 
-test('settled is what any run has settled', () => {
-  const first = ledger('1', ['web-0'])
+// Found by reading: a run before had settled what it had drained of the same pod, and that was taken for what is drained now.
+test('settled is what the run that has drained it has settled, or one that came after', () => {
   const closed = entryOf('web-0', { state: 'closed' })
-  const second = { ...ledger('2', []), entries: new Map([[closed.uid, closed]]) }
-  expect(isSettled(closed.uid, [first, second])).toBe(true)
-  expect(isSettled(closed.uid, [first]), 'control: it is open').toBe(false)
+  const settled = (startedAt: string): Ledger => ({ ...ledger(startedAt, []), entries: new Map([[closed.uid, closed]]) })
+  const journal: Journal = { run: '2', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: closed.targets }
+  const isIt = (record: Journal, ...all: Ledger[]): boolean =>
+    isSettled({ pod: { uid: closed.uid }, stored: { kind: 'read', journal: record } }, all)
+  expect(isIt(journal, settled('2'))).toBe(true)
+  expect(isIt(journal, ledger('2', ['web-0']), settled('3'))).toBe(true)
+  expect(isIt({ ...journal, run: '3', origin: '2' }, settled('2'), ledger('3', ['web-0'])), 'it is gone on with').toBe(true)
+  expect(isIt(journal, settled('1'), ledger('2', ['web-0'])), 'an earlier drain').toBe(false)
+  expect(isIt({ ...journal, run: '3', origin: '2' }, settled('1'), ledger('2', []), ledger('3', []))).toBe(false)
+  expect(isIt(journal, settled('1')), 'nobody knows when it began').toBe(false)
+  expect(isIt({ ...journal, step: 'closed' }, settled('2')), 'control: nothing is open').toBe(false)
 })
 
 test('nor one whose targets another has had since, in the middle of the same run', () => {

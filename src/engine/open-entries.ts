@@ -1,5 +1,6 @@
 import type { Ledger, LedgerEntry } from '../journal/ledger.ts'
-import type { JournalTarget } from '../pods/glossary.ts'
+import type { JournalTarget, ReadJournal } from '../pods/glossary.ts'
+import { openJournal } from '../pods/open-journal.ts'
 
 /**
  * Entries of a ledger that are nobody's to settle any more are left out: closed there, or by a run that came after it, of
@@ -10,15 +11,29 @@ export function openEntries(ledger: Ledger, all: Iterable<Ledger>): LedgerEntry[
   return unclosedEntries(ledger, all).filter((entry) => !isHadSince(entry, midway))
 }
 
-/** What was drained for the pod is settled. */
-export function isSettled(uid: string, all: Iterable<Ledger>): boolean {
-  return [...all].some(({ entries }) => entries.get(uid)?.state === 'closed')
+/**
+ * What the pod's open record says was drained for it is settled: by the run that drained it, or by one that came after. Found by
+ * reading: a person had said that it was in, and what a later run had drained of the same pod was taken for settled by that; it
+ * stayed out of rotation, and nobody was told.
+ */
+export function isSettled({ pod: { uid }, stored }: Settleable, all: Iterable<Ledger>): boolean {
+  const journal = openJournal(stored)
+  const ledgers = [...all]
+  const drainer = ledgers.find(({ header: { run } }) => run === (journal?.origin ?? journal?.run))?.header
+  // Somebody has deleted its record: nobody can tell which came after it.
+  if (drainer === undefined) return false
+  return ledgers.some(({ header, entries }) => header.startedAt >= drainer.startedAt && entries.get(uid)?.state === 'closed')
+}
+
+interface Settleable {
+  pod: { uid: string }
+  stored: ReadJournal
 }
 
 /** A run that is finished has none of its pods open, whatever their entries say. */
 export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledger>): LedgerEntry[] {
   const later = [...all].filter((other) => other.header.startedAt > header.startedAt)
-  return [...entries.values()].filter(({ uid, state }) => state !== 'closed' && !later.some((other) => hasClosed(other, uid)))
+  return [...entries.values()].filter(({ uid, state, idle }) => state !== 'closed' && !idle && !later.some((other) => hasClosed(other, uid)))
 }
 
 function hasClosed({ header, entries }: Ledger, uid: string): boolean {
