@@ -55,6 +55,22 @@ async function observe(adapter: Adapter, target: Target) {
   return (await adapter.inspect([target], call)).get(target.id)!
 }
 
+/** What HAProxy asks for the weight of a server. */
+async function startAgent(first: string): Promise<{ check: string; say(next: string): void }> {
+  let says = first
+  // HAProxy resets the connection once it has read the line.
+  const agent = createServer((client) => client.on('error', () => {}).end(`${says}\n`)).listen(0, '127.0.0.1')
+  cleanups.push(() => agent.close())
+  await new Promise((resolve) => agent.once('listening', resolve))
+  const { port } = agent.address() as AddressInfo
+  return {
+    check: `agent-check agent-port ${port} agent-addr 127.0.0.1 agent-inter 50ms`,
+    say(next) {
+      says = next
+    },
+  }
+}
+
 /** `srv_admin_state`: 8 is a drain. */
 async function adminState(process: HaproxyProcess, server: string): Promise<string | undefined> {
   return new RegExp(` ${server} \\S+ \\d (\\d+) `).exec(await process.ask('show servers state web'))?.[1]
@@ -349,13 +365,8 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
   })
 
   test('a weight that an agent check gives is neither kept nor put back: the agent changes it by itself', async () => {
-    let says = '50%'
-    // HAProxy resets the connection once it has read the line.
-    const agent = createServer((client) => client.on('error', () => {}).end(`${says}\n`)).listen(0, '127.0.0.1')
-    cleanups.push(() => agent.close())
-    await new Promise((resolve) => agent.once('listening', resolve))
-    const { port } = agent.address() as AddressInfo
-    const moreLines = [`server own 127.0.0.3:1 weight 100 agent-check agent-port ${port} agent-addr 127.0.0.1 agent-inter 50ms`]
+    const agent = await startAgent('50%')
+    const moreLines = [`server own 127.0.0.3:1 weight 100 ${agent.check}`]
     const process = await start({ endpoints: [endpoint(0)], moreLines })
     const adapter = create({ socket: process.adminSocket })
     const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.3' }))
@@ -364,10 +375,27 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     const { prior } = await read()
     expect(prior).toEqual({ state: 'ready' })
     await adapter.drain([target], call)
-    says = '70%'
+    agent.say('70%')
     await waitUntil(async () => (await read()).weight === 70, 'the agent has given another')
     expect((await adapter.restore([{ target, prior }], call)).get(target.id)).toEqual({ outcome: 'applied' })
     expect(await read()).toEqual({ prior, inRotation: true, weight: 70 })
+  })
+
+  test('an agent that says 0% at the moment has it out by itself: it is drained as any other, and home when the agent says so', async () => {
+    const agent = await startAgent('0%')
+    const process = await start({ endpoints: [endpoint(0)], moreLines: [`server own 127.0.0.3:1 weight 100 ${agent.check}`] })
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.3' }))
+    await waitUntil(async () => (await observe(adapter, target)).weight === 0, 'the agent has given its weight')
+    const { prior, inRotation } = (await adapter.snapshot([target], call)).get(target.id)!
+    expect([prior, inRotation]).toEqual([{ state: 'ready' }, true])
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: false, detail: 'own: weight 0 by its agent' })
+    await adapter.drain([target], call)
+    agent.say('60%')
+    await waitUntil(async () => (await observe(adapter, target)).weight === 60, 'the agent has given another')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', routable: false })
+    await adapter.restore([{ target, prior }], call)
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true, weight: 60 })
   })
 
   test('names as long as HAProxy takes them: the batch is cut into lines by length', async () => {

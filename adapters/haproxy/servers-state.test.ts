@@ -109,12 +109,14 @@ test.each([
   { adminState: 0x04, forced: 'ready', admitted: 'in', why: 'ready' },
   { adminState: 0x08, forced: 'drain', admitted: 'draining', why: 'drain' },
   { adminState: 0x10, forced: 'ready', admitted: 'draining', why: 'drain of the server that it tracks' },
-  { adminState: 0x20, forced: 'ready', admitted: 'out', why: 'no address by DNS' },
+  // No address by DNS at the moment: nobody has set that.
+  { adminState: 0x20, forced: 'ready', admitted: 'in', why: 'no address by DNS' },
   // SRV_ADMF_HMAINT, which is no maint: the host name was set at run time.
   { adminState: 0x40, forced: 'ready', admitted: 'in', why: 'ready' },
   { adminState: 0x48, forced: 'drain', admitted: 'draining', why: 'drain' },
-  { adminState: 0x60, forced: 'ready', admitted: 'out', why: 'no address by DNS' },
-  { adminState: 0x28, forced: 'drain', admitted: 'out', why: 'no address by DNS, drain' },
+  { adminState: 0x60, forced: 'ready', admitted: 'in', why: 'no address by DNS' },
+  { adminState: 0x21, forced: 'maint', admitted: 'out', why: 'maint, no address by DNS' },
+  { adminState: 0x28, forced: 'drain', admitted: 'draining', why: 'no address by DNS, drain' },
 ])('admin state $adminState: $why', ({ adminState, forced, admitted, why }) => {
   const state = { ...server, adminState }
   expect([forcedState(state), admission(state), describeServer(state)]).toEqual([forced, admitted, `a: ${why}`])
@@ -128,6 +130,22 @@ test.each([
   { opState: 2, weight: 0, routable: false },
 ])('operational state $opState with weight $weight: routable $routable', ({ opState, weight, routable }) => {
   expect(isRoutable({ ...server, opState, weight })).toBe(routable)
+})
+
+test('who has no address by DNS at the moment gets no requests, whatever its operational state says', () => {
+  expect(isRoutable({ ...server, adminState: 0x20 })).toBe(false)
+})
+
+test.each([
+  { agentState: 0x00, admitted: 'draining', why: 'weight 0' },
+  // Configured, and disabled at run time: whoever set the weight, it stays.
+  { agentState: 0x02, admitted: 'draining', why: 'weight 0' },
+  { agentState: 0x06, admitted: 'in', why: 'weight 0 by its agent' },
+  { agentState: 0x07, admitted: 'in', why: 'weight 0 by its agent' },
+])('weight 0 with agent state $agentState: $admitted, and not routable', ({ agentState, admitted, why }) => {
+  const state = { ...server, weight: 0, agentState }
+  expect([admission(state), isRoutable(state), describeServer(state)]).toEqual([admitted, false, `a: ${why}`])
+  expect(admission({ ...state, adminState: 0x08 })).toBe('draining')
 })
 
 test('a prior state survives the journal, and holds the weight only where it is not the configured one', () => {

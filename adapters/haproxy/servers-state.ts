@@ -32,12 +32,14 @@ export interface Prior {
 const FORCED_MAINT = 0x01
 const FORCED_DRAIN = 0x08
 /**
- * Forced; inherited from a tracked server; no address by DNS. Two bits only remember something of a server that serves: 0x04
- * that it was configured as `disabled`, and 0x40 that its host name was set at run time, by a person or an SRV record.
+ * Forced; inherited from a tracked server. Two bits only remember something of a server that serves: 0x04 that it was configured
+ * as `disabled`, and 0x40 that its host name was set at run time, by a person or an SRV record.
  */
-const ANY_MAINT = 0x01 | 0x02 | 0x20
+const ANY_MAINT = 0x01 | 0x02
 /** Forced; inherited from a tracked server. */
 const ANY_DRAIN = 0x08 | 0x10
+
+const NO_ADDRESS_BY_DNS = 0x20
 
 const AGENT_ENABLED = 0x04
 
@@ -96,20 +98,28 @@ export function forcedState({ adminState }: ServerState): ServerAdmin {
   return adminState & FORCED_DRAIN ? 'drain' : 'ready'
 }
 
-/** What is in effect, also through a tracked server, DNS or the weight. */
+/**
+ * What somebody has set, also on a tracked server or by the weight. What an agent or DNS says at the moment ends by itself: it is
+ * neither an operator's, nor proof of a drain.
+ */
 export function admission(server: ServerState): 'in' | 'draining' | 'out' {
   if (server.adminState & ANY_MAINT) return 'out'
-  return server.adminState & ANY_DRAIN || server.weight === 0 ? 'draining' : 'in'
+  return server.adminState & ANY_DRAIN || (server.weight === 0 && !hasAgent(server)) ? 'draining' : 'in'
 }
 
-/** New requests can reach it: admitted, and not down by its health checks. */
+/** New requests can reach it: admitted, and not held back by its checks, its agent or DNS. */
 export function isRoutable(server: ServerState): boolean {
-  return admission(server) === 'in' && (server.opState === OP_RUNNING || server.opState === OP_STARTING)
+  const isUp = server.opState === OP_RUNNING || server.opState === OP_STARTING
+  return admission(server) === 'in' && isUp && server.weight > 0 && !(server.adminState & NO_ADDRESS_BY_DNS)
+}
+
+function hasAgent({ agentState }: ServerState): boolean {
+  return (agentState & AGENT_ENABLED) !== 0
 }
 
 export function priorOf(server: ServerState): Prior {
   const state = forcedState(server)
-  const isAsConfigured = server.weight === server.configuredWeight || (server.agentState & AGENT_ENABLED) !== 0
+  const isAsConfigured = server.weight === server.configuredWeight || hasAgent(server)
   return isAsConfigured ? { state } : { state, weight: server.weight }
 }
 
@@ -126,11 +136,14 @@ export function describeServer(server: ServerState): string {
   const causes = [
     server.adminState & FORCED_MAINT && 'maint',
     server.adminState & 0x02 && 'maint of the server that it tracks',
-    server.adminState & 0x20 && 'no address by DNS',
+    server.adminState & NO_ADDRESS_BY_DNS && 'no address by DNS',
     server.adminState & FORCED_DRAIN && 'drain',
     server.adminState & 0x10 && 'drain of the server that it tracks',
-    server.weight === 0 && 'weight 0',
-    server.opState !== OP_RUNNING && server.opState !== OP_STARTING && !(server.adminState & ANY_MAINT) && 'down',
+    server.weight === 0 && (hasAgent(server) ? 'weight 0 by its agent' : 'weight 0'),
+    server.opState !== OP_RUNNING &&
+      server.opState !== OP_STARTING &&
+      !(server.adminState & (ANY_MAINT | NO_ADDRESS_BY_DNS)) &&
+      'down',
   ].filter((cause) => typeof cause === 'string')
   return `${server.name}: ${causes.length > 0 ? causes.join(', ') : 'ready'}`
 }
