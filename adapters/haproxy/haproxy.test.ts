@@ -419,6 +419,32 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(new Set(observed.map(({ admin }) => admin))).toEqual(new Set(['in']))
   })
 
+  test.each([
+    { persistence: 'use-server', moreLines: ['use-server w0 if { always_true }'] },
+    { persistence: 'a stick table', moreLines: ['stick-table type integer size 10', 'stick on int(1)'] },
+  ])('$persistence still brings requests to a drained server: it is not empty between two of them', async ({ moreLines }) => {
+    const { process, pods } = await startWithPods({ moreLines, checked: 0 })
+    const adapter = create({ socket: process.adminSocket })
+    const traffic = createTraffic({ socketPath: process.front }, pods)
+    const bound = await traffic.request()
+    const target = await targetOf(
+      adapter,
+      pods.endpoints.find(({ uid }) => uid === bound)!,
+    )
+    await adapter.drain([target], call)
+    // What came before the drain holds nobody up.
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', inFlight: 0 })
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
+    expect((await observe(adapter, target)).inFlight).toBe(0)
+    expect(await traffic.request()).toBe(bound)
+    expect(await observe(adapter, target)).toMatchObject({
+      admin: 'draining',
+      inFlight: 1,
+      detail: expect.stringMatching(/^w\d: drain; got a session \d s ago$/),
+    })
+    await waitUntil(async () => (await observe(adapter, target)).inFlight === 0, 'no request has come for a while')
+  })
+
   test('in TCP mode an open connection is served on, and counted until it closes', async () => {
     const { process, pods } = await startWithPods({ mode: 'tcp' })
     const adapter = create({ socket: process.adminSocket })

@@ -4,12 +4,15 @@ import { AdapterError, type Call, type EffectResult, type TargetObservation } fr
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
 import { applyChanges, levelError, replyError, type Server } from './effects.ts'
 import { listOldWorkers, readOldInFlight } from './old-workers.ts'
-import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
-import { parseInFlight, parseInfo, type ProcessInfo } from './stats.ts'
+import { admission, describeServer, forcedState, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
+import { parseInFlight, parseInfo, type ProcessInfo, type ServerCount } from './stats.ts'
 import { formatAddress, indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
 
 /** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
 const STAT_HEADER_IN_ROWS = 5
+
+/** For so long a session that a drained server got since its drain counts as under way. */
+const STICKY_SECONDS = 5
 
 export interface Instance {
   scope: string
@@ -34,6 +37,15 @@ export interface InstanceOptions {
   /** Undefined where old workers are not counted. */
   master: string | undefined
   backend: string
+}
+
+/**
+ * Who is bound to a server by a cookie, a stick table or `use-server` reaches it though it is drained: that nothing is under way
+ * between two of his requests is no proof. Undefined where no such session began lately.
+ */
+function secondsSinceSticky(server: ServerState, count: ServerCount | undefined): number | undefined {
+  const ago = forcedState(server) === 'drain' ? count?.lastSessionSinceChange : undefined
+  return ago !== undefined && ago < STICKY_SECONDS ? ago : undefined
 }
 
 export function createInstance({ component, scope, socket, master, backend }: InstanceOptions): Instance {
@@ -92,7 +104,11 @@ export function createInstance({ component, scope, socket, master, backend }: In
     }
   }
 
-  async function readInFlight(session: RuntimeSession, of: readonly ServerState[], all: number): Promise<Map<string, number>> {
+  async function readInFlight(
+    session: RuntimeSession,
+    of: readonly ServerState[],
+    all: number,
+  ): Promise<Map<string, ServerCount>> {
     if (of.length === 0) return new Map()
     const eachAlone = of.length * STAT_HEADER_IN_ROWS < all
     // By its id: the name may be a frontend's as well, which has no servers.
@@ -137,13 +153,16 @@ export function createInstance({ component, scope, socket, master, backend }: In
             return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(scope, id)?.name ?? '') }
           }
           const count = inFlight.get(server.name)
+          const stickyAgo = secondsSinceSticky(server, count)
           return {
             admin: admission(server),
             routable: isRoutable(server),
             weight: server.weight,
-            inFlight: count === undefined ? null : count + (old?.(server) ?? 0),
+            inFlight:
+              count === undefined ? null : Math.max(count.inFlight, stickyAgo === undefined ? 0 : 1) + (old?.(server) ?? 0),
             epoch: info.epoch,
-            detail: describeServer(server),
+            detail:
+              stickyAgo === undefined ? describeServer(server) : `${describeServer(server)}; got a session ${stickyAgo} s ago`,
           }
         }
         return new Map(found.map(([id, server]) => [id, observe(id, server)]))

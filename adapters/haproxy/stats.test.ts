@@ -2,9 +2,13 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseCounts, parseCsv, parseInFlight, parseInfo } from './stats.ts'
 
+function inFlightOf(csv: string): Record<string, number> {
+  return Object.fromEntries([...parseInFlight(csv, 'web')].map(([name, { inFlight }]) => [name, inFlight]))
+}
+
 test('counts sessions and the queue of each server', () => {
   const csv = '# pxname,svname,qcur,qmax,scur,smax,\nweb,a,2,9,3,9,\nweb,b,0,0,0,0,\n'
-  expect(parseInFlight(csv, 'web')).toEqual(new Map(Object.entries({ a: 5, b: 0 })))
+  expect(inFlightOf(csv)).toEqual({ a: 5, b: 0 })
 })
 
 test('the address is told where HAProxy tells it', () => {
@@ -16,6 +20,19 @@ test('the address is told where HAProxy tells it', () => {
   expect(parseCounts(csv.replace('addr', 'adr'), 'web').map(({ address }) => address)).toEqual(['', ''])
 })
 
+test.each([
+  { lastsess: '3', lastchg: '4', since: 3 },
+  { lastsess: '4', lastchg: '4', since: undefined },
+  { lastsess: '5', lastchg: '4', since: undefined },
+  { lastsess: '-1', lastchg: '4', since: undefined },
+  { lastsess: '', lastchg: '4', since: undefined },
+  { lastsess: '3', lastchg: '', since: undefined },
+])('last session $lastsess s ago, last change $lastchg s ago: $since', ({ lastsess, lastchg, since }) => {
+  const csv = `# pxname,svname,qcur,scur,lastchg,lastsess,\nweb,a,0,0,${lastchg},${lastsess},\n`
+  expect(parseCounts(csv, 'web')[0]?.lastSessionSinceChange).toBe(since)
+  expect(parseCounts(csv.replace('lastsess', 'last'), 'web')[0]?.lastSessionSinceChange).toBeUndefined()
+})
+
 test('a count that is missing is not known, never 0', () => {
   expect(parseInFlight('# pxname,svname,qcur,scur\nweb,a,,3\nweb,b,0', 'web')).toEqual(new Map())
   expect(parseInFlight('# pxname,svname,qcur\nweb,a,0', 'web')).toEqual(new Map())
@@ -24,7 +41,7 @@ test('a count that is missing is not known, never 0', () => {
 
 test('the text of a health check cannot pass for another server', () => {
   const csv = '# pxname,svname,qcur,scur,last_chk,\nweb,a,0,1,"evil ""text"",\nweb,b,0,0,",\nweb,b,0,7,,\n'
-  expect(parseInFlight(csv, 'web')).toEqual(new Map(Object.entries({ a: 1, b: 7 })))
+  expect(inFlightOf(csv)).toEqual({ a: 1, b: 7 })
 })
 
 test('reads back any table of cells', () => {
@@ -47,8 +64,8 @@ test('counts are the ones of the server itself, whatever its health check says',
       const rows = all.map(
         (one) => `web,${one.name},${one.qcur},${one.scur},"${one.lastCheck.replaceAll('"', '""')}",\nother,${one.name},1,1,"",\n`,
       )
-      const wanted = new Map(all.map((one) => [one.name, one.scur + one.qcur]))
-      expect(parseInFlight(`# pxname,svname,qcur,scur,last_chk,\n${rows.join('')}`, 'web')).toEqual(wanted)
+      const wanted = Object.fromEntries(all.map((one) => [one.name, one.scur + one.qcur]))
+      expect(inFlightOf(`# pxname,svname,qcur,scur,last_chk,\n${rows.join('')}`)).toEqual(wanted)
     }),
   )
 })
@@ -58,7 +75,7 @@ test('whatever comes, each count is a whole number', () => {
   fc.assert(
     fc.property(noise, (text) => {
       const counts = [...parseInFlight(`# pxname,svname,qcur,scur\n${text}`, 'web').values()]
-      expect(counts.every((count) => Number.isInteger(count) && count >= 0)).toBe(true)
+      expect(counts.every(({ inFlight }) => Number.isInteger(inFlight) && inFlight >= 0)).toBe(true)
     }),
     { numRuns: 1_000 },
   )
