@@ -160,8 +160,8 @@ describe('emptying: not empty in time', () => {
 describe('patching: a write that nobody answers, or with 5xx, while reads are answered', () => {
   const seen = { pod: PODS.before, stored: recorded('drain') }
 
-  async function patching(): Promise<Drive> {
-    const drive = createDrive({ stored: recorded('drain') })
+  async function patching(guards: { mayProceed?: () => boolean } = {}): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('drain') }, guards)
     await drive.answer(OUT)
     await drive.pass(DELAYS.settle)
     await drive.answer(OUT)
@@ -192,6 +192,64 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
     expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
     await drive.stored({ ...PODS.witness, generation: 2 })
     expect(drive.state()).toMatch(/^restarting/)
+  })
+
+  describe('and a request comes all the same before each try', () => {
+    const answers = { store: UNKNOWN, read: { kind: 'read', seen } }
+
+    /** One in flight at the first look after each write, none after that. */
+    async function keepBusy(drive: Drive, ms: number): Promise<number> {
+      let [isFirst, writes] = [true, 0]
+      for (let passed = 0; passed < ms && !drive.state().startsWith('readmitting'); passed += 50) {
+        if (drive.calling() === 'inspect') {
+          await drive.answer(isFirst ? BUSY : OUT)
+          isFirst = !isFirst
+        }
+        if (drive.calling() === 'store') writes += 1
+        await keepAnswering(drive, answers, 50)
+      }
+      return writes
+    }
+
+    // Found by reading: it was held out for as long as the webhook was down, and written to 782 times in half an hour.
+    test('the deadline goes on: it is put back', async () => {
+      const drive = await patching()
+      const writes = await keepBusy(drive, DEADLINES.drainDeadline - 500)
+      expect(drive.state()).not.toMatch(/^readmitting/)
+      expect(writes).toBeGreaterThan(10)
+      await keepBusy(drive, 500 + 5 * (DELAYS.settle + 500))
+      expect(drive.state()).toMatch(/^readmitting/)
+      expect(end(drive)).toMatchObject({ outcome: 'failed', deadline: 'drain' })
+    })
+
+    test('and stays: not empty in time, but it has settled and is looked at some times more', async () => {
+      const drive = await patching()
+      await keepAnswering(drive, { ...answers, inspect: BUSY }, DEADLINES.drainDeadline + 2 * DELAYS.settle)
+      expect(drive.state()).toMatch(/^patching/)
+      await keepAnswering(drive, { ...answers, inspect: BUSY }, 5 * DELAYS.settle)
+      expect(drive.state()).toMatch(/^readmitting/)
+      expect(end(drive)).toMatchObject({ outcome: 'failed', deadline: 'drain', reason: `not empty in time: ${BUSY.detail}` })
+    })
+
+    test('or goes on, where that was asked for', async () => {
+      const drive = await patching({ mayProceed: () => true })
+      await drive.answer(UNKNOWN)
+      await drive.answer({ kind: 'read', seen })
+      await keepAnswering(drive, { inspect: BUSY }, DEADLINES.drainDeadline - 500)
+      expect(drive.calling()).toBeUndefined()
+      await keepAnswering(drive, { inspect: BUSY }, 500 + DELAYS.settle)
+      expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+    })
+
+    test('and it is interrupted: put back at once', async () => {
+      const drive = await patching()
+      await keepAnswering(drive, { ...answers, inspect: BUSY }, 1_000)
+      expect(drive.state()).toBe('patching.settling')
+      drive.send({ type: 'interrupt' })
+      await keepAnswering(drive, { inspect: BUSY }, DELAYS.settle + 500)
+      expect(drive.state()).toMatch(/^readmitting/)
+      expect(end(drive)).toMatchObject({ outcome: 'unchanged' })
+    })
   })
 
   /** The read-back has found nothing, and it is seen as it is about to be sent again. */

@@ -343,7 +343,7 @@ test.each(['in', 'out'] as const)(
 
 test.each([
   { inFlight: 0, next: 'patching.writing' },
-  { inFlight: 2, next: 'emptying.settling' },
+  { inFlight: 2, next: 'patching.settling' },
 ])('the images patch is made again only where it is still empty: $inFlight in flight', async ({ inFlight, next }) => {
   const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   await drive.stored()

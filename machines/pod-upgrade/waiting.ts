@@ -6,7 +6,7 @@ const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a
 
 /** What a pod waits for now, in words; empty where it waits for an answer only. */
 export function waitingFor(state: string, context: PodContext): string {
-  const { traffic, trouble, heir, pod } = context
+  const { traffic, trouble, heir, pod, passedOver } = context
   const held = trouble === undefined ? '' : `${trouble} (tried again)`
   switch (state) {
     case 'claiming':
@@ -14,6 +14,8 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'emptying':
       if (traffic === undefined) return 'settling'
       return traffic.state === 'out' ? (traffic.inFlight === null ? 'settling' : `${traffic.inFlight} in flight`) : traffic.detail
+    case 'patching':
+      return traffic?.state === 'out' && traffic.inFlight && !passedOver ? `${traffic.inFlight} in flight` : held
     case 'restarting':
       return (
         restartTroubleOf(context)?.reason ??

@@ -44,8 +44,18 @@ export const patching = podSetup.createStateConfig({
         { guard: 'isEmpty', target: 'ready' },
         // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
         { guard: and(['isOut', 'isPassedOver']), target: 'ready' },
-        // It was in meanwhile, and has been drained again.
-        { guard: 'isOut', target: '#pod.emptying' },
+        {
+          guard: and(['isOut', 'isInterrupted']),
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
+        },
+        { guard: and(['isOut', 'isExpired', 'mayProceed']), target: 'ready', actions: 'passOver' },
+        {
+          guard: and(['isOut', 'isOverdue']),
+          target: '#pod.readmitting',
+          actions: { type: 'end', params: { outcome: 'failed', reason: 'notEmpty', deadline: 'drain' } },
+        },
+        { guard: 'isOut', target: 'settling', actions: 'countLateTry' },
         {
           guard: and(['isUnread', 'isExpired']),
           target: '#pod.readmitting',
@@ -59,6 +69,10 @@ export const patching = podSetup.createStateConfig({
         },
       ],
     },
+    // A request has come all the same, or it was in meanwhile and has been drained again: as in `emptying`. Found by reading: it
+    // went back there, and both deadlines and the count of tries began anew each time, without end where a webhook was down.
+    settling: { after: { settle: 'waiting' } },
+    waiting: { after: { poll: 'confirming' } },
     deciding: {
       always: [
         {
