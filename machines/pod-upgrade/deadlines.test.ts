@@ -644,6 +644,62 @@ test('readmitting: not ready in time, it stays out', async () => {
   expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restore' })
 })
 
+// Found by reading: the one call of a pod that had waited until it was quiet was answered "busy", and a person was asked at once.
+describe('the deadline of the calls begins with the intent, however long the wait before it was', () => {
+  const BUSY_NOW = { kind: 'retryable', message: 'busy' }
+
+  /** Its calls are refused for now until just before the deadline, and then done. */
+  async function isGivenTime(drive: Drive): Promise<void> {
+    expect(drive.calling()).toBe('effect')
+    await keepAnswering(drive, { inspect: OUT, effect: BUSY_NOW }, DEADLINES.restoreDeadline - 500)
+    expect(drive.actor.getSnapshot().status).toBe('active')
+    await keepAnswering(drive, { inspect: OUT, effect: { kind: 'applied' } }, 400)
+    expect(drive.state()).toBe('verifying.comparing')
+  }
+
+  async function readmitting(pod: PodView): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('drain'), pod })
+    drive.send({ type: 'interrupt' })
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    await drive.answer(OUT)
+    expect(drive.state()).toMatch(/^readmitting/)
+    return drive
+  }
+
+  /** Not ready, and then with an image of several names, until the whole time of the deadline is over. */
+  async function readmittedLate(): Promise<Drive> {
+    const named = { ...PODS.before, containers: PODS.before.containers.map((one) => ({ ...one, statusImage: 'other:name' })) }
+    const drive = await readmitting({ ...named, ready: false })
+    await drive.pass(DEADLINES.restoreDeadline - 5_000)
+    drive.send({ type: 'observed', pod: named, stored: recorded('drain') })
+    expect(drive.state()).toBe('readmitting.quieting')
+    await drive.pass(DELAYS.quiet)
+    expect([drive.state(), drive.calling()]).toEqual(['readmitting.writing', 'store'])
+    await drive.stored()
+    return drive
+  }
+
+  test('readmitting', async () => isGivenTime(await readmittedLate()))
+
+  test('readmitting: but it has an end', async () => {
+    const drive = await readmittedLate()
+    await keepAnswering(drive, { inspect: OUT, effect: BUSY_NOW }, DEADLINES.restoreDeadline + 1_500)
+    expect(end(drive)).toMatchObject({
+      value: 'needsOperator',
+      deadline: 'restore',
+      reason: 'the restore could not be confirmed in time: busy',
+    })
+  })
+
+  test('restoring, where the API server was away', async () => {
+    const drive = await restoring()
+    await drive.pass(DEADLINES.restoreDeadline + 1_000)
+    await drive.stored()
+    await isGivenTime(drive)
+  })
+})
+
 test('a write that is refused again and again is made anew five times, with pauses', async () => {
   const drive = createDrive()
   drive.send({ type: 'start' })

@@ -1,4 +1,4 @@
-import { and, not } from 'xstate'
+import { and, not, stateIn } from 'xstate'
 import { resolving } from '../resolving.ts'
 import { podSetup } from '../setup.ts'
 import { writing } from '../writing.ts'
@@ -43,11 +43,20 @@ const GIVEN_UP = [
   },
 ] as const
 
+/**
+ * What came before the intent, and its write, says nothing of the load balancer: the deadline of the calls begins once it is
+ * stored. Found by reading: a pod was put back after 90 s of quiet, its first call was answered "busy", and with the deadline of a
+ * minute long past a person was asked at once.
+ */
+const countingAnew = (state: 'restoring' | 'readmitting') =>
+  ({ guard: stateIn({ [state]: 'recorded' }), target: '.choosing', reenter: true }) as const
+
 /** The restore intent is durable; the calls run or are being resolved. */
 export const restoring = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
   after: { restoreDeadline: { actions: 'expireRestore' } },
+  always: countingAnew('restoring'),
   states: {
     ready: {
       always: [
@@ -57,8 +66,9 @@ export const restoring = podSetup.createStateConfig({
       ],
     },
     ...writing('recordRestore', 'recorded', 'ready'),
+    recorded: {},
     // PATCH 3 does not guard Ready: its answer may show another pod than it was decided for, and the watch may have told more.
-    recorded: { always: [{ guard: and(['isReady', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
+    choosing: { always: [{ guard: and(['isReady', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
     deciding: {
       always: [
         {
@@ -112,6 +122,7 @@ export const readmitting = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'waitingReady',
   after: { restoreDeadline: { actions: 'expireRestore' } },
+  always: countingAnew('readmitting'),
   states: {
     waitingReady: {
       always: [
@@ -140,7 +151,8 @@ export const readmitting = podSetup.createStateConfig({
     // A journal write first: it kills a late images patch. Then a call, whatever was read last: a drain in doubt may still
     // arrive, and what asks for nothing new changes nothing.
     ...writing('recordReadmission', 'recorded', 'waitingReady'),
-    recorded: { always: [{ guard: and(['isFit', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
+    recorded: {},
+    choosing: { always: [{ guard: and(['isFit', not('isVanished')]), target: 'calling' }, { target: 'reading' }] },
     deciding: {
       always: [
         {
