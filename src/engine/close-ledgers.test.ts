@@ -17,6 +17,7 @@ describe('an entry of a pod that nobody has looked after', () => {
     const { ledgers, ended } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') }, later)
     const client = pod ? ({ get: async () => pod } as unknown as KubeClient) : notFound
     const world = {
+      workloads: [],
       store: { get: () => undefined },
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
@@ -54,7 +55,7 @@ describe('an entry of a pod that nobody has looked after', () => {
 test('an entry of a pod that this run is not about, with a record that cannot be read: it is named, and its run stays open', async () => {
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry: entryOf('web-2') }])
   const left = async (stored: Observation['stored']) => {
-    const world = { store: { get: () => ({ stored }) }, includes: () => false } as unknown as World
+    const world = { workloads: [], store: { get: () => ({ stored }) }, includes: () => false } as unknown as World
     const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default' })
     return [found.ledgers.size, found.overlooked]
   }

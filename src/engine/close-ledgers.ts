@@ -7,9 +7,10 @@ import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
-import { deleteLedger } from './ledger-store.ts'
+import { deleteLedger, listLedgers } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
 import { needFor } from './needed-ledgers.ts'
+import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
@@ -40,6 +41,8 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()
+  const refs = world.workloads.map(({ workload: { ref } }) => ref)
+  let present: Promise<LedgerHeader[]> | undefined
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const midway = inTheMiddle(store.ledger)
     // One after another: seldom one, and after a workload was made again all of its pods.
@@ -50,10 +53,21 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
       // passed over in silence.
       const observed = world.store.get(entry.uid)
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
-      if (!results.has(entry.uid) && !isAskedFor) overlooked.add(entry.pod)
+      if (!results.has(entry.uid) && !isAskedFor && !(await isOfLater(entry, store.ledger.header))) overlooked.add(entry.pod)
     }
   }
   return { ledgers: open, overlooked: [...overlooked] }
+
+  /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */
+  async function isOfLater(entry: LedgerEntry, header: LedgerHeader): Promise<boolean> {
+    if (!isOfOthers(entry, header, refs, world.store.all)) return false
+    present ??= listLedgers(client, namespace).then((all) =>
+      all.flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : [])),
+    )
+    return (await present).some(
+      ({ startedAt, workloads }) => startedAt > header.startedAt && workloads.some((one) => isNamedIn(one, podOf(entry))),
+    )
+  }
 
   async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[]): Promise<boolean> {
     const { uid, targets } = entry

@@ -10,7 +10,7 @@ import type { World } from './world.ts'
 
 /** A run whose ledger has these, while these pods are seen. `onAsked` runs while the API server is asked for a pod. */
 async function ghosts(entries: LedgerEntry[], seen: string[], onAsked: (pod: string) => unknown = () => undefined) {
-  const ledger = { header: { run: 'r1' }, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
+  const ledger = { header: { run: 'r1', workloads: [] }, entries: new Map(entries.map((entry) => [entry.uid, entry])) }
   const client = {
     async get(path: string) {
       const name = path.split('/').at(-1)!
@@ -85,5 +85,55 @@ describe('a pod that is gone, and that a later run has settled', () => {
 
   test('control: one that an earlier run has settled, and a later one has open', async () => {
     expect(await names(ledgersOf({ ...open, startedAt: '3' }, [], [settled]))).toEqual(['web-2'])
+  })
+})
+
+describe('a pod that is gone, of a run of several workloads that another run goes on with in part', () => {
+  const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+  const API = { kind: 'Deployment', name: 'api', uid: 'a' }
+  const LONE = { kind: 'Pod', name: 'lone-1', uid: 'l' }
+  const both = [WEB, API, LONE]
+  const owner = (kind: string, name: string) => ({ owner: { kind, name, uid: name, apiVersion: 'apps/v1' } })
+  const names = async (entry: LedgerEntry, refs: typeof both, pods: object[] = [], workloads = both): Promise<string[]> => {
+    const { ledgers } = ledgersOf({ startedAt: '2', workloads: refs }, [{ startedAt: '1', entry, workloads }])
+    const store = { get: () => undefined, all: () => pods.map((pod) => ({ pod })) }
+    const found = await ghostsOf({
+      ledgers,
+      world: { store, workloads: refs.map((ref) => ({ workload: { ref } })) } as unknown as World,
+      client: notFound,
+      namespace: 'default',
+      epochOf: () => 1,
+    })
+    return found.map(({ pod }) => pod.name)
+  }
+  const ofWeb = entryOf('web-0', owner('StatefulSet', 'web'))
+  const ofApi = entryOf('api-6c694d4cbf-abc12', owner('ReplicaSet', 'api-6c694d4cbf'))
+
+  // Found by reading: it was put back in the middle of the upgrade of the one in its place.
+  test('is none where its workload is not of this run', async () => {
+    expect(await names(ofWeb, [API])).toEqual([])
+    expect(await names(ofApi, [WEB])).toEqual([])
+    expect(await names(entryOf('lone-1'), [WEB, API])).toEqual([])
+  })
+
+  test('control: it is', async () => {
+    expect(await names(ofWeb, [WEB])).toEqual(['web-0'])
+    expect(await names(ofApi, [API])).toEqual([ofApi.pod])
+    expect(await names(entryOf('lone-1'), [LONE])).toEqual(['lone-1'])
+  })
+
+  test('nor where nothing tells of which it is, unless all are of this run', async () => {
+    const byHand = entryOf('odd-abc12', owner('ReplicaSet', 'odd'))
+    expect(await names(byHand, [API, WEB])).toEqual([])
+    expect(await names(byHand, both)).toEqual(['odd-abc12'])
+  })
+
+  test('one of a ReplicaSet without a Deployment is of the run that has the one in its place', async () => {
+    const gone = entryOf('lone-1', { ...owner('ReplicaSet', 'lone'), address: '10.0.0.1' })
+    const next = { kind: 'Pod', name: 'lone-2', uid: 'n' }
+    const pod = { uid: 'other', name: 'lone-2', ip: '10.0.0.1', deleting: false, owner: gone.owner }
+    expect(await names(gone, [next], [pod])).toEqual(['lone-1'])
+    expect(await names(gone, [next], [{ ...pod, ip: '10.0.0.2' }]), 'control: it has come elsewhere').toEqual([])
+    expect(await names(gone, [next], [{ ...pod, name: 'lone-3' }]), 'control: it is of another run').toEqual([])
   })
 })

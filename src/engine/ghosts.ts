@@ -5,6 +5,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
+import { isOfOthers } from './of-others.ts'
 import { openEntries } from './open-entries.ts'
 import type { World } from './world.ts'
 
@@ -18,17 +19,24 @@ interface GhostOptions {
 
 /**
  * Pods that are gone while their targets may still be drained for them: in an open ledger, not closed there. It says what
- * is so at the moment that it resolves: one that goes while others are asked for is among them.
+ * is so at the moment that it resolves: one that goes while others are asked for is among them. One of a workload that is not
+ * of this run is not: whoever has its Lease may be in the middle of what comes in its place.
  */
 export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: GhostOptions): Promise<PodUpgradeInput[]> {
   const ghosts = new Map<string, PodUpgradeInput>()
   /** The selector may have lost it while it lives on: then it is another request's business. */
   const elsewhere = new Set<string>()
+  const refs = world.workloads.map(({ workload: { ref } }) => ref)
+  const isMissing = ({ uid, targets }: LedgerEntry): boolean =>
+    targets.length > 0 && !world.store.get(uid) && !ghosts.has(uid) && !elsewhere.has(uid)
   const missing = (): LedgerEntry | undefined =>
     [ledgers.current, ...ledgers.superseded]
-      .flatMap(({ ledger }) => openEntries(ledger, allLedgers(ledgers)))
-      .filter(({ targets }) => targets.length > 0)
-      .find(({ uid }) => !world.store.get(uid) && !ghosts.has(uid) && !elsewhere.has(uid))
+      .flatMap(({ ledger }) =>
+        openEntries(ledger, allLedgers(ledgers))
+          .filter(isMissing)
+          .filter((entry) => !isOfOthers(entry, ledger.header, refs, world.store.all)),
+      )
+      .at(0)
 
   for (let entry = missing(); entry !== undefined; entry = missing()) {
     if (await findAlive(client, namespace, entry)) elsewhere.add(entry.uid)

@@ -2,6 +2,7 @@ import type { PodView } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { leaseName } from './lease.ts'
+import { isNamedIn } from './of-others.ts'
 import type { Order } from './order.ts'
 import type { Ownership, SeenLease } from './ownership.ts'
 import { assertEpochFits, takeOwnership } from './ownership.ts'
@@ -130,9 +131,12 @@ export async function takeOwners({
     return takenFrom !== seen.get(lease)?.record.resourceVersion
   }
 
-  /** A pod that is gone is of the workload that its owner reference names; where there is but one Lease, of that. */
+  /**
+   * A pod that is gone is of the workload that its owner reference names, or its name does: its ReplicaSet may be gone with it.
+   * Where neither tells, it is of one of these all the same, whose Leases are lost together.
+   */
   function of(pod: PodView): Ownership | undefined {
-    const assessed = world.workloadOf(pod)
+    const assessed = world.workloadOf(pod) ?? world.workloads.find(({ workload: { ref } }) => isNamedIn(ref, pod))
     return assessed ? held.get(assessed) : held.values().next().value
   }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { resolvePod } from '../../src/engine/resolve.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
-import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import { prepareRun } from '../../src/engine/run.ts'
+import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
+import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
@@ -45,4 +46,87 @@ test('a person has put a pod back, and the next run is killed with it drained, a
   await stage.until(() => next.end !== undefined)
   expect(edge.state(pod)).toMatchObject({ admin: 'drain', address })
   expect(next.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringContaining(`was drained for ${pod}`) })
+})
+
+/** Another workload beside that of the scene, of one pod, behind the same load balancer. */
+async function addStatefulSet(stage: Stage, name: string): Promise<void> {
+  const { server, balancers } = stage.world
+  const labels = { app: name }
+  const app = { name: 'app', image: imageOf('v1'), ports: [{ name: 'http', containerPort: PORT }] }
+  const spec = { containers: [app], terminationGracePeriodSeconds: 5, restartPolicy: 'Always' }
+  await stage.ask(
+    stage.client.create(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name, namespace: NAMESPACE, labels },
+      spec: {
+        replicas: 1,
+        serviceName: name,
+        podManagementPolicy: 'Parallel',
+        updateStrategy: { type: 'OnDelete' },
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec },
+      },
+    }),
+  )
+  await stage.pass(10_000)
+  const { status } = server.store.get('pods', NAMESPACE, `${name}-0`) as unknown as { status: { podIP: string } }
+  balancers.get('edge')!.operator.add({ name: `${name}-0`, address: status.podIP, port: PORT, weight: 1, admin: 'ready' })
+}
+
+const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) } })
+
+const OTHER = 'other-0'
+
+/** A run of two workloads, killed with the pod of the second one drained, which then comes again. */
+async function killedWithOther(...more: string[]): Promise<Stage> {
+  const stage = await openStage(plainScene({ pods: 1, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
+  for (const name of ['other', ...more]) await addStatefulSet(stage, name)
+  const first = stage.start({
+    ...toTag('v2'),
+    ...of(NAME, 'other'),
+    settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } },
+  })
+  await stage.until(() => isIn('emptying', OTHER)(first))
+  await stage.pass(100)
+  first.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, OTHER, { force: true })
+  await stage.pass(30_000)
+  return stage
+}
+
+// Found by reading: a run settled what was drained for pods of a workload whose Lease another had.
+test('two runs go on with parts of one that was killed: what the one has drained is not put back by the other', async () => {
+  const stage = await killedWithOther('third')
+  const from = stage.history.length
+  const own = stage.start({ ...toTag('v3'), ...of('other') })
+  const request = { ...toTag('v2'), ...of(NAME, 'third'), settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } } }
+  const beside = stage.start(request, (ports) => {
+    const { client, clock } = ports
+    const patch: typeof client.patch = async (path, operations, options) => {
+      const isRestore = path.includes('/configmaps/') && JSON.stringify(operations).includes('restore')
+      if (isRestore) await new Promise<void>((resolve) => void clock.setTimeout(resolve, 2_500))
+      return client.patch(path, operations, options)
+    }
+    const all = { ...request, namespace: NAMESPACE, acceptTemplateDrift: false, allowUnbalanced: false }
+    return prepareRun(all, { ...ports, client: { ...client, patch } })
+  })
+  await stage.until(() => own.end !== undefined && beside.end !== undefined)
+  const effects = stage.history.slice(from).filter((entry) => entry.type === 'effect' && JSON.stringify(entry).includes(OTHER))
+  expect(new Set(effects.map((entry) => 'by' in entry && entry.by))).toEqual(new Set([own.host.name]))
+  expect([own.end, beside.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+})
+
+test('a run of one of two workloads does not wait for what has come in the place of the other’s pod: it is named, and theirs to settle', async () => {
+  const stage = await killedWithOther()
+  const edge = stage.world.balancers.get('edge')!
+  const own = stage.start({ ...toTag('v2'), ...of(NAME) })
+  await stage.until(() => own.end !== undefined)
+  expect(own.end).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/^not settled: other-0: /) })
+  expect(own.end?.pods).toMatchObject([{ pod: `${NAME}-0`, outcome: 'upgraded' }])
+  expect(edge.state(OTHER)).toMatchObject({ admin: 'drain' })
+  const rest = stage.start({ ...toTag('v2'), ...of('other') })
+  await stage.until(() => rest.end !== undefined)
+  expect(rest.end).toMatchObject({ outcome: 'done' })
+  expect(edge.state(OTHER)).toMatchObject({ admin: 'ready' })
 })

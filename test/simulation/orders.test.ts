@@ -867,7 +867,7 @@ test('named pods of which one is gone for good: those that are there are asked f
   expect(again.end?.reason).toMatch(/there is no pod\/web-0 .*; ask for those that are there alone/)
   const alone = stage.start({ ...both, select: { refs: [there!] } })
   await stage.until(() => alone.end !== undefined)
-  expect(alone.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-0: /) })
+  expect(alone.end).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/^not settled: web-0: /) })
   expect(alone.end?.pods).toContainEqual(expect.objectContaining({ pod: there!.name, outcome: 'upgraded' }))
   const ports = { client: stage.client, clock: alone.host.clock, random: { next: () => 0.5 }, identity: 'ann' }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
@@ -876,7 +876,7 @@ test('named pods of which one is gone for good: those that are there are asked f
   const last = stage.start({ ...both, select: { refs: [there!] } })
   await stage.until(() => last.end !== undefined)
   expect(last.end).toMatchObject({ outcome: 'done' })
-  expect((await headers(stage)).map(({ finishedAt }) => typeof finishedAt)).toEqual(['string', 'string'])
+  expect(new Set((await headers(stage)).map(({ finishedAt }) => typeof finishedAt))).toEqual(new Set(['string']))
 })
 
 // Found by reading: a record of before that was taken for what the pod had last been in rotation on.
