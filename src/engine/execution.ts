@@ -9,6 +9,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { displayName } from '../workloads/resources.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Account } from './account.ts'
+import { mayBeOpen } from '../pods/open-journal.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { MixedWorkload, PodResult, RunEventBody, RunResult } from './events.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
@@ -65,6 +66,9 @@ const PLANNED_WITHIN_MS = 2_000
 
 /** After an interrupt, for the ledger and then for the Lease. */
 const LAST_WORDS_MS = 2_000
+
+/** What ends so may be drained, whatever its journal says. */
+const UNSETTLED: ReadonlySet<PodResult['outcome']> = new Set(['needsOperator', 'interrupted', 'conflict'])
 
 const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
 
@@ -381,7 +385,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
       if (left.overlooked.length > 0) ending = withOverlooked(endingFor(pods), left.overlooked)
       const end = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...endingFor(pods) }
-      const told = { process: account.process(end), pods: account.pods(atMs()) }
+      const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
+      const told = { process: account.process(end), pods: account.pods(atMs()), idle }
       await closeLedgers({
         ledgers,
         left,
@@ -395,6 +400,16 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     } catch (error) {
       tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
     }
+  }
+
+  /** Those that are there, whose own journal says that nothing is drained for them, and of whom nothing else was told. */
+  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
+    const inDoubt = new Set(pods.filter(({ out, outcome }) => out || UNSETTLED.has(outcome)).map(({ uid }) => uid))
+    const isIdle = (uid: string): boolean => {
+      const stored = world.store.get(uid)?.stored
+      return stored !== undefined && !mayBeOpen(stored) && !inDoubt.has(uid)
+    }
+    return new Set([...uids].filter(isIdle))
   }
 
   /** Undefined where a template could not be put back. */

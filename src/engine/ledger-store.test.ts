@@ -208,6 +208,22 @@ it('is not written in its next part, nor once more after a refusal, by who has l
   expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
 })
 
+it('says of which pods nothing was drained when a process came to its end, until the run begins with them', async () => {
+  const { client } = server()
+  const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+  await store.put(entry('u2', 'closed'))
+  await store.conclude({ told: { ...told(1), idle: new Set(['u1', 'u2']) } })
+  const [found] = await listLedgers(client, NAMESPACE)
+  const again = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+  expect(Array.from(again.ledger.entries.values(), ({ uid, idle }) => [uid, idle])).toEqual([
+    ['u0', undefined],
+    ['u1', true],
+    ['u2', undefined],
+  ])
+  await again.put(entry('u1'))
+  expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
+})
+
 // Found by reading: a pod that had lost its place was looked at anew, and the entry of the first look stood in the end.
 it('keeps what was asked for last, also where an earlier write of the same entry comes after it', async () => {
   const { client } = server()

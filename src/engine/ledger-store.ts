@@ -71,6 +71,8 @@ export interface Told {
   process: ProcessAccount
   /** By uid. */
   pods: ReadonlyMap<string, PodAccount>
+  /** Uids of pods for which nothing is drained now. */
+  idle?: ReadonlySet<string>
 }
 
 export interface LedgerOptions {
@@ -235,6 +237,16 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     }
   }
 
+  /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
+  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlySet<string>): LedgerEntry[] {
+    const entries = new Map(changed.map((entry) => [entry.uid, entry]))
+    for (const uid of idle) {
+      const entry = entries.get(uid) ?? ledger.entries.get(uid)
+      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true })
+    }
+    return [...entries.values()]
+  }
+
   function dataOf(chunk: number): Record<string, string> {
     const data: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
     for (const entry of ledger.entries.values()) if (chunkOf.get(entry.uid) === chunk) data[entry.uid] = writeEntry(entry)
@@ -285,7 +297,9 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
         ...(accounts ? { accounts } : {}),
       }
       // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
-      const changed = told ? withAccounts(ledger, told.pods).filter(({ uid }) => !asked.has(uid)) : []
+      const changed = told
+        ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
+        : []
       for (let chunk = chunks - 1; chunk >= 0; chunk--) {
         const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
         const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)

@@ -33,6 +33,11 @@ export interface LedgerEntry {
   /** Absent in records of an older sluice. */
   before?: FormerPod
   state: EntryState
+  /**
+   * Of an open one: when the last process of the run came to its end, nothing was drained for it: it was not begun, or was home. A
+   * pod that has gone since leaves nothing behind.
+   */
+  idle?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
   order?: number
   /** For the report, the newest last: see account.ts. Nothing else reads them. */
@@ -103,6 +108,7 @@ const Entry = z.object({
   ),
   before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
+  idle: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),
 })

@@ -146,7 +146,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
   }
 }
 
-function isReady({ status }: Record<string, unknown>): boolean {
+export function isReady({ status }: Record<string, unknown>): boolean {
   const { conditions = [], podIP } = (status ?? {}) as { conditions?: { type: string; status: string }[]; podIP?: string }
   return podIP !== undefined && conditions.some((one) => one.type === 'Ready' && one.status === 'True')
 }
