@@ -1,5 +1,5 @@
-import { asksFor, baselineOf, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
-import type { ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
+import { asksFor, baselineOf, changesFor, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
+import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -62,7 +62,7 @@ export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'bef
     ...record!,
     step: 'patched',
     rollback: images,
-    baseline: baselineOf(pod, images),
+    baseline: baselineAfter(record, pod, images),
     generation: generationAfter(pod, images),
   }
 }
@@ -118,9 +118,25 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
   if (step === 'patched') {
     const goal = goalOf(context)
-    return { ...record, step, baseline: baselineOf(pod, goal), generation: generationAfter(pod, goal) }
+    const baseline = baselineAfter(openJournal(context.stored), pod, goal)
+    return { ...record, step, baseline, generation: generationAfter(pod, goal) }
   }
   return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record) } : {}) }
+}
+
+/**
+ * What the next patch is judged by. Of containers that one before it in this attempt has patched, and this one does not change, it
+ * is what they were before that: the kubelet may not have replaced them yet. Found by reading: a run for one container went on
+ * where another had been patched a moment ago, and the pod was put back before that one had restarted.
+ */
+function baselineAfter(earlier: Journal | undefined, pod: PodView, goal: readonly ContainerImage[]): BaselineContainer[] {
+  if (earlier?.generation === undefined) return baselineOf(pod, goal)
+  const changed = new Set(changesFor(pod, goal).map(({ container }) => container))
+  const kept = earlier.baseline.filter(
+    ({ name, image }) => !changed.has(name) && pod.containers.some((one) => one.name === name && one.image !== image),
+  )
+  const others = goal.filter(({ container }) => !kept.some(({ name }) => name === container))
+  return [...baselineOf(pod, others), ...kept]
 }
 
 /** What a person has said of the drain says nothing of the restore; what was said in the middle of that holds on. */

@@ -116,6 +116,37 @@ describe('an earlier run has patched it, and this one asks for other images', ()
   })
 })
 
+// Found by reading: the record had this run's container alone, and the pod was put back before the other one had restarted.
+test('an earlier run has patched another of its containers a moment ago: that one has to restart too', async () => {
+  const PROXY_V2 = 'registry/proxy:v2'
+  const drive = createDrive({
+    stored: recorded('patched', { epoch: 1 }),
+    pod: { ...PODS.witness, containers: [...PODS.witness.containers, PROXY] },
+    wanted: [{ container: 'proxy', image: PROXY_V2 }],
+  })
+  await drive.stored()
+  await drive.answer(OUT)
+  await drive.pass(DELAYS.settle)
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('patching.writing')
+  const { record } = drive.input() as StoreInput
+  expect(record.baseline).toMatchObject([
+    { name: 'proxy', image: 'registry/proxy:v1', containerId: 'p1' },
+    { name: 'app', image: V1, containerId: 'c1' },
+  ])
+  const proxy = { ...PROXY, image: PROXY_V2 }
+  const patched = { ...PODS.witness, generation: 3, containers: [...PODS.witness.containers, proxy] }
+  await drive.stored(patched)
+  const seen = { ...patched, observedGeneration: 3 }
+  const stored = { kind: 'read' as const, journal: record }
+  drive.send({ type: 'observed', pod: seen, stored })
+  const restarted = { ...proxy, containerId: 'p2', imageId: 'sha256:p2', statusImage: PROXY_V2 }
+  drive.send({ type: 'observed', pod: { ...seen, containers: [...PODS.witness.containers, restarted] }, stored })
+  expect(drive.state(), 'the pod is ready, and one of two has restarted').toBe('restarting.watching')
+  drive.send({ type: 'observed', pod: { ...seen, containers: [...PODS.ready.containers, restarted] }, stored })
+  expect(drive.state()).toBe('warming.steady')
+})
+
 test.each([
   { name: 'a later epoch', stored: recorded('drain', { epoch: 3 }) },
   { name: 'the same epoch, another run', stored: recorded('drain', { run: 'run-9' }) },

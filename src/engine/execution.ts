@@ -285,8 +285,13 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     let pods = await rollout.finished
     // For long nobody has looked where this process was stopped: then the Lease is asked for first.
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
-    if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll()))
-      await putBackAfterRollback({ ledger: ledgers.current.ledger, world, isOwned: owners.confirmAll, tell })
+    if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll())) {
+      const { current, superseded } = ledgers
+      const ended = superseded.map(({ ledger }) => ledger)
+      // Nothing is left to interrupt: the pods are at their end.
+      const { signal } = new AbortController()
+      await putBackAfterRollback({ ledger: current.ledger, ended, world, signal, isOwned: owners.confirmAll, tell })
+    }
     if (ending?.outcome !== 'interrupted') {
       const last = (uid: string): PodView | undefined => store.get(uid)?.pod ?? known.get(uid)
       pods = await withComeBack(pods, { clock, signal, ledgers, world, isHeir, podOf: last })

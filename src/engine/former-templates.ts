@@ -120,10 +120,12 @@ export function mixedAfterAbort({
  * After a rollback: the next pod that is rescheduled would come up on the images that have just failed. Not where a pod
  * is upgraded already: it would come back on the old ones.
  */
-export async function putBackAfterRollback(options: FormerTemplates): Promise<void> {
-  const { ledger, world, tell } = options
-  // Nothing is left to interrupt: the pods are at their end.
-  const { signal } = new AbortController()
+export async function putBackAfterRollback(
+  options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal },
+): Promise<void> {
+  const { ledger, ended, world, tell } = options
+  // Pods that one before it has left half done go back for its containers too, and the template with them.
+  const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const warn = (message: string): void => tell({ type: 'warning', message })
   for (const recorded of changedBy(ledger)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
@@ -137,7 +139,7 @@ export async function putBackAfterRollback(options: FormerTemplates): Promise<vo
     }
     try {
       const former = formerTemplate(ledger, recorded)
-      const left = await putBack(found, recorded, { ...options, former, set: ledger.header.images, signal })
+      const left = await putBack(found, recorded, { ...options, former, set })
       if (left !== undefined) warn(left)
     } catch (error) {
       warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)

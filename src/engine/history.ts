@@ -1,8 +1,8 @@
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { isEnding } from '../../machines/pod-upgrade/facts.ts'
-import { formerPod } from '../journal/former-pod.ts'
-import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
-import type { ContainerImage } from '../pods/glossary.ts'
+import { formerPod, halfDone } from '../journal/former-pod.ts'
+import type { FormerPod, Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
+import type { ContainerImage, Journal } from '../pods/glossary.ts'
 import { RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { AssertOwned, LedgerStore } from './ledger-store.ts'
@@ -74,13 +74,25 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const known = stores.map(({ ledger }) => ledger)
-  const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
+  /** What an earlier run has left of a pod, and what its ledger says that this had before. */
+  const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)
     // Of another run it says what the pod had before that: who has drained it has carried on what counts.
     const [recorded] = open.flatMap(({ ledger: { header, entries } }) =>
       header.run === journal?.run || header.run === journal?.origin ? (entries.get(pod.uid)?.before ?? []) : [],
     )
-    const wanted = world.imagesFor(pod)
+    return [journal, recorded]
+  }
+  const leftBeside = new Map(
+    Array.from(Map.groupBy(plannedPods(world), ownerOf), ([owner, pods]) => [
+      owner,
+      pods.flatMap((one) => halfDone(...leftOf(one))),
+    ]),
+  )
+  const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
+    const [journal, recorded] = leftOf({ pod, stored })
+    // Of all pods the same containers: else what one of them had there would be taken for what all had, and the template got it.
+    const wanted = [...world.imagesFor(pod), ...(leftBeside.get(ownerOf({ pod })) ?? [])]
     // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
     const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
     const state = isOver ? ({ state: 'closed' } as const) : {}
@@ -154,6 +166,10 @@ function isSameRequest({ images, undoes }: LedgerHeader, { plan, undoing }: Worl
   const text = (list: readonly ContainerImage[]): string =>
     JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
   return text(images) === text(plan().images)
+}
+
+function ownerOf({ pod }: Pick<Observation, 'pod'>): string {
+  return pod.owner?.uid ?? pod.uid
 }
 
 interface PlannedPod extends Observation {

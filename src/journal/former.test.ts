@@ -36,6 +36,16 @@ describe('what a pod goes back to', () => {
     expect(formerPod(pod, wanted, open, recorded)).toEqual(recorded)
   })
 
+  test('also of the containers that the earlier run had patched beside', () => {
+    const both = { ...open, baseline: [...open.baseline, { name: 'proxy', image: 'proxy:v1' }] }
+    const proxy = { container: 'proxy', image: 'proxy:v1' }
+    expect(formerPod(pod, wanted, both).images).toEqual([...image('v1'), proxy])
+    // Its own record has one of them alone: it went on where another had patched both.
+    const recorded = { images: [...image('v0'), proxy] }
+    expect(formerPod(pod, wanted, open, recorded).images).toEqual([...image('v0'), proxy])
+    expect(formerPod(pod, wanted, undefined, recorded).images, 'control: it came to its end').toEqual(image('v2'))
+  })
+
   test('is what it has now where the earlier run came to its end', () => {
     expect(formerPod(pod, wanted, undefined, { images: image('v0'), revision: 'web-0' }).images).toEqual(image('v2'))
   })

@@ -94,6 +94,16 @@ test.each([
   },
 )
 
+test('an images patch is not guarded by what an earlier one has replaced', () => {
+  const raw = rawPod(OPTIONS)
+  const earlier = { name: 'sidecar', image: 'proxy:v0', containerId: 'containerd://s0' }
+  const next = nextFor(raw, 'patched')
+  const patch = imagesPatch(podView(raw), { ...next, baseline: [...next.baseline, earlier] }, WANTED, LABEL)
+  expect(readJournal(podView(applyPatch(raw, patch) as Raw).journal.annotation)).toMatchObject({
+    journal: { baseline: [{ name: 'web' }, { name: 'app' }, earlier] },
+  })
+})
+
 const PATCHES = [
   { name: 'drain intent', build: drain, step: 'drain' as const, place: 'condition' as const },
   { name: 'images', build: images, step: 'patched' as const, place: 'annotation' as const },

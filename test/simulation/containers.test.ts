@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import type { Actor, Stage } from './stage.ts'
+import { openStage } from './stage.ts'
+
+/* Pods of several containers, and what runs that name different ones make of them, as stories. */
+
+const PROXY_V2 = 'registry.example/proxy:v2'
+const app = (tag: string) => ({ container: 'app', image: imageOf(tag) })
+const proxy = { container: 'proxy', image: PROXY_V2 }
+const settings = { ...PLAIN_SETTINGS, restartDeadlineMs: 20_000, readyDeadlineMs: 20_000 }
+const ROLLS_BACK = { settings: { ...settings, onFailure: 'rollback' as const } }
+
+type Specs = { containers: { name: string; image: string }[] }
+const imagesIn = ({ containers }: Specs): Record<string, string> =>
+  Object.fromEntries(containers.map(({ name, image }) => [name, image]))
+const podImages = ({ world }: Stage) => world.pods().map((pod) => imagesIn(pod['spec'] as Specs))
+
+function templateImages({ world: { server } }: Stage): Record<string, string>[] {
+  return server.store
+    .list('statefulsets.apps', NAMESPACE)
+    .map((found) => imagesIn((found as unknown as { spec: { template: { spec: Specs } } }).spec.template.spec))
+}
+
+async function ended(stage: Stage, actor: Actor): Promise<Actor['end']> {
+  await stage.until(() => actor.end !== undefined)
+  return actor.end
+}
+
+type Workload = 'StatefulSet' | 'Pod'
+const selectOf = (workload: Workload) => ({
+  select: { refs: [{ kind: workload, name: workload === 'Pod' ? `${NAME}-0` : NAME }] },
+})
+
+// Found by reading: it came back in rotation on the former image of one and the new one of the other, which had never run together.
+test.each(['StatefulSet', 'Pod'] as const)(
+  'a pod that an earlier run has left half done goes back for all of its containers: %s',
+  async (workload) => {
+    const stage = await openStage(plainScene({ sidecar: true, workload }))
+    stage.world.cluster.setImage(PROXY_V2, { digest: 'sha256:proxy-v2', readyAfterMs: 0 })
+    const [before, template] = [podImages(stage), templateImages(stage)]
+    const first = stage.start({ ...selectOf(workload), images: [app('crash'), proxy], settings })
+    expect(await ended(stage, first)).toMatchObject({ outcome: 'failed', pods: [{ out: true }] })
+    const second = stage.start({ ...selectOf(workload), images: [app('bad')], ...ROLLS_BACK })
+    expect(await ended(stage, second)).toMatchObject({ outcome: 'rolledBack', pods: [{ out: false }] })
+    expect([podImages(stage), templateImages(stage)]).toEqual([before, template])
+    expect(stage.world.balancers.get('edge')!.state(`${NAME}-0`)!.admin).toBe('ready')
+  },
+)
+
+test('so does an undo of the run that has brought it home', async () => {
+  const stage = await openStage(plainScene({ sidecar: true }))
+  stage.world.cluster.setImage(PROXY_V2, { digest: 'sha256:proxy-v2', readyAfterMs: 0 })
+  const [before, template] = [podImages(stage), templateImages(stage)]
+  await ended(stage, stage.start({ images: [app('crash'), proxy], settings }))
+  expect(await ended(stage, stage.start({ images: [app('v2')], settings }))).toMatchObject({ outcome: 'done' })
+  expect(await ended(stage, stage.start({ undo: {}, settings }))).toMatchObject({ outcome: 'done' })
+  expect([podImages(stage), templateImages(stage)]).toEqual([before, template])
+})
+
+// Of the containers that one pod had otherwise, nothing is known that was true of all.
+test('the template keeps what another pod was upgraded to before', async () => {
+  const stage = await openStage(plainScene({ sidecar: true, pods: 2 }))
+  stage.world.cluster.setImage(PROXY_V2, { digest: 'sha256:proxy-v2', readyAfterMs: 0 })
+  const first = stage.start({ images: [app('v2'), proxy], settings })
+  const isIn = (state: string, pod: string) =>
+    first.events.some((event) => event.type === 'podState' && event.to === state && event.pod === pod)
+  await stage.until(() => isIn('restarting', `${NAME}-0`))
+  first.host.kill()
+  expect(await ended(stage, stage.start({ images: [app('v3')], settings }))).toMatchObject({ outcome: 'done' })
+  expect(await ended(stage, stage.start({ undo: {}, settings }))).toMatchObject({ outcome: 'done' })
+  expect(templateImages(stage)).toEqual([{ app: imageOf('v2'), proxy: PROXY_V2 }])
+  expect(podImages(stage)).toContainEqual({ app: imageOf('v2'), proxy: PROXY_V2 })
+})
