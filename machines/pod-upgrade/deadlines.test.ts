@@ -540,6 +540,35 @@ test('restoring: not confirmed in time is for a person', async () => {
   })
 })
 
+describe('restoring: the intent is stored, and the pod is not ready', () => {
+  async function waiting(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('restore'), pod: PODS.started })
+    await keepAnswering(drive, { inspect: OUT }, DEADLINES.restoreDeadline - 500)
+    expect(drive.state()).toMatch(/^restoring/)
+    return drive
+  }
+
+  // Found by reading: no call had left, and a person was told that the restore could not be confirmed.
+  test('in time: a person is told that', async () => {
+    const drive = await waiting()
+    await keepAnswering(drive, { inspect: OUT }, 1_000)
+    expect(end(drive)).toMatchObject({
+      value: 'needsOperator',
+      deadline: 'restore',
+      reason: 'it was not ready to be put back in time, and stays out of rotation: out',
+    })
+  })
+
+  test('and is deleted meanwhile: what comes in its place decides, also past the deadline', async () => {
+    const drive = await waiting()
+    while (drive.calling() !== 'inspect') await drive.pass(50)
+    drive.send({ type: 'gone' })
+    await drive.pass(1_000)
+    await drive.answer(OUT)
+    expect(drive.state()).toMatch(/^settling/)
+  })
+})
+
 test('verifying: what reads back as something else is restored again, and in the end for a person', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)
@@ -648,13 +677,12 @@ test('readmitting: not ready in time, it stays out', async () => {
 describe('the deadline of the calls begins with the intent, however long the wait before it was', () => {
   const BUSY_NOW = { kind: 'retryable', message: 'busy' }
 
-  /** Its calls are refused for now until just before the deadline, and then done. */
-  async function isGivenTime(drive: Drive): Promise<void> {
+  /** Its calls are refused for now until just before the deadline, and then done: the state after that. */
+  async function doneLate(drive: Drive): Promise<string> {
     expect(drive.calling()).toBe('effect')
     await keepAnswering(drive, { inspect: OUT, effect: BUSY_NOW }, DEADLINES.restoreDeadline - 500)
-    expect(drive.actor.getSnapshot().status).toBe('active')
     await keepAnswering(drive, { inspect: OUT, effect: { kind: 'applied' } }, 400)
-    expect(drive.state()).toBe('verifying.comparing')
+    return drive.state()
   }
 
   async function readmitting(pod: PodView): Promise<Drive> {
@@ -680,7 +708,9 @@ describe('the deadline of the calls begins with the intent, however long the wai
     return drive
   }
 
-  test('readmitting', async () => isGivenTime(await readmittedLate()))
+  test('readmitting', async () => {
+    expect(await doneLate(await readmittedLate())).toBe('verifying.comparing')
+  })
 
   test('readmitting: but it has an end', async () => {
     const drive = await readmittedLate()
@@ -696,7 +726,7 @@ describe('the deadline of the calls begins with the intent, however long the wai
     const drive = await restoring()
     await drive.pass(DEADLINES.restoreDeadline + 1_000)
     await drive.stored()
-    await isGivenTime(drive)
+    expect(await doneLate(drive)).toBe('verifying.comparing')
   })
 })
 

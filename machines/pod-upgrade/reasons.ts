@@ -73,6 +73,7 @@ export const reasons = {
   rolledBackBefore: () => 'it had failed, and was on its way back to its former images',
   restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
+  notFit: ({ traffic }) => `it was not ready to be put back in time, and stays out of rotation: ${traffic?.detail}`,
   restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
   patchedElsewhere: (c) =>
     `somebody has given it other images while it was out (${storedImages(c)}): ` +

@@ -17,13 +17,20 @@ const JUDGED = [
     target: '#pod.needsOperator',
     actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'inDoubt' } },
   },
+  // Nothing is put back for a pod that is no more: what comes in its place decides. Found by reading: past the deadline it was for
+  // a person.
+  { guard: 'isVanished', target: '#pod.settling' },
+  // Found by reading: no call had left, and the load balancer was blamed.
+  {
+    guard: and(['isExpired', 'isOut', not('isFit')]),
+    target: '#pod.needsOperator',
+    actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'notFit', deadline: 'restore' } },
+  },
   {
     guard: 'isExpired',
     target: '#pod.needsOperator',
     actions: { type: 'overrule', params: { outcome: 'needsOperator', reason: 'restoreNotConfirmed', deadline: 'restore' } },
   },
-  // Nothing is put back for a pod that is no more: what comes in its place decides.
-  { guard: 'isVanished', target: '#pod.settling' },
   { guard: 'isUnread', target: 'waiting' },
   // The intent may be old: what was ready then has ended since, or is another by now.
   { guard: not('isFit'), target: 'waiting' },
