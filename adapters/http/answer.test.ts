@@ -19,6 +19,18 @@ test('a secret that is cut in two is not shown by half, wherever the cut is', ()
   }
 })
 
+test.each([
+  { text: '{"error": "there is no server a"}', kind: 'not-found' },
+  { text: '[]', kind: 'not-found' },
+  { text: '404 page not found\n', kind: 'retryable' },
+  { text: '<html><h1>404 Not Found</h1></html>', kind: 'retryable' },
+  { text: '404', kind: 'retryable' },
+  { text: '', kind: 'retryable' },
+])('404 with $text, whatever type it says it has: $kind', ({ text, kind }) => {
+  const answer = { status: 404, headers: { 'content-type': 'text/plain' }, text }
+  expect(statusError('http edge', 'GET /a', answer, { isWrite: false, secrets: [] }).kind).toBe(kind)
+})
+
 test('an answer that is compressed all the same is told as such, and not shown', () => {
   const text = gzipSync('{"servers":[]}').toString()
   const answer = { status: 500, headers: { 'content-encoding': 'gzip', 'content-type': 'application/json' }, text }

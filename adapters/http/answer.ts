@@ -32,6 +32,20 @@ function encodedWords(encoding: string, secrets: readonly string[]): string {
   return `content-encoding ${excerpt(encoding, secrets)}, which it was not asked for and sluice does not read`
 }
 
+/** 404 or 410. `not-found` where an API says so; `retryable` where it may be what stands in front of one that is away for a moment. */
+export class MissingError extends AdapterError {}
+
+/** A gateway that has no route says 404 too, in words of its own: a page, or a line of text. */
+function isJson({ headers, text }: Answer): boolean {
+  if (/\bjson\b/i.test(headers['content-type'] ?? '')) return true
+  try {
+    const said: unknown = JSON.parse(text)
+    return typeof said === 'object' && said !== null
+  } catch {
+    return false
+  }
+}
+
 /** Seconds, or an HTTP date. */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined
@@ -40,15 +54,22 @@ export function retryAfterMs(value: string | undefined, now: number): number | u
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
+function isMissing(status: number): boolean {
+  return status === 404 || status === 410
+}
+
 /**
  * What a status says that is no success. 5xx leaves open whether a change was made: a proxy answers so too when the
- * connection behind it broke (Envoy with 503). Only with Retry-After does 503 say that nothing was done.
+ * connection behind it broke (Envoy with 503). Only with Retry-After does 503 say that nothing was done. Neither is 408 a proof:
+ * proxies send it for a request that they have begun to pass on.
  */
-function kindOf(status: number, isWrite: boolean, hasRetryAfter: boolean): AdapterErrorKind {
+function kindOf(answer: Answer, isWrite: boolean, hasRetryAfter: boolean): AdapterErrorKind {
+  const { status } = answer
   if (status === 429 || (status === 503 && hasRetryAfter)) return 'throttled'
-  if (status === 404 || status === 410) return 'not-found'
+  if (isMissing(status)) return isJson(answer) ? 'not-found' : 'retryable'
   if (status === 409 || status === 412 || status === 423 || status === 428) return 'conflict'
-  if (status === 408 || status === 425) return 'retryable'
+  if (status === 408) return isWrite ? 'ambiguous' : 'retryable'
+  if (status === 425) return 'retryable'
   if (status >= 300 && status < 500) return 'fatal'
   // Also 202 where 200 was expected: something was begun.
   return isWrite ? 'ambiguous' : status >= 500 ? 'retryable' : 'fatal'
@@ -69,10 +90,11 @@ export function statusError(
 ): AdapterError {
   const { status, headers, text } = answer
   const waitMs = retryAfterMs(headers['retry-after'], Date.now())
-  const kind = kindOf(status, isWrite, waitMs !== undefined)
+  const kind = kindOf(answer, isWrite, waitMs !== undefined)
   const encoding = encodingOf(answer)
   const said = encoding === undefined ? excerpt(text, secrets) : encodedWords(encoding, secrets)
   const message = `${what} answered ${status}${excerpt(wayOut(status, headers), secrets)}${said === '' ? '' : ` (${said})`}`
+  if (isMissing(status)) return new MissingError(component, kind, message)
   return new AdapterError(component, kind, message, kind === 'throttled' && waitMs !== undefined ? { retryAfterMs: waitMs } : {})
 }
 

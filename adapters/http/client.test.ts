@@ -69,8 +69,14 @@ test.each<[number, Record<string, string>, string, string]>([
   [400, {}, 'fatal', 'fatal'],
   [401, {}, 'fatal', 'fatal'],
   [403, {}, 'fatal', 'fatal'],
-  [404, {}, 'not-found', 'not-found'],
-  [408, {}, 'retryable', 'retryable'],
+  // In words of a gateway that has no route at this moment; an API says it in JSON.
+  [404, {}, 'retryable', 'retryable'],
+  [410, {}, 'retryable', 'retryable'],
+  [404, { 'content-type': 'application/problem+json' }, 'not-found', 'not-found'],
+  [410, { 'content-type': 'application/json' }, 'not-found', 'not-found'],
+  // Proxies send it for a request that they have begun to pass on.
+  [408, {}, 'ambiguous', 'retryable'],
+  [425, {}, 'retryable', 'retryable'],
   [409, {}, 'conflict', 'conflict'],
   [412, {}, 'conflict', 'conflict'],
   [429, {}, 'throttled', 'throttled'],

@@ -1,7 +1,7 @@
 /** What is this adapter's own, beyond the conformance kit; on the load balancer of demo/. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createLoadBalancer, type LoadBalancer, type LoadBalancerOptions } from '../../demo/load-balancer/load-balancer.ts'
 import type { Adapter, EffectCall, Endpoint, Json, Target } from '../contract.ts'
 import { http } from './index.ts'
@@ -37,7 +37,14 @@ interface Told {
   headers: Record<string, unknown>
   body: unknown
 }
-async function tell(answer: (call: Told) => { status?: number; headers?: Record<string, string>; body?: unknown }) {
+interface Answer {
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
+  /** In place of a body of JSON. */
+  text?: string
+}
+async function tell(answer: (call: Told) => Answer) {
   const calls: Told[] = []
   const server = createServer(async (request, response) => {
     let text = ''
@@ -45,8 +52,8 @@ async function tell(answer: (call: Told) => { status?: number; headers?: Record<
     const { method = '', url = '', headers } = request
     const told = { method, url, headers, body: text === '' ? undefined : JSON.parse(text) }
     calls.push(told)
-    const { status = 200, headers: said = {}, body = {} } = answer(told)
-    response.writeHead(status, said).end(JSON.stringify(body))
+    const { status = 200, headers: said = {}, body = {}, text: plain } = answer(told)
+    response.writeHead(status, said).end(plain ?? JSON.stringify(body))
   })
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -181,6 +188,129 @@ test('an entry with another address by now is another pod’s: absent, moved, an
     expect(adapter.entryOf!(target)).toBe(adapter.entryOf!({ id: 'a@10.0.0.2:80', scope: 'all' }))
   }
   expect(balancer.calls.filter(({ method }) => method !== 'GET')).toEqual([])
+})
+
+const READS_ONE = { request: { path: '/servers/${target.id}' } }
+
+/** The list, and each of its entries, of a load balancer that can be away: then what stands in front of it answers. */
+async function tellServers(name = 'a') {
+  const state = {
+    servers: [{ name, address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }] as Record<string, Json>[],
+    /** Which of its paths answer as a gateway without a route does. */
+    away: /^$/,
+    gateway: '404 page not found\n',
+  }
+  const lb = await tell(({ method, url, body }) => {
+    if (state.away.test(url)) return { status: 404, text: state.gateway }
+    if (url === '/servers') return { body: { epoch: 'one', servers: state.servers } }
+    const server = state.servers.find((one) => url === `/servers/${String(one['name'])}`)
+    if (server === undefined) return { status: 404, text: 'no such server' }
+    if (method === 'PUT') Object.assign(server, body)
+    return { body: { ...server, epoch: 'one' } }
+  })
+  return { ...lb, state }
+}
+
+const A = { id: 'a@10.0.0.1:80', scope: 'all' }
+
+describe.each([
+  { reads: 'the list', inspect: {} },
+  { reads: 'one entry at a time', inspect: READS_ONE },
+])('reading $reads', ({ inspect }) => {
+  async function begin() {
+    const lb = await tellServers()
+    const options = serversApi(lb.url)
+    return { ...lb, adapter: create({ ...options, inspect: { ...(options['inspect'] as object), ...inspect } }) }
+  }
+  const adminOf = async (adapter: Adapter) => (await adapter.inspect([A], call).catch(() => undefined))?.get(A.id)?.admin
+
+  // Found by reading: the drain had no answer, its read-back met a gateway without a route, and the pod was patched in rotation.
+  test.each(['404 page not found\n', '{"message": "no Route matched with those values"}'])(
+    'a gateway that says %j takes nothing out, and an effect is tried again',
+    async (gateway) => {
+      const { adapter, state, writes } = await begin()
+      Object.assign(state, { away: /./, gateway })
+      expect([undefined, 'unknown']).toContain(await adminOf(adapter))
+      expect(await resultOf(adapter.drain([A], call))).toEqual(['retryable', expect.stringContaining('answered 404')])
+      expect(await resultOf(adapter.restore([{ target: A, prior: {} }], call))).toEqual(['retryable', expect.any(String)])
+      expect(writes()).toEqual([])
+    },
+  )
+
+  test('an entry that is in the list no more is absent', async () => {
+    const { adapter, state } = await begin()
+    state.servers = []
+    expect(await adminOf(adapter)).toBe('absent')
+    expect(await resultOf(adapter.drain([A], call))).toEqual(['not-found', 'http edge: there is no entry a any more'])
+  })
+
+  // Found by reading: a reload had dealt the names anew, and the pod was patched in rotation.
+  test('an entry that goes by another name since a reload is the same one: seen, drained, and put back', async () => {
+    const { adapter, state, writes } = await begin()
+    const { prior } = (await adapter.snapshot([A], call)).get(A.id)!
+    state.servers[0]!['name'] = 'slot7'
+    expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({
+      admin: 'in',
+      routable: true,
+      detail: 'slot7: in, weight 1',
+    })
+    expect(await resultOf(adapter.drain([A], call))).toBe('applied')
+    expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({ admin: 'draining', routable: false })
+    expect(await resultOf(adapter.restore([{ target: A, prior }], call))).toBe('applied')
+    expect(writes().map(({ url }) => url)).toEqual(['/servers/slot7', '/servers/slot7'])
+    expect((await adapter.snapshot([A], call)).get(A.id)).toMatchObject({ prior, inRotation: true })
+  })
+
+  test('where two others have its address, it is not known, and left alone', async () => {
+    const { adapter, state, writes } = await begin()
+    state.servers = ['x', 'y'].map((name) => ({ ...state.servers[0], name }))
+    expect(await adminOf(adapter)).toBe('unknown')
+    expect(await resultOf(adapter.drain([A], call))).toEqual(['retryable', expect.stringContaining('x and y have its address')])
+    expect(writes()).toEqual([])
+  })
+
+  test('where its name is another’s by now, and another has its address, it is not out', async () => {
+    const { adapter, state, writes } = await begin()
+    const [server] = state.servers
+    state.servers = [
+      { ...server, address: '10.0.0.2:80' },
+      { ...server, name: 'b' },
+    ]
+    expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({
+      admin: 'absent',
+      moved: true,
+      routable: true,
+      detail: 'a has the address 10.0.0.2:80 now, not 10.0.0.1:80, which b has',
+    })
+    expect(await resultOf(adapter.drain([A], call))).toEqual(['not-found', expect.any(String)])
+    expect(writes()).toEqual([])
+  })
+})
+
+test('an entry that is answered with 404 is not absent while the list has it', async () => {
+  const { url, state } = await tellServers()
+  const options = serversApi(url)
+  const adapter = create({ ...options, inspect: { ...(options['inspect'] as object), ...READS_ONE } })
+  for (const gateway of ['404 page not found\n', '{"message": "no Route matched with those values"}']) {
+    Object.assign(state, { away: /^\/servers\/a$/, gateway })
+    expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({
+      admin: 'unknown',
+      detail: expect.stringContaining('while the list has a at 10.0.0.1:80'),
+    })
+    expect(await resultOf(adapter.drain([A], call))).toEqual(['retryable', expect.any(String)])
+  }
+})
+
+test.each([
+  { text: '404 page not found\n', admin: 'unknown', kind: 'retryable' },
+  { text: '{"error": "there is no server a"}', admin: 'absent', kind: 'not-found' },
+])('without a list, 404 with $text: $admin', async ({ text, admin, kind }) => {
+  const { url } = await tell(() => ({ status: 404, text }))
+  const options = serversApi(url)
+  const inspect = { ...(options['inspect'] as object), ...READS_ONE }
+  const adapter = create({ ...options, targets: { id: 'endpoint.pod' }, inspect })
+  expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({ admin })
+  expect(await resultOf(adapter.restore([{ target: A, prior: {} }], call))).toEqual([kind, expect.any(String)])
 })
 
 test('IPv6 addresses meet in one writing', async () => {

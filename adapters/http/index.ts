@@ -126,7 +126,8 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       const isDone = effectOf === 'drain' ? now.admin === 'draining' : isPrior && now.admin !== 'draining'
       if (!mustSend(isDone)) return { outcome: 'applied' }
       if (now.admin === 'out' && !isDone) throw maintenance(target, effectOf)
-      Object.assign(values, now.values, { target: values['target'] })
+      // Its target too: the entry may go by another name by now.
+      Object.assign(values, now.values)
     }
     const request = (effectOf === 'drain' ? drainRequest : restoreRequest)(values)
     await client.send(request, left(), { isWrite: true })
@@ -151,12 +152,12 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     return results
   }
 
-  function observe(id: string, found: Reading | Absence | AdapterError): TargetObservation {
+  function observe(found: Reading | Absence | AdapterError): TargetObservation {
     if (found instanceof AdapterError) return { admin: 'unknown', routable: false, inFlight: null, detail: found.message }
     if (found.admin === 'absent') {
-      return { admin: 'absent', moved: found.moved, routable: false, inFlight: null, detail: found.why }
+      return { admin: 'absent', moved: found.moved, routable: found.isServed ?? false, inFlight: null, detail: found.why }
     }
-    const { admin, routable, weight, inFlight, epoch } = found
+    const { admin, routable, weight, inFlight, epoch, name } = found
     const words = [
       admin,
       ...(weight === undefined ? [] : [`weight ${weight}`]),
@@ -168,7 +169,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       ...(weight === undefined ? {} : { weight }),
       inFlight,
       ...(epoch === undefined ? {} : { epoch }),
-      detail: `${entryOf(id)}: ${words.join(', ')}`,
+      detail: `${name}: ${words.join(', ')}`,
     }
   }
 
@@ -184,7 +185,7 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       const found = await reading(() => reader.read(targets, call))
       // An observation has no place for the time to wait.
       for (const one of found.values()) if (one instanceof AdapterError && one.kind === 'throttled') throw one
-      return new Map([...found].map(([id, one]) => [id, observe(id, one)]))
+      return new Map([...found].map(([id, one]) => [id, observe(one)]))
     },
 
     async snapshot(targets, call) {

@@ -1,6 +1,6 @@
 /** What the load balancer says of its entries: read, and understood by the expressions of the config. */
 import { AdapterError, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
-import { excerpt, parseJson } from './answer.ts'
+import { excerpt, MissingError, parseJson } from './answer.ts'
 import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
@@ -16,6 +16,8 @@ export interface Reading {
   inFlight: number | null
   epoch?: string
   prior: Json
+  /** What its entry goes by now. */
+  name: string
   /** What templates see. */
   values: Record<string, unknown>
 }
@@ -24,6 +26,8 @@ export interface Reading {
 export interface Absence {
   admin: 'absent'
   moved: boolean
+  /** With `moved`: an entry of another name has the target's address. */
+  isServed?: true
   why: string
 }
 
@@ -143,14 +147,15 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
   }
 
-  async function list(call: Call): Promise<Listed> {
+  /** `missing`: what it is where there is no list at all. */
+  async function list(call: Call, missing: 'fatal' | 'retryable'): Promise<Listed> {
     let answer: Said
     try {
       answer = await ask(listRequest!({}), call)
     } catch (error) {
-      // There is no target yet that could be missing: the path is wrong.
-      if (!(error instanceof AdapterError && error.kind === 'not-found')) throw error
-      throw new AdapterError(component, 'fatal', `targets.request: ${error.message}`, { cause: error })
+      if (!(error instanceof MissingError)) throw error
+      const kind = error.kind === 'not-found' ? missing : error.kind
+      throw new AdapterError(component, kind, `targets.request: ${error.message}`, { cause: error })
     }
     const found = each === undefined ? answer.body : each(answer)
     if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
@@ -217,42 +222,87 @@ export function createReader({ component, client, options, context }: ReaderOpti
       inFlight,
       ...(epoch === undefined || epoch === null ? {} : { epoch: withoutEcho(textOf(epoch, 'inspect.epoch'), 'inspect.epoch') }),
       prior: withoutEcho(priorOf!(values), 'inspect.prior'),
+      name: target.id,
       values,
     }
   }
 
-  /** An entry of that name with another address is not this target. */
-  function examine(target: TargetValue, entry: Entry): Reading | Absence {
-    if (entry.address === target.address) return interpret(target, entry.values)
-    return { admin: 'absent', moved: true, why: `${target.id} has the address ${entry.address} now, not ${target.address}` }
+  /**
+   * An entry of that name with another address is not this target. Where an entry of another name has the address, new requests
+   * come there: which of the two it is, nobody can tell, and it is not out.
+   */
+  function movedTo(target: TargetValue, entry: Entry, { byAddress }: Listed): Absence {
+    const why = `${target.id} has the address ${entry.address} now, not ${target.address}`
+    const [other] = byAddress.get(target.address) ?? []
+    if (other === undefined) return { admin: 'absent', moved: true, why }
+    return { admin: 'absent', moved: true, isServed: true, why: `${why}, which ${other.id} has` }
   }
 
-  function find(target: TargetValue, { byId, unreadable }: Listed): Reading | Absence {
+  /**
+   * By its name, or, where no entry has that any more, by its address: a load balancer that deals the names anew when it reloads
+   * has the pod under another one. Undefined where it is gone.
+   */
+  function entryFor(target: TargetValue, { byId, byAddress, unreadable }: Listed): Entry | undefined {
     const [entry, second] = byId.get(target.id) ?? []
-    if (entry === undefined) {
-      // It is gone only where it can be none of those that say nothing of themselves.
-      const hidden = unreadable.find(({ id }) => id === undefined || id === target.id)
-      if (hidden !== undefined) throw new ExpressionError(hidden.why)
-      return { admin: 'absent', moved: false, why: `there is no entry ${target.id} any more` }
-    }
     if (second !== undefined) throw new ExpressionError(`targets.id gives ${shown(target.id)} for more than one entry`)
-    return examine(target, entry)
+    if (entry !== undefined) return entry
+    // It is gone only where it can be none of those that say nothing of themselves.
+    const hidden = unreadable.find(({ id }) => id === undefined || id === target.id)
+    if (hidden !== undefined) throw new ExpressionError(hidden.why)
+    const [renamed, another] = (byAddress.get(target.address) ?? []).filter(({ scope }) => scope === target.scope)
+    if (another !== undefined) {
+      const why = `there is no entry ${target.id} any more, and ${renamed!.id} and ${another.id} have its address`
+      throw new AdapterError(component, 'retryable', why)
+    }
+    return renamed
   }
 
-  async function readOne(target: TargetValue, call: Call): Promise<Reading | Absence> {
+  function gone({ id }: TargetValue): Absence {
+    return { admin: 'absent', moved: false, why: `there is no entry ${id} any more` }
+  }
+
+  function find(target: TargetValue, listed: Listed): Reading | Absence {
+    const entry = entryFor(target, listed)
+    if (entry === undefined) return gone(target)
+    if (entry.address !== target.address) return movedTo(target, entry, listed)
+    return interpret({ ...target, id: entry.id }, entry.values)
+  }
+
+  /** The entry in the answer to its own request, or the error of an answer that there is none. */
+  async function askForOne(target: TargetValue, call: Call): Promise<Entry | MissingError> {
     let answer: Said
     try {
       answer = await ask(ownRequest!({ target }), call)
     } catch (error) {
-      if (error instanceof AdapterError && error.kind === 'not-found')
-        return { admin: 'absent', moved: false, why: error.message }
+      if (error instanceof MissingError) return error
       throw error
     }
     const own = entryOf === undefined ? answer.body : entryOf(answer)
-    if (addressOf === undefined) return interpret(target, { ...answer, entry: own })
+    const { id, address, scope } = target
+    if (addressOf === undefined) return { id, address, scope, values: { ...answer, entry: own } }
     const entry = understand(own, answer)
-    if (entry.id !== target.id) throw new ExpressionError(`inspect.request is answered with ${shown(entry.id)}, not ${target.id}`)
-    return examine(target, entry)
+    if (entry.id !== id) throw new ExpressionError(`inspect.request is answered with ${shown(entry.id)}, not ${id}`)
+    return entry
+  }
+
+  /** That it is gone, or another's, is believed where the list says so too: one 404 may be a gateway's. */
+  async function readOne(target: TargetValue, left: () => Call, listNow: () => Promise<Listed>): Promise<Reading | Absence> {
+    const own = await askForOne(target, left())
+    if (!(own instanceof MissingError))
+      return own.address === target.address ? interpret(target, own.values) : movedTo(target, own, await listNow())
+    if (listRequest === undefined) {
+      if (own.kind === 'not-found') return { admin: 'absent', moved: false, why: own.message }
+      throw own
+    }
+    const listed = await listNow()
+    const entry = entryFor(target, listed)
+    if (entry === undefined) return gone(target)
+    if (entry.address !== target.address) return movedTo(target, entry, listed)
+    const present = { ...target, id: entry.id }
+    const again = entry.id === target.id ? own : await askForOne(present, left())
+    if (!(again instanceof MissingError) && again.address === target.address) return interpret(present, again.values)
+    const why = again instanceof MissingError ? again.message : `${again.id} has the address ${again.address} now`
+    throw new AdapterError(component, 'retryable', `${why}, while the list has ${entry.id} at ${entry.address}`)
   }
 
   /** What befalls one target, as its own. */
@@ -270,18 +320,22 @@ export function createReader({ component, client, options, context }: ReaderOpti
   return {
     async resolve(endpoints, call) {
       if (listRequest === undefined) return endpoints.map(resolveByItself)
-      const listed = await list(call)
+      const listed = await list(call, 'fatal')
       return endpoints.map((endpoint) => resolveOne(endpoint, listed))
     },
 
     async read(wanted, call) {
       const parsed = wanted.map((target) => ({ id: target.id, target: parseTarget(target) }))
-      const listed = ownRequest === undefined ? await list(call) : undefined
+      const endsAt = performance.now() + call.deadlineMs
+      const left = (): Call => ({ ...call, deadlineMs: endsAt - performance.now() })
+      let listing: Promise<Listed> | undefined
+      const listNow = (): Promise<Listed> => (listing ??= list(left(), 'retryable'))
+      const listed = ownRequest === undefined ? await listNow() : undefined
       const readings = await Promise.all(
         parsed.map(({ id, target }) =>
           settle(id, () => {
             if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-            return listed === undefined ? readOne(target, call) : find(target, listed)
+            return listed === undefined ? readOne(target, left, listNow) : find(target, listed)
           }),
         ),
       )

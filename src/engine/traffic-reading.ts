@@ -3,7 +3,7 @@ import type { JournalTarget, TrafficReading } from '../pods/glossary.ts'
 
 /* What the load balancers say of a pod's targets, as one thing. */
 
-/** An entry that is not there takes no requests, as a drained one. */
+/** An entry that is not there takes no requests, as a drained one: where that it is not there can be believed. */
 export function isOut({ admin, routable }: TargetObservation): boolean {
   return !routable && (admin === 'draining' || admin === 'out' || admin === 'absent')
 }
@@ -14,12 +14,27 @@ export function inFlightOf(readings: readonly Pick<TargetObservation, 'inFlight'
   return counted === 0 && readings.some(({ inFlight }) => inFlight === null) ? null : counted
 }
 
-/** All targets of a pod as one. */
-export function together(readings: readonly TargetObservation[]): Pick<TrafficReading, 'state' | 'removed'> {
-  if (readings.some(({ admin }) => admin === 'unknown')) return { state: 'unknown' }
-  if (readings.every(({ admin, moved }) => admin === 'absent' && !moved)) return { state: 'out', removed: true }
-  if (readings.every((reading) => isOut(reading))) return { state: 'out' }
-  return { state: readings.every(({ admin }) => admin === 'in') ? 'in' : 'mixed' }
+export function isGone({ admin, moved }: TargetObservation): boolean {
+  return admin === 'absent' && !moved
+}
+
+/** One reading of a pod's targets. */
+export interface Known {
+  reading: TargetObservation
+  /** It was out, by an answer or by what it said itself, before it was not there any more. */
+  wasOut: boolean
+}
+
+/**
+ * All targets of a pod as one. That an entry is not there is no proof of a drain that nobody has answered: found by reading, a load
+ * balancer that came up had an empty list for a moment, and the pod was patched in rotation. Then it is `removed`, and not out.
+ */
+export function together(all: readonly Known[]): Pick<TrafficReading, 'state' | 'removed'> {
+  if (all.some(({ reading }) => reading.admin === 'unknown')) return { state: 'unknown' }
+  const removed = all.every(({ reading }) => isGone(reading)) ? { removed: true } : {}
+  if (all.every(({ reading, wasOut }) => isOut(reading) && (reading.admin !== 'absent' || wasOut)))
+    return { state: 'out', ...removed }
+  return { state: all.every(({ reading }) => reading.admin === 'in') ? 'in' : 'mixed', ...removed }
 }
 
 export function describeTarget({ loadBalancer, target }: JournalTarget, { admin, inFlight, detail }: TargetObservation): string {

@@ -371,6 +371,93 @@ test('nor does it count for one that an operator had out, and has put back meanw
   expect(await reading).toMatchObject({ state: 'out', reclaimed: expect.stringMatching(/^edge\/edge\/web-0 in/) })
 })
 
+/** What is not there is asked for once more. */
+async function inspected({ traffic, clock }: Bed, targets: JournalTarget[]): ReturnType<Traffic['inspect']> {
+  const reading = traffic.inspect('uid-0', targets)
+  await clock.advance(2_000)
+  return reading
+}
+
+describe('an entry that is not there', () => {
+  const lost = { fault: ({ method }: MemoryCall) => (method === 'drain' ? ('request-lost' as const) : undefined) }
+
+  // Found by reading: its drain had no answer, a list was short for a moment, and the pod was patched in rotation.
+  test('is no proof of a drain that nobody has answered: there is nothing to put back, and it is not out', async () => {
+    const bed = createBed({ edge: lost })
+    const server = bed.edge.servers.get('edge/web-0')!
+    await bed.traffic.effect(request('drain', [EDGE]))
+    bed.edge.servers.delete('edge/web-0')
+    for (let looks = 0; looks < 2; looks++) {
+      await bed.clock.advance(30_000)
+      expect(await inspected(bed, [EDGE])).toMatchObject({ state: 'mixed', removed: true })
+      expect(await inspected(bed, [EDGE, INNER])).toMatchObject({ state: 'mixed' })
+    }
+    expect(bed.outcomes()).toEqual(['edge drain ambiguous'])
+    bed.edge.servers.set('edge/web-0', server)
+    expect(await bed.traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'in' })
+    server.state = 'drain'
+    expect(await bed.traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out' })
+    expect(bed.outcomes()).toEqual(['edge drain ambiguous', 'edge drain confirmed'])
+  })
+
+  test('nor of one that another process may have made; where the pod was patched since, it was', async () => {
+    const bed = createBed()
+    bed.edge.servers.delete('edge/web-0')
+    expect(await inspected(bed, [EDGE])).toMatchObject({ state: 'mixed', removed: true })
+    expect(await bed.traffic.inspect('uid-0', [EDGE], { wasOut: true })).toMatchObject({ state: 'out', removed: true })
+  })
+
+  test('is no proof of a restore either', async () => {
+    const bed = createBed({ edge: { fault: ({ method }) => (method === 'restore' ? 'request-lost' : undefined) } })
+    await bed.traffic.effect(request('drain', [EDGE]))
+    await bed.traffic.effect(request('restore', [EDGE]))
+    bed.edge.servers.delete('edge/web-0')
+    await inspected(bed, [EDGE])
+    expect(bed.outcomes().at(-1)).toBe('edge restore ambiguous')
+  })
+
+  // Found by reading: a drained pod was deleted, its targets were settled by one short list, and its entry was out for good.
+  test('for a moment is still there', async () => {
+    const bed = createBed()
+    const server = bed.edge.servers.get('edge/web-0')!
+    await bed.traffic.effect(request('drain', [EDGE]))
+    bed.edge.servers.delete('edge/web-0')
+    const reading = bed.traffic.inspect('uid-0', [EDGE])
+    await bed.clock.advance(1_000)
+    bed.edge.servers.set('edge/web-0', server)
+    await bed.clock.advance(1_000)
+    expect(await reading).toEqual({
+      state: 'out',
+      inFlight: 0,
+      detail: expect.stringContaining('edge/edge/web-0 draining') as string,
+    })
+  })
+
+  test('is waited for once, and again where it was back in between', async () => {
+    const bed = createBed()
+    const server = bed.edge.servers.get('edge/web-0')!
+    bed.edge.servers.delete('edge/web-0')
+    await inspected(bed, [EDGE])
+    await bed.traffic.inspect('uid-0', [EDGE])
+    bed.edge.servers.set('edge/web-0', server)
+    await bed.traffic.inspect('uid-0', [EDGE])
+    bed.edge.servers.delete('edge/web-0')
+    const reading = bed.traffic.inspect('uid-0', [EDGE])
+    await bed.clock.settle()
+    expect(bed.clock.pending()).toBe(1)
+    await bed.clock.advance(2_000)
+    await reading
+  })
+
+  // Found by reading: an outage of a second, as a pod was to be put back, was for a person at once.
+  test('ends a drain, and not a restore', async () => {
+    const { traffic, edge } = createBed()
+    edge.servers.delete('edge/web-0')
+    expect(await traffic.effect(request('drain', [EDGE]))).toMatchObject({ kind: 'refused' })
+    expect(await traffic.effect(request('restore', [EDGE]))).toMatchObject({ kind: 'retryable' })
+  })
+})
+
 describe('a read-back after a doubt', () => {
   test.each(['drain', 'restore'] as const)('%s: confirmed once, when it is seen to be done', async (effect) => {
     let fault: MemoryFault | undefined
@@ -654,16 +741,17 @@ describe('inspect and compare', () => {
 
   test('an entry that is gone is out, and what it has in flight cannot be known', async () => {
     const bed = createBed()
+    await bed.traffic.effect(request('drain', [EDGE]))
     bed.edge.servers.delete('edge/web-0')
-    expect(await bed.traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out', inFlight: null })
+    expect(await inspected(bed, [EDGE])).toMatchObject({ state: 'out', inFlight: null, removed: true })
   })
 
   test('requests that one has counted are not hidden by another that cannot count', async () => {
     const bed = createBed()
+    await bed.traffic.effect(request('drain', [EDGE, INNER]))
     bed.edge.servers.delete('edge/web-0')
-    bed.inner.servers.get('inner/web-0')!.state = 'drain'
     bed.inner.servers.get('inner/web-0')!.inFlight = 5
-    expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: 5 })
+    expect(await inspected(bed, [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: 5 })
     bed.inner.servers.get('inner/web-0')!.inFlight = 0
     expect(await bed.traffic.inspect('uid-0', [EDGE, INNER])).toMatchObject({ state: 'out', inFlight: null })
   })

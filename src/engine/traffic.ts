@@ -1,6 +1,7 @@
 import type { Adapter, Call, Capabilities, Endpoint, Json, Target, TargetObservation } from '../../adapters/contract.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { CompareAnswer, EffectAnswer, RelocateAnswer, SnapshotAnswer } from '../../machines/pod-upgrade/ports.ts'
+import { pause } from '../kube/pause.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Journal, JournalTarget, PodView, TrafficReading } from '../pods/glossary.ts'
 import { createDoubts } from './doubts.ts'
@@ -12,7 +13,7 @@ import { createOperations } from './operations.ts'
 import type { LoadBalancer } from './request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
 import { createScopeQueue } from './scope-queue.ts'
-import { canonical, describeTarget, inFlightOf, isOut, together } from './traffic-reading.ts'
+import { canonical, describeTarget, inFlightOf, isGone, isOut, together } from './traffic-reading.ts'
 
 /** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
 export const CALL_LIFE_MS = 10_000
@@ -21,6 +22,9 @@ const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
 
 /** For so long after it was asked for, that a target is out counts. */
 const FRESH_MS = 1_000
+
+/** After so long, an entry that is not there is asked for once more: a list may be short while its load balancer comes up. */
+const GONE_FOR_MS = 2_000
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers' | 'sidecarPorts'>
@@ -84,6 +88,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const lastRead = new Map<string, 'in' | 'out'>()
   /** By target: when a read-back that may be old (`inspect: eventual`) shows no more what was before the last effect. */
   const caughtUpAt = new Map<string, number>()
+  /** Targets that were not there when they were asked for last. */
+  const gone = new Set<string>()
   const doubts = createDoubts(clock)
   /** Effects that were begun, and by target which of them was its last. */
   let effects = 0
@@ -142,6 +148,8 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
    * Found by reading: what one had said at once was ten seconds old by the time that another had answered, and a pod was patched
    * that had been put back meanwhile; or the process was stopped while the answer lay there. Asked once more, and no more than
    * that: one may always take its time. Only what is out: who is seen to get requests is to be drained now.
+   * What is not there for the first time is asked for once more too, after a pause: by one short list a drained pod that was gone
+   * was called settled, and its entry was out for good.
    */
   async function readTogether(targets: readonly JournalTarget[], wasOut: boolean): Promise<TargetObservation[]> {
     const read = async (target: JournalTarget): Promise<{ observation: TargetObservation; askedAt: number }> => {
@@ -153,10 +161,18 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       return { observation, askedAt }
     }
     const readings = await Promise.all(targets.map(read))
+    const isNew = ({ observation }: (typeof readings)[number], index: number): boolean =>
+      isGone(observation) && !gone.has(keyOf(targets[index]!))
+    if (readings.some(isNew)) await pause(clock, GONE_FOR_MS)
     const sinceMs = clock.now() - FRESH_MS
     const isStale = ({ observation, askedAt }: (typeof readings)[number]): boolean => askedAt < sinceMs && isOut(observation)
     const fresh = await Promise.all(readings.map((one, index) => (isStale(one) ? read(targets[index]!) : one)))
-    return fresh.map(({ observation }) => observation)
+    return fresh.map(({ observation }, index) => {
+      const key = keyOf(targets[index]!)
+      if (isGone(observation)) gone.add(key)
+      else gone.delete(key)
+      return observation
+    })
   }
 
   const call: Call = { deadlineMs: CALL_LIFE_MS, assertLive: () => {} }
@@ -248,15 +264,19 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
       const isOfNow = (target: JournalTarget): boolean =>
         hadCaughtUp.has(target) && hasCaughtUp(target) && !isOvertaken(target, before)
+      const known = targets.map((target, index) => ({
+        reading: readings[index]!,
+        wasOut: wasOut || stateOf(target) === 'out' || lastRead.get(keyOf(target)) === 'out',
+      }))
       confirm(uid, targets, readings, isOfNow)
       targets.forEach((target, index) => {
         const reading = readings[index]!
         // A call that is about to be made may be one that changes nothing, and that no read-back can then be a proof of.
-        if (isReadable(target) && reading.admin !== 'unknown' && isOfNow(target))
+        if (isReadable(target) && reading.admin !== 'unknown' && reading.admin !== 'absent' && isOfNow(target))
           note(target, isOut(reading) ? 'out' : 'in', before)
       })
       return {
-        ...together(readings),
+        ...together(known),
         inFlight: inFlightOf([...readings, ...leftAlone]),
         ...(isHidden ? { hidden: true } : {}),
         ...reclaimed,
@@ -287,7 +307,9 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     targets.forEach((target, index) => {
       const reading = readings[index]!
       const doubt = doubts.of(uid, target)
-      if (!doubt || !isReadable(target) || reading.admin === 'unknown' || isOut(reading) !== (doubt.effect === 'drain')) return
+      if (!doubt || !isReadable(target) || isOut(reading) !== (doubt.effect === 'drain')) return
+      // What is not there says nothing of a call: one 404 of a gateway, or one short list, is no drain.
+      if (reading.admin === 'unknown' || reading.admin === 'absent') return
       // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
       if (!isOfNow(target)) return
       doubts.settle(uid, target)
@@ -394,7 +416,7 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
       doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
       return { kind: 'unknown', message: `job ${result.job} is under way` }
     } catch (error) {
-      const answer = answerOf(error)
+      const answer = answerOf(error, kind)
       const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
       const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
       tell(told)
