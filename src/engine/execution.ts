@@ -285,18 +285,20 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     let pods = await rollout.finished
     // For long nobody has looked where this process was stopped: then the Lease is asked for first.
     if (ending?.outcome !== 'interrupted' && (await owners.confirmAll())) await rollout.secure()
-    if (!isAborted() && pods.some(({ outcome }) => outcome === 'rolledBack') && (await owners.confirmAll())) {
-      const { current, superseded } = ledgers
-      const ended = superseded.map(({ ledger }) => ledger)
-      // Nothing is left to interrupt: the pods are at their end.
-      const { signal } = new AbortController()
-      await putBackAfterRollback({ ledger: current.ledger, ended, world, signal, isOwned: owners.confirmAll, tell })
-    }
+    let isTemplateBack = false
     if (ending?.outcome !== 'interrupted') {
+      await endRollback(ledgers, pods, owners, signal)
+      isTemplateBack = !signal.aborted
       const last = (uid: string): PodView | undefined => store.get(uid)?.pod ?? known.get(uid)
       pods = await withComeBack(pods, { clock, signal, ledgers, world, isHeir, podOf: last })
     }
-    await orCutShort(() => conclude(ledgers, pods, owners))
+    const cut = new AbortController()
+    await orCutShort(async () => {
+      // Found by reading: an API server that was down was waited for, with nothing that could cut it short.
+      if (!isTemplateBack) await endRollback(ledgers, pods, owners, cut.signal)
+      await conclude(ledgers, pods, owners)
+    })
+    cut.abort(new Error('interrupted'))
     return { run: id, ...endingFor(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }
   }
 
@@ -415,6 +417,17 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return stored !== undefined && !mayBeOpen(stored) && !inDoubt.has(uid)
     }
     return new Set([...uids].filter(isIdle))
+  }
+
+  async function endRollback(
+    { current, superseded }: RunLedgers,
+    pods: readonly PodResult[],
+    { confirmAll: isOwned }: Owners,
+    by: AbortSignal,
+  ): Promise<void> {
+    if (isAborted() || !pods.some(({ outcome }) => outcome === 'rolledBack') || !(await isOwned())) return
+    const ended = superseded.map(({ ledger }) => ledger)
+    await putBackAfterRollback({ ledger: current.ledger, ended, world, signal: by, isOwned, tell })
   }
 
   /** Undefined where a template could not be put back. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
@@ -72,4 +72,43 @@ test('the template keeps what another pod was upgraded to before', async () => {
   expect(await ended(stage, stage.start({ undo: {}, settings }))).toMatchObject({ outcome: 'done' })
   expect(templateImages(stage)).toEqual([{ app: imageOf('v2'), proxy: PROXY_V2 }])
   expect(podImages(stage)).toContainEqual({ app: imageOf('v2'), proxy: PROXY_V2 })
+})
+
+describe('interrupted where a pod was rolled back', () => {
+  const isIn =
+    (state: string) =>
+    ({ events }: Actor): boolean =>
+      events.some((event) => event.type === 'podState' && event.to === state)
+  const start = (stage: Stage): Actor => stage.start({ images: [app('bad')], ...ROLLS_BACK })
+
+  // Found by reading: the template was waited for, a minute for each, and who had sent the SIGTERM might kill next.
+  test.each([
+    ['before its template goes back', 'closing'],
+    ['while that goes back', 'done'],
+  ])('%s, and the API server is down: over within four seconds', async (_, state) => {
+    const stage = await openStage(plainScene())
+    const actor = start(stage)
+    await stage.until(() => isIn(state)(actor))
+    if (state === 'closing') actor.interrupt()
+    await stage.until(() => isIn('done')(actor))
+    stage.stopApiServer(300_000)
+    if (state === 'done') actor.interrupt()
+    await ended(stage, actor)
+    const [done, finished] = [
+      actor.events.find((event) => event.type === 'podState' && event.to === 'done'),
+      actor.events.find((event) => event.type === 'finished'),
+    ]
+    expect(finished!.atMs - done!.atMs).toBeLessThanOrEqual(4_100)
+  })
+
+  test('control: it goes back where the API server answers', async () => {
+    const stage = await openStage(plainScene())
+    const template = templateImages(stage)
+    const actor = start(stage)
+    await stage.until(() => isIn('closing')(actor))
+    expect(templateImages(stage)).not.toEqual(template)
+    actor.interrupt()
+    await ended(stage, actor)
+    expect(templateImages(stage)).toEqual(template)
+  })
 })

@@ -39,6 +39,7 @@ export interface Stage {
   pass(ms: number): Promise<void>
   /** Nobody answers there for so long. */
   stopBalancer(name: string, forMs: number): void
+  stopApiServer(forMs: number): void
   /** What a person's call answers, while time passes. */
   ask<T>(call: Promise<T>): Promise<T>
 }
@@ -131,6 +132,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
     },
     until,
     stopBalancer: (name, forMs) => faults.stopBalancer(name, forMs),
+    stopApiServer: (forMs) => faults.stopApiServer(forMs),
     async pass(ms) {
       const at = scheduler.now() + ms
       let isOver = false
