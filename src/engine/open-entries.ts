@@ -17,12 +17,18 @@ export function openEntries(ledger: Ledger, all: Iterable<Ledger>): LedgerEntry[
  * stayed out of rotation, and nobody was told.
  */
 export function isSettled({ pod: { uid }, stored }: Settleable, all: Iterable<Ledger>): boolean {
+  return sinceDrain(stored, all)?.some(({ entries }) => entries.get(uid)?.state === 'closed') ?? false
+}
+
+/**
+ * Of the run that has drained the pod, by its open record, and of those after it: what the others say is of an earlier drain.
+ * Undefined where nothing is open, or somebody has deleted the ledger of that run: nobody can tell which came after it.
+ */
+export function sinceDrain(stored: ReadJournal, all: Iterable<Ledger>): Ledger[] | undefined {
   const journal = openJournal(stored)
   const ledgers = [...all]
   const drainer = ledgers.find(({ header: { run } }) => run === (journal?.origin ?? journal?.run))?.header
-  // Somebody has deleted its record: nobody can tell which came after it.
-  if (drainer === undefined) return false
-  return ledgers.some(({ header, entries }) => header.startedAt >= drainer.startedAt && entries.get(uid)?.state === 'closed')
+  return drainer && ledgers.filter(({ header }) => header.startedAt >= drainer.startedAt)
 }
 
 interface Settleable {
@@ -33,7 +39,9 @@ interface Settleable {
 /** A run that is finished has none of its pods open, whatever their entries say. */
 export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledger>): LedgerEntry[] {
   const later = [...all].filter((other) => other.header.startedAt > header.startedAt)
-  return [...entries.values()].filter(({ uid, state, idle }) => state !== 'closed' && !idle && !later.some((other) => hasClosed(other, uid)))
+  return [...entries.values()].filter(
+    ({ uid, state, idle }) => state !== 'closed' && !idle && !later.some((other) => hasClosed(other, uid)),
+  )
 }
 
 function hasClosed({ header, entries }: Ledger, uid: string): boolean {

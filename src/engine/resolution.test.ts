@@ -10,7 +10,8 @@ import { decide } from './resolution.ts'
 
 const target = testTarget({ target: 'web/web-0@10.0.0.1:80' })
 const journal: Journal = { run: 'r1', epoch: 3, attempt: 1, step: 'restore', generation: 2, baseline: [], targets: [target] }
-const store = { ledger: { header: { run: 'r1' } } } as LedgerStore
+const storeOf = (run: string, startedAt: string): LedgerStore => ({ ledger: { header: { run, startedAt } } }) as LedgerStore
+const store = storeOf('r1', '2')
 const IN = { traffic: 'in', loadBalancers: [] } as const
 const OUT = { traffic: 'out', loadBalancers: [] } as const
 
@@ -88,6 +89,38 @@ describe('a pod that is there', () => {
     const moved = found(pod(writeJournal(journal)), entry(), entry({ state: 'abandoned' }))
     expect(() => decide(moved, OUT, 9)).toThrow(/point them at it/)
     expect(decide(moved, IN, 9).entries).toMatchObject([{ next: { state: 'closed' } }])
+  })
+
+  describe('that several runs have on record, in whatever order', () => {
+    const of = (view: PodView, ...all: [run: string, startedAt: string, fields: Partial<LedgerEntry>][]): Found[] => {
+      const entries = all.map(([run, startedAt, fields]) => ({ store: storeOf(run, startedAt), entry: entry(fields) }))
+      return [entries, entries.toReversed()].map((some) => ({ ...found(view), entries: some }))
+    }
+    const light = { targets: [{ ...target, prior: { weight: 1 } }] }
+    const heavy = { targets: [{ ...target, prior: { weight: 50 } }] }
+
+    // Found by trial: it was that of the run whose id came first.
+    test('one that cannot be read is made anew of the newest', () => {
+      for (const state of ['open', 'abandoned'] as const) {
+        for (const one of of(pod('{'), ['a', '1', { ...light, state }], ['z', '2', heavy])) {
+          expect(decide(one, OUT, 9).journal?.next).toMatchObject({ run: 'z', targets: [{ prior: { weight: 50 } }] })
+        }
+      }
+    })
+
+    test('what one before the drain has left to a person counts no more', () => {
+      const drained = pod(writeJournal({ ...journal, run: 'z' }))
+      for (const one of of(drained, ['a', '1', { state: 'abandoned' }], ['z', '2', {}]))
+        expect(decide(one, OUT, 9).journal?.next).toMatchObject({ run: 'z', step: 'patched' })
+    })
+
+    test('control: the same drain, which another run has gone on with', () => {
+      const adopted = pod(writeJournal({ ...journal, run: 'z', origin: 'a' }))
+      for (const one of of(adopted, ['a', '1', { state: 'abandoned' }], ['z', '2', {}])) {
+        expect(() => decide(one, OUT, 9)).toThrow(/point them at it/)
+        expect(decide(one, IN, 9).entries).toMatchObject([{ next: { state: 'closed' } }])
+      }
+    })
   })
 })
 

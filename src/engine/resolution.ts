@@ -5,9 +5,10 @@ import type { LedgerEntry } from '../journal/ledger.ts'
 import type { Word } from '../journal/word.ts'
 import { isMeant, withWord } from '../journal/word.ts'
 import { baselineOf } from '../pods/baseline.ts'
-import type { Journal, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { Journal, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { RunError } from './errors.ts'
 import type { LedgerStore } from './ledger-store.ts'
+import { sinceDrain } from './open-entries.ts'
 
 /** What is on record of a pod, under its name. */
 export interface Found {
@@ -37,20 +38,24 @@ export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | '
 export function decide(found: Found, word: Word, epoch: number): Decision {
   const { name, pod, entries } = found
   const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
-  const owns = entries.filter(({ entry }) => entry.uid === pod?.uid)
-  // The run that has left it to a person is not the first that has it on record.
-  const own = owns.find(({ entry }) => entry.state === 'abandoned') ?? owns[0]
+  // The newest first. Found by trial: of two runs the one whose id came first counted, and a pod got back the weight that it had had
+  // before the earlier one.
+  const owns = entries
+    .filter(({ entry }) => entry.uid === pod?.uid)
+    .toSorted((a, b) => (a.store.ledger.header.startedAt < b.store.ledger.header.startedAt ? 1 : -1))
+  const [own] = owns
+  // The run that has left it to a person is not always the newest that has it on record.
+  const abandoned = leftToPerson(stored, owns)
   const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
   const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid)
-  const abandoned = own?.entry.state === 'abandoned'
-  if (!isOpen && gone.length === 0 && !abandoned)
+  if (!isOpen && gone.length === 0 && abandoned.length === 0)
     throw refusal(`there is nothing to resolve: nothing is open for pod/${name} in namespace ${found.namespace}`)
   assertKnown(word, name, [
     ...(stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])),
     ...gone.flatMap(({ entry }) => entry.targets),
   ])
   if (word.traffic === 'out') {
-    if (abandoned)
+    if (abandoned.length > 0)
       throw refusal(
         `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
       )
@@ -64,7 +69,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   }
   const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone.
-  const changed = word.traffic === 'out' ? [] : [...gone, ...(abandoned ? [own] : [])].map((one) => nextEntry(one, word))
+  const changed = word.traffic === 'out' ? [] : [...gone, ...abandoned].map((one) => nextEntry(one, word))
   return {
     ...(journal ? { journal } : {}),
     entries: changed.map(({ store, next, message }) => ({ store, next, message })),
@@ -73,6 +78,17 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
       ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
     ],
   }
+}
+
+/** Not what an earlier drain has come to. */
+function leftToPerson(stored: ReadJournal, owns: Found['entries']): Found['entries'] {
+  const since = sinceDrain(
+    stored,
+    owns.map(({ store }) => store.ledger),
+  )
+  // Where its record cannot be read, that of the newest stands for it.
+  const own = stored.kind === 'unreadable' ? owns.slice(0, 1) : owns.filter(({ store }) => since?.includes(store.ledger) ?? true)
+  return own.filter(({ entry }) => entry.state === 'abandoned')
 }
 
 function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['journal']>, word: Word): Said {

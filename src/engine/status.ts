@@ -5,7 +5,7 @@ import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { Journal, JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
+import type { Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -14,7 +14,7 @@ import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
 import { isNamedAfter } from './heirs.ts'
 import { listLedgers } from './ledger-store.ts'
-import { openEntries } from './open-entries.ts'
+import { openEntries, sinceDrain } from './open-entries.ts'
 import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
 import { imageWords } from '../pods/image-words.ts'
@@ -234,7 +234,7 @@ function livePods(
       const last = step === 'closed' ? undefined : lastAccount(uid, { run, epoch }, ledgers)
       const failed = last?.outcome === 'failed' ? `; ${last.reason}` : ''
       const detail = DETAIL[step](targets, pod) + (back ?? '') + failed
-      const moved = step !== 'closed' && isAbandoned(uid, ledgers) ? movedWords(pod, targets) : undefined
+      const moved = step !== 'closed' && isAbandoned(uid, read, ledgers) ? movedWords(pod, targets) : undefined
       const person = moved ?? (last?.outcome === 'needsOperator' ? (last.instructions ?? last.reason) : undefined)
       return [
         {
@@ -274,8 +274,9 @@ function isOfAnother(pod: Pick<PodView, 'name' | 'owner'>, { workloads }: Ledger
 }
 
 /** A run has left it to a person: its entries mean another address than it has. */
-function isAbandoned(uid: string, ledgers: readonly Ledger[]): boolean {
-  return ledgers
+function isAbandoned(uid: string, stored: ReadJournal, ledgers: readonly Ledger[]): boolean {
+  // Found by reading: the entry was pointed at it, the run brought it home, and was not at its end when another drained it anew.
+  return (sinceDrain(stored, ledgers) ?? ledgers)
     .filter(({ header }) => header.finishedAt === undefined)
     .some((ledger) => openEntries(ledger, ledgers).some((entry) => entry.uid === uid && entry.state === 'abandoned'))
 }
