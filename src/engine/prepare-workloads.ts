@@ -41,16 +41,16 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
   return accepted
 }
 
+interface Preparing extends PrepareOptions {
+  signal: AbortSignal
+  isOwned(): Promise<boolean>
+  /** Where a run before may have sent another template. */
+  fence?: string | undefined
+  tell(event: RunEventBody): void
+}
+
 /** Brings the templates to the images, and the label of pods that run them already to the new revision. */
-export async function prepareWorkloads(
-  options: PrepareOptions & {
-    signal: AbortSignal
-    isOwned(): Promise<boolean>
-    /** Where a run before may have sent another template. */
-    fence?: string | undefined
-    tell(event: RunEventBody): void
-  },
-): Promise<void> {
+export async function prepareWorkloads(options: Preparing): Promise<void> {
   const { world, signal, isOwned, fence, tell } = options
   for (const { workload, assessment } of world.workloads) {
     await workload.prepare(assessment.images, {
@@ -67,16 +67,23 @@ export async function prepareWorkloads(
   }
 }
 
-/** A pod that runs the images already, patched by hand perhaps, only lacks the label that its owner counts by. */
+/**
+ * A pod that runs the images already, patched by hand perhaps, only lacks the label that its owner counts by. Found by reading: of
+ * many, one after the other, nothing ended it after an interrupt, and the last ones got the label of a revision that another owner
+ * had replaced meanwhile.
+ */
 async function label(
   pod: PodView,
   operations: PatchOperation[],
-  { world, client, namespace, tell }: PrepareOptions & { tell(event: RunEventBody): void },
+  { world, client, namespace, signal, isOwned, tell }: Preparing,
 ): Promise<void> {
+  signal.throwIfAborted()
+  if (!(await isOwned())) throw new RunError('conflict', 'the Lease is not held any more')
   try {
     const guarded: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...operations]
-    world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded))
+    world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded, { signal }))
   } catch (error) {
+    signal.throwIfAborted()
     tell({ type: 'warning', pod: pod.name, message: `its revision label could not be set: ${messageOf(error)}` })
   }
 }
