@@ -8,6 +8,7 @@ import { namingUnfinished } from './naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import { seeLeases } from './see-leases.ts'
+import { standingOrders } from './standing-orders.ts'
 import { observeWorld } from './world.ts'
 
 export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
@@ -51,7 +52,9 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })
-  const made = world.plan()
+  // An abort is what is being carried out then.
+  const ordered = request.abort ? [] : await standingOrders(seen, request, ports)
+  const made = { ...world.plan(), warnings: [...world.plan().warnings, ...ordered] }
   const plan =
     made.refusals.length === 0
       ? made

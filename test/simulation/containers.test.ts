@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { giveOrder } from '../../src/engine/give-order.ts'
+import { readOpenRuns } from '../../src/engine/open-runs.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 
-/* Pods of several containers, and what runs that name different ones make of them, as stories. */
+/* Pods of several containers, and what runs that name different ones make of them; what a plan and an interrupt say of it: stories. */
 
 const PROXY_V2 = 'registry.example/proxy:v2'
 const app = (tag: string) => ({ container: 'app', image: imageOf(tag) })
@@ -111,4 +113,27 @@ describe('interrupted where a pod was rolled back', () => {
     await ended(stage, actor)
     expect(templateImages(stage)).toEqual(template)
   })
+})
+
+// Found by reading: the plan said how many pods it would upgrade, and the upgrade ended the run, or waited.
+test.each([
+  { order: 'abort', says: 'is being aborted (by ann@desk): an upgrade that goes on with it ends it' },
+  { order: 'pause', says: 'is paused (by ann@desk): an upgrade that goes on with it waits until sluice resume' },
+] as const)('a plan says that there is an order of the run that it would go on with: $order', async ({ order, says }) => {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const { client } = stage
+  const first = stage.start({ images: [app('v2')] })
+  await stage.until(() => first.events.some((event) => event.type === 'podState' && event.to === 'restarting'))
+  first.host.kill()
+  const select = { refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+  const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
+  const warningsOf = async (): Promise<readonly string[]> => {
+    const actor = stage.start({ images: [app('v2')] })
+    await stage.until(() => actor.events.some(({ type }) => type === 'planned'))
+    actor.host.kill()
+    return actor.events.find((event) => event.type === 'planned')!.plan.warnings
+  }
+  expect(await warningsOf(), 'control: none was given').toEqual([])
+  await stage.ask(giveOrder(open, { order, by: 'ann@desk' }, { client, namespace: NAMESPACE }))
+  expect(await warningsOf()).toEqual([expect.stringContaining(says)])
 })
