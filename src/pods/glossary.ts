@@ -66,6 +66,8 @@ export interface PodView {
   /** Of native sidecars. */
   sidecarPorts?: ContainerView['ports']
   gracePeriodSeconds: number
+  /** `spec.restartPolicy`, where it is not Always: containers that end are not started again in every case. */
+  restartPolicy?: string
   /** The controlling owner. */
   owner?: { kind: string; name: string; uid: string; apiVersion: string }
   /** Label `controller-revision-hash`. */

@@ -4,6 +4,7 @@ import { foreignOwnerRefusal } from './foreign-owner.ts'
 import type { Ownership, OwnedPod } from './owner.ts'
 import { podNames } from './pod-names.ts'
 import { displayName } from './resources.ts'
+import { restartPolicyRefusals } from './restart-policy.ts'
 import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
 import { checkImages } from './wanted-images.ts'
 import type { Assessment, Workload } from './workload.ts'
@@ -27,7 +28,10 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     if (ownership.type === 'foreign') {
       return { images, refusals: [foreignOwnerRefusal(podNames(pods), ownership.owner)], warnings: [] }
     }
-    const refusals: Refusal[] = checkImages(displayName(ref), asked, undefined, observed)
+    const refusals: Refusal[] = [
+      ...checkImages(displayName(ref), asked, undefined, observed),
+      ...restartPolicyRefusals(asked, observed),
+    ]
     const warnings: string[] = []
     if (asked.length === 0) refusals.push(noImageRefusal(ref))
     if (ownership.type === 'replica-set') {
