@@ -119,7 +119,11 @@ function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): st
 }
 
 /** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
-async function areGone({ workloads }: LedgerHeader, client: KubeClient, namespace: string): Promise<boolean> {
+export async function areGone(
+  { workloads }: Pick<LedgerHeader, 'workloads'>,
+  client: KubeClient,
+  namespace: string,
+): Promise<boolean> {
   for (const { kind, name } of workloads as Ref[]) {
     const path = resourceOf(kind).collection(namespace)
     const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(

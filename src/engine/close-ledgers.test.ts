@@ -25,7 +25,7 @@ describe('an entry of a pod that nobody has looked after', () => {
     await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
-  const journal = JSON.stringify({ v: 1, run: 'r1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
+  const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
 
   test('keeps the run open, and is named: it went while it waited', async () => {
     expect(await close('out')).toEqual({ overlooked: ['web-2'], ended: [] })
@@ -39,6 +39,13 @@ describe('an entry of a pod that nobody has looked after', () => {
   test('or with a record that cannot be read, which says neither', async () => {
     const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: '{' } })
     expect(await close('out', pod)).toEqual({ overlooked: ['web-2'], ended: [] })
+  })
+
+  // Found by reading: a run of its workload had it under way at that moment.
+  test('control: or it is another run that has drained it since', async () => {
+    const ofOther = JSON.stringify({ ...(JSON.parse(journal) as object), run: '9' })
+    const pod = rawPod({ name: 'web-2', uid: 'uid of web-2', annotations: { [JOURNAL_KEY]: ofOther } })
+    expect(await close('out', pod)).toEqual({ overlooked: [], ended: ['1'] })
   })
 
   test('control: a later run has settled it', async () => {
@@ -67,7 +74,7 @@ test('a run that is over is so from the moment that its last process tells of: i
   const { ledgers } = ledgersOf({ startedAt: '1' })
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
-  const left = { ledgers: new Set<never>(), overlooked: [] }
+  const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
   await closeLedgers({ ledgers, left, isComplete: true, client: notFound, namespace: 'default', told, assertOwned() {} })
   expect(endings).toEqual([{ finished: { at: 'then' }, told }])
 })
@@ -77,7 +84,7 @@ describe('what is kept of finished runs', () => {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
-    const left = { ledgers: new Set<never>(), overlooked: [] }
+    const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
     const assertOwned = (): void => {
       if (paths.length >= heldFor) throw new Error('taken')
     }

@@ -1,7 +1,9 @@
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../journal/ledger.ts'
 import type { KubeClient } from '../kube/client.ts'
-import { mayBeOpen } from '../pods/open-journal.ts'
+import type { ReadJournal } from '../pods/glossary.ts'
+import { mayBeOpen, openJournal } from '../pods/open-journal.ts'
+import { areGone } from './cleanup.ts'
 import type { PodResult } from './events.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
@@ -12,6 +14,7 @@ import { hasChanged } from './has-changed.ts'
 import { needFor } from './needed-ledgers.ts'
 import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
+import { isTakenOver } from './taken-over.ts'
 import type { World } from './world.ts'
 
 /** Finished ledgers of a workload that are kept. */
@@ -34,6 +37,8 @@ export interface LeftOpen {
    * turn, or are another request's business.
    */
   overlooked: string[]
+  /** Of a workload too that is there, and that is not of this run, nor of one that has come to its end since. */
+  shared: ReadonlySet<LedgerStore>
 }
 
 /** Rejects with a KubeError where the API server cannot be asked. */
@@ -41,13 +46,15 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()
+  const shared = new Set<LedgerStore>()
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   let present: Promise<LedgerHeader[]> | undefined
+  for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const midway = inTheMiddle(store.ledger)
     // One after another: seldom one, and after a workload was made again all of its pods.
     for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {
-      if (!(await isLeft(entry, midway))) continue
+      if (!(await isLeft(entry, midway, store.ledger.header))) continue
       open.add(store)
       // Found by reading: by name the pods beside those that are asked for are known too, and what was left out for one of them was
       // passed over in silence.
@@ -56,34 +63,57 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
       if (!results.has(entry.uid) && !isAskedFor && !(await isOfLater(entry, store.ledger.header))) overlooked.add(entry.pod)
     }
   }
-  return { ledgers: open, overlooked: [...overlooked] }
+  return { ledgers: open, overlooked: [...overlooked], shared }
+
+  function headers(): Promise<LedgerHeader[]> {
+    present ??= listLedgers(client, namespace).then((all) =>
+      all.flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : [])),
+    )
+    return present
+  }
+
+  /**
+   * Found by reading: a run of two was ended by one of the first alone, and of the second nobody could abort it any more, which had
+   * its template changed. One that is gone nobody goes on with.
+   */
+  async function isShared(header: LedgerHeader): Promise<boolean> {
+    const others = header.workloads.filter(({ kind, name }) => !refs.some((ref) => ref.kind === kind && ref.name === name))
+    for (const one of others) {
+      if (isTakenOver(one, header, await headers())) continue
+      if (!(await areGone({ workloads: [one] }, client, namespace))) return true
+    }
+    return false
+  }
 
   /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */
   async function isOfLater(entry: LedgerEntry, header: LedgerHeader): Promise<boolean> {
     if (!isOfOthers(entry, header, refs, world.store.all)) return false
-    present ??= listLedgers(client, namespace).then((all) =>
-      all.flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : [])),
-    )
-    return (await present).some(
+    return (await headers()).some(
       ({ startedAt, workloads }) => startedAt > header.startedAt && workloads.some((one) => isNamedIn(one, podOf(entry))),
     )
   }
 
-  async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[]): Promise<boolean> {
+  async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[], { run }: LedgerHeader): Promise<boolean> {
     const { uid, targets } = entry
     const result = results.get(uid)
     if (result)
       return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
     const observed = world.store.get(uid)
-    if (observed) return mayBeOpen(observed.stored)
+    if (observed) return isLeftBy(run, observed.stored)
     // Nobody has looked after it.
     if (targets.every(({ untouched }) => untouched)) return false
     const alive = await findAlive(client, namespace, entry)
-    if (alive) return mayBeOpen(journalOf(alive))
+    if (alive) return isLeftBy(run, journalOf(alive))
     if (isHadSince(entry, midway)) return false
     const { state, removed } = await world.traffic.inspect(uid, targets)
     return state !== 'in' && removed !== true
   }
+}
+
+/** Found by reading: what another run had under way, as its own, was told to be left by the one before. */
+function isLeftBy(run: string, stored: ReadJournal): boolean {
+  const journal = openJournal(stored)
+  return journal === undefined ? mayBeOpen(stored) : journal.run === run || journal.origin === run
 }
 
 interface CloseOptions {
@@ -107,7 +137,9 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
-    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store)
+    // An abort is of all of it.
+    const isOthers = !aborted && left.shared.has(store)
+    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers
     const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
     if (isCurrent || finished)
       await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) }, assertOwned)

@@ -12,8 +12,9 @@ import type { Account } from './account.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { MixedWorkload, PodResult, RunEventBody, RunResult } from './events.ts'
-import type { LedgerHeader } from '../journal/ledger.ts'
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
+import type { LedgerStore } from './ledger-store.ts'
 import { ghostsOf } from './ghosts.ts'
 import { heirsIn } from './heirs.ts'
 import type { RunLedgers } from './history.ts'
@@ -37,6 +38,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Rollout } from './rollout.ts'
 import { createRollout } from './rollout.ts'
 import { token } from './token.ts'
+import { ofTheRest } from './taken-over.ts'
 import { CALL_LIFE_MS } from './traffic.ts'
 import { unlessAborted } from './unless-aborted.ts'
 import type { World } from './world.ts'
@@ -434,12 +436,14 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   async function endAbort(ledgers: RunLedgers, pods: readonly PodResult[], owners: Owners): Promise<LedgerHeader['aborted']> {
     try {
       const { current, superseded } = ledgers
-      const ended = superseded.map(({ ledger }) => ledger)
+      const rest = ({ ledger }: LedgerStore): Ledger => ofTheRest(ledger, allLedgers(ledgers))
+      const ledger = rest(current)
+      const ended = superseded.map(rest)
       const { confirmAll: isOwned } = owners
       const fence = fenceOf(ledgers, owners)
-      const left = await putBackAfterAbort({ ledger: current.ledger, ended, world, signal, isOwned, fence, tell })
+      const left = await putBackAfterAbort({ ledger, ended, world, signal, isOwned, fence, tell })
       if (left.length > 0) ending ??= { outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` }
-      else mixed = mixedAfterAbort({ ledger: current.ledger, ended, world })
+      else mixed = mixedAfterAbort({ ledger, ended, world })
       // An interrupt comes too late now to change it.
       ending ??= endingFor(pods)
       return { by: obedience!.given!.by, left }

@@ -22,3 +22,13 @@ test('what it has settled of a run before it would be open again', () => {
   expect(needFor(release, [release, ledger('r1', ['api-0'])])).toBeUndefined()
   expect(needFor(release, [release, before, ledger('r3', ['web-0'], ended)])).toBeUndefined()
 })
+
+test('what has gone on with part of a run of several workloads: that would wait for another to do so', () => {
+  const [web, api] = ['web', 'api'].map((name) => ({ kind: 'StatefulSet', name, uid: name }))
+  const both = ledger('r1', [], { workloads: [web!, api!] })
+  const part = ledger('r2', [], { workloads: [web!], ...ended })
+  expect(needFor(part, [both, part])).toBe('it has gone on with part of run r1, which is not finished')
+  expect(needFor(part, [both, part, { ...part, header: { ...part.header, run: 'r3' } }]), 'one is enough').toBeUndefined()
+  expect(needFor(part, [ledger('r1', [], { workloads: [web!] }), part]), 'control: of that one alone').toBeUndefined()
+  expect(needFor(part, [{ ...both, header: { ...both.header, ...ended } }, part]), 'control: it is finished').toBeUndefined()
+})

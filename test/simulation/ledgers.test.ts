@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import { prepareAbort } from '../../src/engine/abort.ts'
+import { giveOrder } from '../../src/engine/give-order.ts'
+import { readOpenRuns } from '../../src/engine/open-runs.ts'
 import { resolvePod } from '../../src/engine/resolve.ts'
 import { readStatus } from '../../src/engine/status.ts'
 import { prepareRun } from '../../src/engine/run.ts'
@@ -186,4 +189,79 @@ test('a run has brought a pod home that it had left to a person, and another has
   const told = workloads.flatMap(({ pods }) => pods).find(({ name }) => name === pod)
   expect([told?.state, told?.needsOperator]).toEqual(['patched', undefined])
   await say(stage, pod, 'out')
+})
+
+function templates({ world: { server } }: Stage): Record<string, string> {
+  const found = server.store.list('statefulsets.apps', NAMESPACE) as unknown as {
+    metadata: { name: string }
+    spec: { template: { spec: { containers: { image: string }[] } } }
+  }[]
+  return Object.fromEntries(found.map(({ metadata, spec }) => [metadata.name, spec.template.spec.containers[0]!.image]))
+}
+
+/** A run of two workloads, interrupted when it had changed both templates, and no pod. */
+async function templatesAlone(): Promise<Stage> {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  await addStatefulSet(stage, 'other')
+  const first = stage.start({ ...toTag('v2'), ...of(NAME, 'other') })
+  await stage.until(() => first.events.some(({ type }) => type === 'started'))
+  first.interrupt()
+  await stage.until(() => first.end !== undefined)
+  expect(templates(stage)).toEqual({ [NAME]: imageOf('v2'), other: imageOf('v2') })
+  return stage
+}
+
+const openOf = (stage: Stage, name: string) => stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, ...of(name) }))
+
+async function upgrade(stage: Stage, tag: string, ...names: string[]): Promise<Actor> {
+  const actor = stage.start({ ...toTag(tag), ...of(...names) })
+  await stage.until(() => actor.end !== undefined)
+  return actor
+}
+
+// Found by reading: nobody could abort it for the other any more.
+test('a run of two workloads is gone on with for one of them: it stays open for the other, and an abort takes that one back alone', async () => {
+  const stage = await templatesAlone()
+  expect((await upgrade(stage, 'v2', NAME)).end).toMatchObject({ outcome: 'done' })
+  const open = await openOf(stage, 'other')
+  expect(open.runs).toHaveLength(1)
+  await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client: stage.client, namespace: NAMESPACE }))
+  const runs = open.runs.map(({ run }) => run)
+  const request = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }
+  const abort = stage.start({}, (ports) => prepareAbort(request, ports))
+  await stage.until(() => abort.end !== undefined)
+  expect(abort.end).toMatchObject({ outcome: 'aborted' })
+  expect(templates(stage)).toEqual({ [NAME]: imageOf('v2'), other: imageOf('v1') })
+  expect((await openOf(stage, 'other')).runs).toEqual([])
+})
+
+test('and a run of the other ends it', async () => {
+  const stage = await templatesAlone()
+  await upgrade(stage, 'v2', NAME)
+  expect((await upgrade(stage, 'v3', 'other')).end).toMatchObject({ outcome: 'done' })
+  expect([(await openOf(stage, NAME)).runs, (await openOf(stage, 'other')).runs]).toEqual([[], []])
+})
+
+test('nor is it open for ever where the other is gone', async () => {
+  const stage = await templatesAlone()
+  await stage.ask(stage.client.delete(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/other`))
+  await stage.pass(30_000)
+  await upgrade(stage, 'v2', NAME)
+  expect((await openOf(stage, NAME)).runs).toEqual([])
+})
+
+// Found by reading: the one that came to its end first told that the other's pod was left, which was under way.
+test('two runs go on with one that was killed, each with one of its workloads, at once: neither tells of the other’s pod', async () => {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  await addStatefulSet(stage, 'other')
+  const first = stage.start({ ...toTag('v2'), ...of(NAME, 'other') })
+  await stage.until(() => first.events.some(({ type }) => type === 'started'))
+  await stage.pass(50)
+  first.host.kill()
+  await stage.pass(20_000)
+  const own = stage.start({ ...toTag('v2'), ...of(NAME) })
+  await stage.pass(1_500)
+  const rest = stage.start({ ...toTag('v2'), ...of('other') })
+  await stage.until(() => own.end !== undefined && rest.end !== undefined)
+  expect([own.end, rest.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
 })
