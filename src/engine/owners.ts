@@ -84,7 +84,8 @@ export async function takeOwners({
 
   /** A journal may be gone with its pod, or be unreadable: somebody has edited it, and not made it. */
   async function isOnRecord({ workload }: AssessedWorkload): Promise<boolean> {
-    if (Array.from(world.store.all()).some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
+    const known = [...world.store.all(), ...world.beside.all()]
+    if (known.some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
     return (await openOf(client, namespace, [workload.ref])).length > 0
   }
 
@@ -152,10 +153,10 @@ export async function takeOwners({
   }
 }
 
-/** The largest epoch that a journal has seen, and whose. */
+/** The largest epoch that a journal has seen, and whose. Found by simulation (seed 70001010): also of the pods beside those asked for. */
 function newestJournal(world: World, { workload }: AssessedWorkload): { epoch: number; pod?: string } {
   let newest: { epoch: number; pod?: string } = { epoch: 0 }
-  for (const { pod, stored } of world.store.all()) {
+  for (const { pod, stored } of [...world.store.all(), ...world.beside.all()]) {
     if (stored.kind === 'read' && workload.owns(pod) && stored.journal.epoch > newest.epoch)
       newest = { epoch: stored.journal.epoch, pod: pod.name }
   }

@@ -3,7 +3,7 @@ import { WIRE_FAULTS } from '../simulation/faults.ts'
 import { mutationsTable } from '../simulation/mutations/page.ts'
 import { MUTATIONS } from '../simulation/mutations/mutations.ts'
 import { readRecorded } from '../simulation/mutations/recorded.ts'
-import { AGAINST_ADVICE, BY_HAND, INCIDENTS, WISHES } from '../simulation/scene.ts'
+import { BY_OTHERS, BY_HAND, INCIDENTS, WISHES } from '../simulation/scene.ts'
 import { page } from './pages.ts'
 
 const { text } = page('docs/simulation.md')
@@ -16,7 +16,7 @@ function namesUnder(heading: string): string[] {
 
 test('docs/simulation.md explains every fault, incident and wish, and no other', () => {
   expect(namesUnder('fault')).toEqual(WIRE_FAULTS)
-  expect(namesUnder('incident')).toEqual([...INCIDENTS, ...BY_HAND, ...AGAINST_ADVICE])
+  expect(namesUnder('incident')).toEqual([...INCIDENTS, ...BY_HAND, ...BY_OTHERS])
   expect(namesUnder('wish')).toEqual(WISHES)
 })
 

@@ -151,6 +151,8 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
       })
     case 'lease-deleted':
       return deleteLease(which, options)
+    case 'scaled-down':
+      return scaleDown(forMs, options)
     case 'template-edited':
       return scene.workload !== 'Pod' && editTemplate(RESOURCES[scene.workload], server, [{ name: 'EDITED', value: '1' }])
   }
@@ -208,6 +210,31 @@ function deleteLease(which: number, { scene, world }: IncidentOptions): boolean 
   const lease = leases[which % Math.max(1, leases.length)]
   if (lease === undefined || store.list('configmaps', NAMESPACE).length === 0) return false
   store.remove('leases.coordination.k8s.io', NAMESPACE, lease.metadata.name, 'operator')
+  return true
+}
+
+/** One pod less for a while. */
+function scaleDown(forMs: number, { scene, scheduler, takingBack, world, hit }: HappeningOptions): boolean {
+  if (scene.workload !== 'StatefulSet' || scene.pods < 2) return false
+  const scale = (replicas: number): void => {
+    world.server.store.update(
+      RESOURCES.StatefulSet,
+      NAMESPACE,
+      NAME,
+      (now) => ({ ...now, spec: { ...(now['spec'] as object), replicas } }),
+      'operator',
+    )
+  }
+  function scaleUp(): void {
+    takingBack.delete(scaleUp)
+    scale(scene.pods)
+    hit('scaled-up', '')
+  }
+  scale(scene.pods - 1)
+  takingBack.add(scaleUp)
+  scheduler.after(forMs, () => {
+    if (takingBack.has(scaleUp)) scaleUp()
+  })
   return true
 }
 

@@ -36,8 +36,8 @@ export const INCIDENTS = [
 
 /** A person patches another image into a pod, past sluice: and leaves it so, or takes it back after `forMs`. */
 export const BY_HAND = ['images-patched', 'images-patched-back'] as const
-/** What the docs ask everybody not to do. */
-export const AGAINST_ADVICE = ['lease-deleted'] as const
+/** What somebody does to the workload, or to sluice's own records: rare, and of a stream of its own. */
+export const BY_OTHERS = ['lease-deleted', 'scaled-down'] as const
 /** What somebody wants in the middle of a run, and by a command of his own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
 /** … and what follows from how a run ends. */
@@ -45,7 +45,7 @@ export const WISHES = [...ORDERS, 'part', 'undo', 'resolve'] as const
 export type IncidentKind =
   | (typeof INCIDENTS)[number]
   | (typeof BY_HAND)[number]
-  | (typeof AGAINST_ADVICE)[number]
+  | (typeof BY_OTHERS)[number]
   | (typeof ORDERS)[number]
 
 export interface Incident {
@@ -191,7 +191,7 @@ interface Density {
   rates: readonly number[]
   incident: number
   byHand: number
-  againstAdvice: number
+  byOthers: number
   order: number
   part: number
 }
@@ -202,7 +202,7 @@ const USUAL: Density = {
   rates: [0, 0.01, 0.03, 0.1, 0.2],
   incident: 0.12,
   byHand: 0.07,
-  againstAdvice: 0.05,
+  byOthers: 0.05,
   order: 0.08,
   part: 0.3,
 }
@@ -212,7 +212,7 @@ const HARSH: Density = {
   rates: [0.05, 0.1, 0.2, 0.3],
   incident: 0.4,
   byHand: 0.25,
-  againstAdvice: 0.25,
+  byOthers: 0.25,
   order: 0.25,
   part: 0.6,
 }
@@ -260,7 +260,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
     incidents: [
       ...incidentsOf(random.fork('incidents'), { calmAtMs, density }),
       ...byHandOf(random.fork('by hand'), { calmAtMs, density }),
-      ...againstAdviceOf(random.fork('against advice'), { calmAtMs, density }),
+      ...byOthersOf(random.fork('by others'), { calmAtMs, density }),
       ...ordersOf(wishes, { calmAtMs, density }),
     ].toSorted((a, b) => a.atMs - b.atMs),
     ...(workload !== 'Pod' && pods > 1 ? partOf(random.fork('part'), { pods, calmAtMs, density }) : {}),
@@ -319,8 +319,8 @@ function byHandOf(random: SeededRandom, { calmAtMs, density }: Moments): Inciden
   }))
 }
 
-function againstAdviceOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
-  return AGAINST_ADVICE.filter(() => random.chance(density.againstAdvice)).map((kind) => incidentOf(kind, random, calmAtMs))
+function byOthersOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {
+  return BY_OTHERS.filter(() => random.chance(density.byOthers)).map((kind) => incidentOf(kind, random, calmAtMs))
 }
 
 function ordersOf(random: SeededRandom, { calmAtMs, density }: Moments): Incident[] {

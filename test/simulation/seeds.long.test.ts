@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { AGAINST_ADVICE, INCIDENTS, WISHES } from './scene.ts'
+import { BY_OTHERS, INCIDENTS, WISHES } from './scene.ts'
 import { WIRE_FAULTS } from './faults.ts'
 
 /** More of them, and from elsewhere, by `npm run simulate`. */
@@ -17,7 +17,7 @@ test(`${SEEDS} seeds break no promise, and meet every fault`, async () => {
   // Which seeds, before how many.
   expect(stdout.split('\n').filter((line) => line.startsWith('seed '))).toEqual([])
   expect(stdout.trim().split('\n').at(-1)).toMatch(new RegExp(`^${SEEDS} seeds, \\d+ upgrades, 0 violations$`))
-  for (const fault of [...WIRE_FAULTS, ...INCIDENTS, ...AGAINST_ADVICE, ...WISHES, 'lb-partial-batch', 'lb-false-success']) {
+  for (const fault of [...WIRE_FAULTS, ...INCIDENTS, ...BY_OTHERS, ...WISHES, 'lb-partial-batch', 'lb-false-success']) {
     expect(stdout).toMatch(new RegExp(`^  ${fault} +[1-9]`, 'm'))
   }
   console.log(stdout)

@@ -135,7 +135,12 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
       process: process.host.name,
       what: 'exited',
       outcome: `${outcome}: ${reason}`,
-      pods: pods.map((pod) => ({ uid: pod.uid, outcome: pod.outcome, reason: pod.reason })),
+      pods: pods.map((pod) => ({
+        uid: pod.uid,
+        outcome: pod.outcome,
+        reason: pod.reason,
+        ...(pod.leftOut ? { leftOut: pod.leftOut } : {}),
+      })),
     })
     ends.push(outcome)
     upgrades += pods.filter((pod) => pod.outcome === 'upgraded').length

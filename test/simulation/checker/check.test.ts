@@ -481,6 +481,19 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'the same, it was said that it stays out, and another comes after that',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.upgrade(1)
+        story.end({ 0: { outcome: 'settled', reason: 'gone', leftOut: true } })
+        story.pass(1)
+        comesBack(story)
+      },
+    },
+    {
       name: 'a pod that has ended for good is not spoken of',
       options: { pods: 2 },
       tell(story) {
@@ -793,7 +806,7 @@ const bad: Record<Invariant, Bad[]> = {
       tell(story) {
         story.step(0, 'drainIntent')
         story.deleteLease()
-        story.lease(1)
+        story.lease(1, 'another_d4e5f6')
       },
     },
   ],
@@ -1047,14 +1060,17 @@ const bad: Record<Invariant, Bad[]> = {
       tell(story) {
         story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
         story.remove(0)
-        const metadata = {
-          uid: 'uid-9',
-          name: 'web-0',
-          ownerReferences: [{ kind: 'StatefulSet', name: 'web', controller: true }],
-        }
-        const after = { metadata, spec: { containers: [{ name: 'app', image: 'app:v2' }] }, status: { podIP: '10.0.0.9' } }
-        story.tell({ type: 'stored', by: 'statefulset', resource: 'pods', verb: 'create', before: undefined, after })
+        comesBack(story)
         story.end({ 0: { outcome: 'settled', reason: '' } })
+      },
+    },
+    {
+      name: 'the same, and it was said that it stays out, for nothing was to come',
+      tell(story) {
+        story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
+        story.remove(0)
+        comesBack(story)
+        story.end({ 0: { outcome: 'settled', reason: '', leftOut: true } })
       },
     },
     {
@@ -2226,3 +2242,11 @@ test('a violation says where it is', () => {
   expect(invariant).toBe('I2')
   expect(story.history[entries.at(-1)!]).toMatchObject({ at, type: 'stored', resource: 'pods' })
 })
+
+/** The first pod of the StatefulSet is made again, at another address. */
+function comesBack(story: Story): void {
+  const ownerReferences = [{ kind: 'StatefulSet', name: 'web', controller: true }]
+  const metadata = { uid: 'uid-9', name: 'web-0', ownerReferences }
+  const after = { metadata, spec: { containers: [{ name: 'app', image: 'app:v2' }] }, status: { podIP: '10.0.0.9' } }
+  story.tell({ type: 'stored', by: 'statefulset', resource: 'pods', verb: 'create', before: undefined, after })
+}

@@ -64,7 +64,7 @@ export type Happening =
       /** With `started`: the names of the pods that it is about, where these are not all. */
       part?: readonly string[]
       outcome?: string
-      pods?: { uid: string; outcome: string; reason: string }[]
+      pods?: { uid: string; outcome: string; reason: string; leftOut?: true }[]
     }
   /** From here on the load balancer answers nobody, nor does as it is told; or not this process, which asks it one thing at a time. */
   | { type: 'silent'; balancer: string; process?: string; forMs: number }

@@ -71,7 +71,7 @@ export interface Story {
   tell(happening: Happening): void
   pass(ms: number): void
   /** Calm, and the end of the process, with what it says of its pods. */
-  end(outcomes?: Record<number, { outcome: string; reason: string }>, outcome?: string): HistoryEntry[]
+  end(outcomes?: Record<number, { outcome: string; reason: string; leftOut?: true }>, outcome?: string): HistoryEntry[]
 }
 
 export interface RawPod {
