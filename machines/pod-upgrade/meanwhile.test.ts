@@ -467,7 +467,7 @@ describe('what is settled', () => {
     const drive = createDrive({ gone: true, targets: [TARGET] })
     drive.send({ type: 'heir', heir: null, expected: false })
     await drive.answer(OUT)
-    expect((drive.input() as SettleInput).settlement).toBe('closed')
+    expect((drive.input() as SettleInput).settlement).toBe('left')
     await drive.answer(UNKNOWN)
     drive.send({ type: 'heir', heir, expected: true })
     await drive.pass(DELAYS.retry)

@@ -51,8 +51,11 @@ export interface RelocateInput extends TargetsInput {
 }
 
 export interface SettleInput extends TargetsInput {
-  /** `restore`: the intent; `closed`: nothing is open any more; `abandoned`: left out, for a person. */
-  settlement: 'restore' | 'closed' | 'abandoned'
+  /**
+   * `restore`: the intent; `closed`: nothing is open any more; `left`: the same, and its entries stay out, since nothing comes in its
+   * place; `abandoned`: left out, for a person.
+   */
+  settlement: 'restore' | 'closed' | 'left' | 'abandoned'
   /** Where its targets are found: by that it is known who comes in its place. */
   address?: string
 }

@@ -307,14 +307,15 @@ test.each([
     name: 'replaced',
     heir: { heir: { pod: PODS.ready, sameAddress: true, isDrained: false, isReady: true }, expected: true },
     reads: ['in'],
+    settlement: 'closed',
   },
-  { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'] },
-])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads }) => {
+  { name: 'gone for good', heir: { heir: null, expected: false }, reads: ['out'], settlement: 'left' },
+])('evicted, and $name: what is left of it is not settled anew by every later owner', async ({ heir, reads, settlement }) => {
   const evicted = { ...PODS.before, finished: true }
   const drive = createDrive({ stored: recorded('drain'), pod: evicted })
   for (const state of reads) await drive.answer({ state, inFlight: 0, detail: state })
   drive.send({ type: 'heir', ...heir })
-  expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', 'closed'])
+  expect([drive.calling(), (drive.input() as SettleInput).settlement]).toEqual(['settle', settlement])
   await drive.answer({ kind: 'stored' })
   expect([drive.state(), (drive.input() as StoreInput).record.step]).toEqual(['closing.writing', 'closed'])
   await drive.stored()

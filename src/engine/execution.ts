@@ -291,8 +291,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (ending?.outcome !== 'interrupted') {
       await endRollback(ledgers, pods, owners, signal)
       isTemplateBack = !signal.aborted
-      const last = (uid: string): PodView | undefined => store.get(uid)?.pod ?? known.get(uid)
-      pods = await withComeBack(pods, { clock, signal, ledgers, world, isHeir, podOf: last })
+      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir })
     }
     const cut = new AbortController()
     await orCutShort(async () => {

@@ -68,7 +68,7 @@ function presentOwner({ owner }: LedgerEntry, world: World): Pick<LedgerEntry, '
 }
 
 /** What the ledger knows of a pod that is gone. */
-function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: string): PodView {
+export function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: string): PodView {
   return {
     uid,
     name: pod,

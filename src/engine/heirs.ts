@@ -3,6 +3,7 @@ import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
 import { isHeir } from '../pods/heir.ts'
 import { isSpecObserved } from '../pods/observed-spec.ts'
 import { openJournal } from '../pods/open-journal.ts'
+import { isNamedAfter } from './named-after.ts'
 import type { World } from './world.ts'
 
 /**
@@ -24,11 +25,6 @@ export function heirsIn({
     const before = workloadOf(gone)?.workload
     return before === undefined ? isNamedAfter(workload.ref.name, gone) : before === workload
   }
-}
-
-/** Its ReplicaSet may be gone with it, where the Deployment keeps few: then by the name, which is the Deployment's and a hash. */
-export function isNamedAfter(deployment: string, { owner }: Pick<PodView, 'owner'>): boolean {
-  return owner?.kind === 'ReplicaSet' && owner.name.replace(/-[^-]+$/, '') === deployment
 }
 
 /**

@@ -2,7 +2,7 @@ import type { LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { isHeir } from '../pods/heir.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
-import { isNamedAfter } from './heirs.ts'
+import { isNamedAfter } from './named-after.ts'
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
 

@@ -2,7 +2,7 @@ import { isEnding, isMoved, isUsurped } from '../../machines/pod-upgrade/facts.t
 import type { EffectInput, PodPorts, StoreAnswer, StoreInput } from '../../machines/pod-upgrade/ports.ts'
 import { claimPatch, closePatch, drainIntentPatch, imagesPatch, isForCondition, restoreIntentPatch } from '../journal/patches.ts'
 import { formerPod } from '../journal/former-pod.ts'
-import type { EntryState, FormerPod, LedgerEntry } from '../journal/ledger.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { isNotFound, KubeError } from '../kube/errors.ts'
 import { pause } from '../kube/pause.ts'
@@ -74,7 +74,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function enter(
     uid: string,
     targets: JournalTarget[],
-    known: { state: EntryState; address?: string; before?: FormerPod; order?: number },
+    known: Pick<LedgerEntry, 'state' | 'leftOut' | 'address' | 'before' | 'order'>,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
@@ -146,7 +146,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
     settle: ({ uid, targets, settlement, address }) =>
-      enter(uid, targets, { state: settlement, ...(address === undefined ? {} : { address }) }),
+      enter(uid, targets, {
+        ...(settlement === 'left' ? { state: 'closed', leftOut: true } : { state: settlement }),
+        ...(address === undefined ? {} : { address }),
+      }),
   }
 }
 

@@ -38,6 +38,8 @@ export interface LedgerEntry {
    * pod that has gone since leaves nothing behind.
    */
   idle?: true
+  /** Of a closed one: its targets stay out, since nothing was to come in its place. */
+  leftOut?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
   order?: number
   /** For the report, the newest last: see account.ts. Nothing else reads them. */
@@ -109,6 +111,7 @@ const Entry = z.object({
   before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
   idle: z.literal(true).optional(),
+  leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),
 })

@@ -947,6 +947,20 @@ const areBothIn =
       events.some((event) => event.type === 'podState' && event.to === state && event.pod === `${NAME}-${number}`),
     )
 
+// Found by simulation (seed 90000598).
+test('the same, and who had left it out is killed before its end: the next process of the run tells of it', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+  const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => areBothIn('restarting')(first))
+  await scale(stage, 1)
+  await stage.until(() => first.events.some((event) => event.type === 'podFinished'))
+  first.host.kill()
+  await scale(stage, 2)
+  const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
+})
+
 // Found by reading: it was only told of where it had come to the same address.
 test('the same, and it has come to another address: in no load balancer, and told of', async () => {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, readyAfterMs: 8_000 }))

@@ -17,7 +17,7 @@ const UNKNOWN_IN_TIME = {
  * run never ended. Past the deadline some tries more, as for a write to a pod; the next run finds the entry open, and settles it
  * anew. `while`: where that is so no more before another try, what comes in its place decides.
  */
-function entering(settlement: 'closed' | 'abandoned', ending: Ending, options: { while?: 'noHeirComes' } = {}) {
+function entering(settlement: 'closed' | 'left' | 'abandoned', ending: Ending, options: { while?: 'noHeirComes' } = {}) {
   const end = { type: 'overrule', params: ending } as const
   const isSettled = ending.outcome === 'settled'
   const target = isSettled ? '#pod.done' : '#pod.needsOperator'
@@ -227,7 +227,7 @@ export const settling = podSetup.createStateConfig({
 
     closing: entering('closed', { outcome: 'settled', reason: 'settled' }),
     // Scaled down, or nothing that would replace it: the entry stays out, and there is nothing to put back.
-    leaving: entering('closed', { outcome: 'settled', reason: 'left' }, { while: 'noHeirComes' }),
+    leaving: entering('left', { outcome: 'settled', reason: 'left' }, { while: 'noHeirComes' }),
     // The target is nobody's: left out, and named for a person.
     abandoning: entering('abandoned', { outcome: 'needsOperator', reason: 'abandoned' }),
     overdue: {

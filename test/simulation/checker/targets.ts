@@ -42,6 +42,8 @@ export interface Target {
   leftAt: number
   /** Sluice has drained it, and nobody has put it back since. */
   isDrained: boolean
+  /** What was drained was left so on purpose: nothing was to come in the place of its pod. */
+  isLeftOut: boolean
   /** The entry of its last drain by sluice. */
   drainEntry: number
   changedAt: number
@@ -94,6 +96,7 @@ export function createTargets(scenario: Scenario): Targets {
         sender: undefined,
         leftAt: 0,
         isDrained: false,
+        isLeftOut: false,
         drainEntry: 0,
         changedAt: 0,
         entry: 0,
@@ -143,6 +146,7 @@ export function createTargets(scenario: Scenario): Targets {
         if (entry.by === 'reload' || after === null || after.admin === 'ready') target.isDrained = false
       } else {
         target.isDrained = entry.effect === 'drain'
+        target.isLeftOut = false
         if (target.isDrained) target.drainEntry = index
       }
       const isIn = after?.routable === true

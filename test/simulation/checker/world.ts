@@ -48,6 +48,8 @@ export interface TemplateRecord {
 /** What a ledger says of a pod that is gone. */
 export interface LedgerEntry {
   state: string
+  /** Its targets stay out, since nothing was to come in its place. */
+  leftOut?: true
   owner: string | undefined
   /** `address`: whose pod is meant. */
   targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
@@ -169,6 +171,7 @@ export function createWorld(given: Scenario): World {
         const isTampered = last?.isTampered ?? true
         const claim = { at, leftAt: at, entry: index, uid, attempt, step, untouched, isTampered, isSaid: false } as const
         targets.claim(balancer, target, claim)
+        if (entry.leftOut && !untouched) targets.of(balancer, target).isLeftOut = true
       }
     }
     return found
@@ -355,13 +358,15 @@ function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
 
 function readLedgerEntry(text: string): LedgerEntry | undefined {
   try {
-    const { state, owner, targets } = JSON.parse(text) as {
+    const { state, leftOut, owner, targets } = JSON.parse(text) as {
       state: string
+      leftOut?: true
       owner?: { kind: string; name: string }
       targets: { loadBalancer: string; target: string; untouched: boolean }[]
     }
     return {
       state,
+      ...(leftOut ? { leftOut } : {}),
       owner: owner && `${owner.kind}/${owner.name}`,
       targets: targets.map(({ loadBalancer, target, untouched }) => ({
         balancer: loadBalancer,

@@ -14,7 +14,7 @@ export function judgeWindow(world: World, report: Report): void {
   const out: Target[] = []
   const pods = new Set<Pod>()
   for (const target of world.targets.all.values()) {
-    const pod = isTakenOut(target) ? world.pods.at(target.state!.address) : undefined
+    const pod = isTakenOut(target) && !target.isLeftOut ? world.pods.at(target.state!.address) : undefined
     if (pod === undefined || target.late !== undefined) continue
     pods.add(pod)
     out.push(target)
@@ -85,7 +85,8 @@ function isUnavailable(world: World, pod: Pod, at: number, process: Process): bo
   if (isGone) return false
   // One that is going still shows the address that another has by now, and is drained at.
   const own = address === undefined || world.pods.at(address) !== pod ? [] : targets.at(address)
-  if (own.some((target) => isTakenOut(target) && target.late === undefined && target.changedAt <= at)) return true
+  if (own.some((target) => isTakenOut(target) && !target.isLeftOut && target.late === undefined && target.changedAt <= at))
+    return true
   if (isOver) return false
   if (journal?.step === 'patched' && journal.at <= at) return true
   // What an operator has out is seen when the run is planned, of its own pods that are where they are now by then.
