@@ -157,7 +157,7 @@ export interface TrafficReading {
   state: 'out' | 'in' | 'mixed' | 'unknown'
   /** `unknown` for good: one of its load balancers cannot be read, and has not answered the last call. */
   hidden?: true
-  /** `out` because none of its entries is there any more, at whatever address. */
+  /** None of its entries is there any more, at whatever address: `out` where it was known to be out before, else `mixed`. */
   removed?: boolean
   /** A call of this run that nobody answered may still change it. */
   pending?: true
