@@ -72,12 +72,15 @@ function commit(): string {
 /** All that a history comes from. */
 const CODE = ['adapters', 'machines', 'sim', 'src', 'test/simulation', 'package-lock.json']
 
-/** The same for two commits that differ in documents, tests and the command line alone; undefined where it is not as it was committed. */
+/**
+ * The same for two commits that differ in documents, tests, mutations and the command line alone; undefined where it is not as it
+ * was committed.
+ */
 function committedCode(): string | undefined {
   try {
     if (execFileSync('git', ['status', '--porcelain', '--', ...CODE], { encoding: 'utf8' }) !== '') return undefined
     const files = execFileSync('git', ['ls-tree', '-r', 'HEAD', '--', ...CODE], { encoding: 'utf8', maxBuffer: 2 ** 26 })
-    const run = files.split('\n').filter((line) => !/\.(test\.ts|md)$|\tsrc\/cli\//.test(line))
+    const run = files.split('\n').filter((line) => !/\.(test\.ts|md)$|\t(src\/cli|test\/simulation\/mutations)\//.test(line))
     return createHash('sha256').update(run.join('\n')).digest('hex').slice(0, 16)
   } catch {
     return undefined
