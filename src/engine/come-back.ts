@@ -16,7 +16,7 @@ interface ComeBackOptions {
   clock: Clock
   signal: AbortSignal
   ledgers: RunLedgers
-  world: Pick<World, 'store' | 'traffic' | 'workloadOf'>
+  world: Pick<World, 'store' | 'beside' | 'traffic' | 'workloadOf'>
   namespace: string
   isHeir(gone: PodView, candidate: PodView): boolean
 }
@@ -53,7 +53,8 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
   const drained = entry?.targets.filter(({ untouched }) => !untouched) ?? []
   if (entry === undefined || drained.length === 0) return result
   const gone = ghost(entry, namespace)
-  const heir = Array.from(world.store.all()).find(
+  // Found by simulation (seed 93152503): of a run by label it is beside those that are asked for.
+  const heir = [...world.store.all(), ...world.beside.all()].find(
     // What is open for it is its own machine's to tell.
     ({ pod, stored }) => world.workloadOf(pod) !== undefined && !mayBeOpen(stored) && isHeir(gone, pod),
   )?.pod

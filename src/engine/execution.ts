@@ -291,12 +291,12 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (ending?.outcome !== 'interrupted') {
       await endRollback(ledgers, pods, owners, signal)
       isTemplateBack = !signal.aborted
-      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir })
     }
     const cut = new AbortController()
     await orCutShort(async () => {
       // Found by reading: an API server that was down was waited for, with nothing that could cut it short.
       if (!isTemplateBack) await endRollback(ledgers, pods, owners, cut.signal)
+      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir })
       await conclude(ledgers, pods, owners)
     })
     cut.abort(new Error('interrupted'))

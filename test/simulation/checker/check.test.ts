@@ -1070,6 +1070,7 @@ const bad: Record<Invariant, Bad[]> = {
         story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
         story.remove(0)
         comesBack(story)
+        story.pass(60_000)
         story.end({ 0: { outcome: 'settled', reason: '', leftOut: true } })
       },
     },

@@ -110,7 +110,9 @@ export interface Pods {
   store(entry: Extract<Happening, { type: 'stored' }>, at: number, index: number, isSluice: boolean): PodWrite | undefined
   node(entry: Extract<Happening, { type: 'container' }>, index: number): void
   /** The controller is to keep so many. */
-  scale(owner: string, replicas: number): void
+  scale(owner: string, replicas: number, at: number): void
+  /** When it was told last to keep another number. */
+  scaledAt(owner: string | undefined): number
 }
 
 export interface PodWrite {
@@ -140,6 +142,7 @@ function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: Journal
 export function createPods(): Pods {
   const byUid = new Map<string, Pod>()
   const replicas = new Map<string, number>()
+  const scaled = new Map<string, number>()
 
   function podOf(uid: string, at: number): Pod {
     let pod = byUid.get(uid)
@@ -293,6 +296,10 @@ export function createPods(): Pods {
       // Said to be ready before it answered, it had come back as far as anybody can know.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
-    scale: (owner, count) => void replicas.set(owner, count),
+    scale(owner, count, at) {
+      if (replicas.has(owner) && replicas.get(owner) !== count) scaled.set(owner, at)
+      replicas.set(owner, count)
+    },
+    scaledAt: (owner) => scaled.get(owner ?? '') ?? -Infinity,
   }
 }

