@@ -11,14 +11,15 @@ export interface Found {
 const FEWEST = 16
 const MOST_AT_ONCE = 512
 
-/** Runs seeds from 1 on; undefined where none of the first `most` shows it. */
+/** Runs so many seeds; undefined where none of them shows it. */
 export async function findMutation(
   mutation: string,
-  { most, jobs }: { most: number; jobs?: number | undefined },
+  { first = 1, most, jobs }: { first?: number | undefined; most: number; jobs?: number | undefined },
 ): Promise<Found | undefined> {
   let size = FEWEST
-  for (let from = 1; from <= most; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
-    const { violations } = await runSeeds({ from, count: Math.min(size, most + 1 - from), jobs, mutation })
+  const end = first + most
+  for (let from = first; from < end; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
+    const { violations } = await runSeeds({ from, count: Math.min(size, end - from), jobs, mutation })
     // Whichever process was first: the lowest seed counts, so that the same code gives the same answer.
     for (const violation of violations.toSorted((a, b) => a.seed - b.seed)) {
       if (await isClean(violation.seed)) return violation

@@ -33,10 +33,10 @@ const chosen = MUTATIONS.filter(({ name }) => values.only?.includes(name) ?? tru
 const missed: string[] = []
 
 console.log(`${'mutation'.padEnd(36)} ${'seeds'.padStart(5)}  found by`)
-for (const { name } of chosen) {
+for (const { name, first } of chosen) {
   const known = readRecorded()[name]
   if (values.moved && known !== undefined && (await isFoundBy(name, known))) continue
-  const found = await findMutation(name, { most, jobs })
+  const found = await findMutation(name, { first, most, jobs })
   if (found === undefined) missed.push(name)
   console.log(
     `${name.padEnd(36)} ${found === undefined ? `not found in ${most}` : `${String(found.seed).padStart(5)}  ${found.invariant}: ${found.message.split('\n')[0]}`}`,
