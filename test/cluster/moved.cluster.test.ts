@@ -42,7 +42,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   async function expectLeftOut(bed: UpgradeBed, exit: SluiceExit, oldAddress: string): Promise<void> {
     expect(exit.code, story(exit)).toBe(8)
     expect(exit.result?.reason).toContain(`web/web-2@${oldAddress}`)
-    expect(bed.effects()).toEqual({ 'web-2': ['drain'] })
+    expect(bed.effects(), story(exit)).toEqual({ 'web-2': ['drain'] })
     expect((await standings(bed))['web-2']).toEqual({ address: oldAddress, state: 'drain', weight: 1 })
     const others = (await bed.pods()).filter(({ metadata }) => metadata.name !== 'web-2')
     expect(others.map(({ spec }) => spec.containers[0].image)).toEqual(['localhost/app:v1', 'localhost/app:v1'])
