@@ -12,8 +12,8 @@ import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 import { leaseName, leasePath, leaseRecord } from './lease.ts'
-import { isNamedAfter } from './named-after.ts'
 import { listLedgers } from './ledger-store.ts'
+import { isNamedIn } from './of-others.ts'
 import { openEntries, sinceDrain } from './open-entries.ts'
 import { readOrder } from './order.ts'
 import { podsPath } from './pod-store.ts'
@@ -265,12 +265,7 @@ function lastAccount(
 
 /** A run may be of several workloads. */
 function isOfAnother(pod: Pick<PodView, 'name' | 'owner'>, { workloads }: LedgerHeader, ref: Ref): boolean {
-  const isIts = ({ kind, name }: { kind: string; name: string }): boolean => {
-    // Also one that a ReplicaSet without a Deployment has made.
-    if (kind === 'Pod') return name === pod.name
-    return (kind === pod.owner?.kind && name === pod.owner.name) || (kind === 'Deployment' && isNamedAfter(name, pod))
-  }
-  return !isIts(ref) && workloads.some(isIts)
+  return !isNamedIn(ref, pod) && workloads.some((one) => isNamedIn(one, pod))
 }
 
 /** A run has left it to a person: its entries mean another address than it has. */
