@@ -20,6 +20,15 @@ import { isReady, openStage } from './stage.ts'
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const select = { refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+/** For a test that prepares its command itself. */
+const V2_REQUEST = {
+  ...V2,
+  namespace: NAMESPACE,
+  select,
+  settings: PLAIN_SETTINGS,
+  acceptTemplateDrift: false,
+  allowUnbalanced: false,
+}
 
 const isIn =
   (state: string) =>
@@ -102,15 +111,7 @@ test('whose watch tells nothing, and who plans while another owner acts, looks a
   const second = stage.start(V2, async (ports) => {
     const watch: typeof ports.client.watch = (path, options) =>
       ports.client.watch(path, { ...options, onLine: (line) => void (hears && options.onLine(line)) })
-    const request = {
-      ...V2,
-      namespace: NAMESPACE,
-      select,
-      settings: PLAIN_SETTINGS,
-      acceptTemplateDrift: false,
-      allowUnbalanced: false,
-    }
-    const prepared = await prepareRun(request, { ...ports, client: { ...ports.client, watch } })
+    const prepared = await prepareRun(V2_REQUEST, { ...ports, client: { ...ports.client, watch } })
     return { ...prepared, execute: () => isAborted.then(() => prepared.execute()) }
   })
   await stage.until(() => second.events.some(({ type }) => type === 'planned'))
@@ -397,15 +398,7 @@ test('an interrupt does not wait for an API server that answers nothing any more
     const { get, create, replace, patch, delete: remove, watch } = ports.client
     const client = { get, create, replace, patch, delete: remove }
     const silenced = Object.fromEntries(Object.entries(client).map(([name, call]) => [name, hanging(call)])) as typeof client
-    const request = {
-      namespace: NAMESPACE,
-      select,
-      ...V2,
-      settings: PLAIN_SETTINGS,
-      acceptTemplateDrift: false,
-      allowUnbalanced: false,
-    }
-    return prepareRun(request, { ...ports, client: { ...silenced, watch } })
+    return prepareRun(V2_REQUEST, { ...ports, client: { ...silenced, watch } })
   })
   await stage.until(() => isIn('restarting')(run))
   isSilent = true
@@ -641,15 +634,7 @@ test('a reload while the patch has no answer yet, and a drain that comes after t
         throw new AdapterError('edge', 'ambiguous', 'no answer')
       },
     }
-    const request = {
-      ...V2,
-      namespace: NAMESPACE,
-      select,
-      settings: PLAIN_SETTINGS,
-      acceptTemplateDrift: false,
-      allowUnbalanced: false,
-    }
-    return prepareRun(request, { ...ports, client: { ...client, patch }, loadBalancers: [{ ...edge!, adapter }] })
+    return prepareRun(V2_REQUEST, { ...ports, client: { ...client, patch }, loadBalancers: [{ ...edge!, adapter }] })
   })
   await stage.until(() => isIn('patching')(process))
   await stage.pass(100)
@@ -732,15 +717,7 @@ test('a pod that is drained again while its patch is tried has to settle anew be
       await new Promise<void>((resolve) => clock.setTimeout(resolve, 3_000))
       throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
     }
-    const request = {
-      ...V2,
-      namespace: NAMESPACE,
-      select,
-      settings: PLAIN_SETTINGS,
-      acceptTemplateDrift: false,
-      allowUnbalanced: false,
-    }
-    return prepareRun(request, { ...ports, client: { ...client, patch } })
+    return prepareRun(V2_REQUEST, { ...ports, client: { ...client, patch } })
   })
   await stage.until(() => isIn('patching')(process))
   await stage.pass(2_600)
@@ -776,15 +753,7 @@ test('a template that somebody edits, and a pod that a load balancer refuses to 
     const [edge] = ports.loadBalancers
     const refused = new AdapterError('edge', 'fatal', 'no such server')
     const adapter: Adapter = { ...edge!.adapter, restore: () => Promise.reject(refused) }
-    const request = {
-      ...V2,
-      namespace: NAMESPACE,
-      select,
-      settings: PLAIN_SETTINGS,
-      acceptTemplateDrift: false,
-      allowUnbalanced: false,
-    }
-    return prepareRun(request, { ...ports, loadBalancers: [{ ...edge!, adapter }] })
+    return prepareRun(V2_REQUEST, { ...ports, loadBalancers: [{ ...edge!, adapter }] })
   })
   await stage.until(() => isIn('restarting')(process))
   const edit = { op: 'replace', path: '/spec/template/spec/containers/0/image', value: imageOf('v3') } as const
@@ -1037,16 +1006,8 @@ test('somebody deletes the Lease of a live owner, and another has seen it: what 
   await ask(client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: counted }))
   let goOn = (): void => {}
   const isAllowed = new Promise<void>((resolve) => (goOn = resolve))
-  const request = {
-    ...V2,
-    namespace: NAMESPACE,
-    select,
-    settings: PLAIN_SETTINGS,
-    acceptTemplateDrift: false,
-    allowUnbalanced: false,
-  }
-  const second = stage.start(request, async (ports) => {
-    const prepared = await prepareRun(request, ports)
+  const second = stage.start(V2_REQUEST, async (ports) => {
+    const prepared = await prepareRun(V2_REQUEST, ports)
     return { ...prepared, execute: () => isAllowed.then(prepared.execute) }
   })
   await stage.until(() => second.events.some(({ type }) => type === 'planned'))
