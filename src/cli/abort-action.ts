@@ -1,5 +1,5 @@
-import type { OpenRuns } from '../engine/open-runs.ts'
-import type { OrderedAbort } from '../engine/order-abort.ts'
+import type { OpenRuns } from '../engine/orders/open-runs.ts'
+import type { OrderedAbort } from '../engine/orders/order-abort.ts'
 import type { RunRequest } from '../engine/run.ts'
 import { abortInterrupted, orderStands } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'
@@ -25,7 +25,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const by = orderGiver(terminal.env)
   const { configPath, openCluster, openWorld } = await import('./world.ts')
   // Before there is an order: no signal may fall between one who hears it and the next while these are loaded.
-  const { prepareAbort } = await import('../engine/abort.ts')
+  const { prepareAbort } = await import('../engine/orders/abort.ts')
   const { runUpgrade } = await import('./run-upgrade.ts')
   // A level that is none is refused here already, and not when it is the order's turn to be done.
   await createLogger(flags.verbose === true, terminal)
@@ -91,7 +91,7 @@ async function order({
   context: { terminal, invocation },
   onOrdered,
 }: OrderContext): Promise<{ code: ExitCode } | Left> {
-  const { orderAbort } = await import('../engine/order-abort.ts')
+  const { orderAbort } = await import('../engine/orders/order-abort.ts')
   const { findUnrecorded } = await import('../engine/unrecorded.ts')
   const { clock } = terminal
   let told = ''

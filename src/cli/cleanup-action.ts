@@ -14,7 +14,7 @@ export async function cleanupAction(
   assertLogLevel(terminal.env)
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
   const { openCluster } = await import('./world.ts')
-  const { cleanUp } = await import('../engine/cleanup.ts')
+  const { cleanUp } = await import('../engine/ledgers/cleanup.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster

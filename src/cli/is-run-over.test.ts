@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ORDER_ANNOTATION, writeOrder } from '../engine/order.ts'
+import { ORDER_ANNOTATION, writeOrder } from '../engine/orders/order.ts'
 import type { LedgerHeader } from '../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../journal/ledger.ts'
 import type { FakeApi } from '../workloads/testing/fake-api.ts'

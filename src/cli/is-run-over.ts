@@ -18,8 +18,8 @@ export async function isRunOver(
 ): Promise<boolean> {
   let isOver = false
   await withinLimit(clock, LIMIT_MS, async () => {
-    const { readOpenRuns } = await import('../engine/open-runs.ts')
-    const { readOrder } = await import('../engine/order.ts')
+    const { readOpenRuns } = await import('../engine/orders/open-runs.ts')
+    const { readOrder } = await import('../engine/orders/order.ts')
     const { runs, leases } = await readOpenRuns(client, { namespace, select: { refs: workloads } })
     // One that has begun since is somebody else's, and none of those that the order means.
     const meant = new Set([run, ...leases.flatMap(({ annotations }) => readOrder(annotations)?.runs ?? [])])

@@ -1,6 +1,6 @@
 import { RunError } from '../engine/errors.ts'
-import { RENEW_EVERY_MS } from '../engine/lease.ts'
-import type { OpenRuns } from '../engine/open-runs.ts'
+import { RENEW_EVERY_MS } from '../engine/leases/lease.ts'
+import type { OpenRuns } from '../engine/orders/open-runs.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { OrderFlags } from './flags.ts'
@@ -14,7 +14,7 @@ const NEXT_RENEWAL = `the next renewal of its Lease (${RENEW_EVERY_MS / 1000} s)
 
 export async function pauseAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
   return order('pause', args, flags, context, async (open, { client, namespace }) => {
-    const { assertLeased, giveOrder } = await import('../engine/give-order.ts')
+    const { assertLeased, giveOrder } = await import('../engine/orders/give-order.ts')
     assertLeased(open)
     await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
     return isHeld(open)
@@ -25,7 +25,7 @@ export async function pauseAction(args: readonly string[], flags: OrderFlags, co
 
 export async function resumeAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
   return order('resume', args, flags, context, async (open, { client, namespace }) => {
-    const { liftPause } = await import('../engine/give-order.ts')
+    const { liftPause } = await import('../engine/orders/give-order.ts')
     const by = await liftPause(open, { client, namespace })
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
     const next = isHeld(open)
@@ -49,7 +49,7 @@ async function order(
   assertLogLevel(terminal.env)
   const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
   const { openCluster } = await import('./world.ts')
-  const { awaitOpenRuns } = await import('../engine/open-runs.ts')
+  const { awaitOpenRuns } = await import('../engine/orders/open-runs.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster

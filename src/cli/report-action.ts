@@ -31,7 +31,7 @@ export async function reportAction(
   const failures = flags.failures === undefined ? [] : await readFailures(flags.failures)
 
   const { openCluster } = await import('./world.ts')
-  const { listLedgers } = await import('../engine/ledger-store.ts')
+  const { listLedgers } = await import('../engine/ledgers/ledger-store.ts')
   const { reportOf, runsOf } = await import('../report/from-ledgers.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   let found: ReadLedger[]

@@ -18,7 +18,7 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
   if (problems.length > 0) throw new UsageError(problems)
   const { openCluster } = await import('./world.ts')
-  const { resolvePod } = await import('../engine/resolve.ts')
+  const { resolvePod } = await import('../engine/resolving/resolve.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const { client, namespace } = cluster

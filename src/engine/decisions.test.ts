@@ -3,8 +3,8 @@ import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { isHeir } from '../pods/heir.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
-import { createRollout } from './rollout.ts'
-import type { Traffic } from './traffic.ts'
+import { createRollout } from './rollout/rollout.ts'
+import type { Traffic } from './traffic/traffic.ts'
 
 /* How often the rollout decides: a decision looks at every pod. */
 

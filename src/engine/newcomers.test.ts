@@ -3,7 +3,7 @@ import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createNewcomers } from './newcomers.ts'
 import type { TrafficReading } from '../pods/glossary.ts'
-import type { Found } from './traffic.ts'
+import type { Found } from './traffic/find-targets.ts'
 
 const MISSING: Found = { found: false, reason: 'edge: no server has the address 10.0.0.9' }
 const THERE: Found = { found: true, targets: [] }

@@ -1,7 +1,8 @@
 import { pause } from '../kube/pause.ts'
 import type { JournalTarget, PodView } from '../pods/glossary.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Found, Traffic } from './traffic.ts'
+import type { Found } from './traffic/find-targets.ts'
+import type { Traffic } from './traffic/traffic.ts'
 
 /** Until a pod that was not found, or is out, is looked for again. */
 const LOOK_AGAIN_MS = 5_000

@@ -14,8 +14,8 @@ import type { Workload } from '../workloads/workload.ts'
 import { createPlanning } from './planning.ts'
 import type { PodStore } from './pod-store.ts'
 import type { RunRequest } from './request.ts'
-import type { Traffic } from './traffic.ts'
-import { createTraffic } from './traffic.ts'
+import type { Traffic } from './traffic/traffic.ts'
+import { createTraffic } from './traffic/traffic.ts'
 
 const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
 const IMAGES = [{ container: 'app', image: 'app:v2' }]

@@ -1,7 +1,7 @@
 import { type AccessCheck, checkAccess } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { RunError } from './errors.ts'
-import { leaseName } from './lease.ts'
+import { leaseName } from './leases/lease.ts'
 import type { RunRequest } from './request.ts'
 
 const APPS = 'apps'

@@ -7,7 +7,7 @@ import type { Random } from '../ports/random.ts'
 import type { RunEvent } from './events.ts'
 import type { RunSettings } from './settings.ts'
 import type { UndoRequest } from './undoing.ts'
-import type { SeenLease } from './ownership.ts'
+import type { SeenLease } from './leases/ownership.ts'
 
 /** One configured load balancer, with its adapter made. */
 export interface LoadBalancer {

@@ -7,7 +7,7 @@ import type { WorkloadRef } from '../plan/plan.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { RunError } from './errors.ts'
-import { hasChanged } from './has-changed.ts'
+import { hasChanged } from './ledgers/has-changed.ts'
 
 /** A run that is to be undone, and where each pod and template goes back to. */
 export interface Undoing {

@@ -1,6 +1,6 @@
-import { prepareAbort } from '../../src/engine/abort.ts'
+import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { RunError } from '../../src/engine/errors.ts'
-import { orderAbort } from '../../src/engine/order-abort.ts'
+import { orderAbort } from '../../src/engine/orders/order-abort.ts'
 import type { RunPorts, RunRequest } from '../../src/engine/request.ts'
 import type { PreparedRun } from '../../src/engine/run.ts'
 

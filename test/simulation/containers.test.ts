@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { giveOrder } from '../../src/engine/give-order.ts'
-import { readOpenRuns } from '../../src/engine/open-runs.ts'
+import { giveOrder } from '../../src/engine/orders/give-order.ts'
+import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'

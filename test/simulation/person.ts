@@ -1,5 +1,5 @@
-import { giveOrder, liftPause } from '../../src/engine/give-order.ts'
-import { readOpenRuns } from '../../src/engine/open-runs.ts'
+import { giveOrder, liftPause } from '../../src/engine/orders/give-order.ts'
+import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import type { RunRequest } from '../../src/engine/request.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'

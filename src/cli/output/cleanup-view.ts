@@ -1,4 +1,4 @@
-import type { CleanupRecord, CleanupReport } from '../../engine/cleanup.ts'
+import type { CleanupRecord, CleanupReport } from '../../engine/ledgers/cleanup.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
 import { API_VERSION } from './run-report.ts'

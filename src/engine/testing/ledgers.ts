@@ -1,7 +1,7 @@
 import type { Ledger, LedgerEntry, LedgerWorkload } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import type { RunLedgers } from '../history.ts'
+import type { RunLedgers } from '../ledgers/history.ts'
 
 /** Of a pod that may be drained in one load balancer. */
 export function entryOf(pod: string, change: Partial<LedgerEntry> = {}): LedgerEntry {

@@ -7,10 +7,11 @@ const WARMING = 'machines/pod-upgrade/states/warming.ts'
 const SETUP = 'machines/pod-upgrade/setup.ts'
 const FACTS = 'machines/pod-upgrade/facts.ts'
 const PATCHES = 'src/journal/patches.ts'
-const TRAFFIC = 'src/engine/traffic.ts'
+const ASK_TARGETS = 'src/engine/traffic/ask-targets.ts'
+const EFFECTS = 'src/engine/traffic/effects.ts'
 const EXECUTION = 'src/engine/execution.ts'
-const OWNERSHIP = 'src/engine/ownership.ts'
-const ROLLOUT = 'src/engine/rollout.ts'
+const OWNERSHIP = 'src/engine/leases/ownership.ts'
+const ROLLOUT = 'src/engine/rollout/rollout.ts'
 
 /** Each takes one protection away. The simulation must find every one of them. */
 export const MUTATIONS: Mutation[] = [
@@ -57,7 +58,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a call that nobody answered counts as done',
     changes: [
       {
-        file: 'src/engine/effect-answer.ts',
+        file: 'src/engine/traffic/effect-answer.ts',
         find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
         replace: "if (error.kind === 'ambiguous') return { kind: 'applied' }",
       },
@@ -68,7 +69,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a read-back that failed counts as "not done", and the call is sent again',
     changes: [
       {
-        file: TRAFFIC,
+        file: ASK_TARGETS,
         find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
         replace:
           "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'in', routable: true }))",
@@ -80,7 +81,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a read-back that failed counts as "out"',
     changes: [
       {
-        file: TRAFFIC,
+        file: ASK_TARGETS,
         find: 'observeOrBelieve(target, wasOut).catch((error: unknown) => unreadable(messageOf(error)))',
         replace:
           "observeOrBelieve(target, wasOut).catch((error: unknown) => ({ ...unreadable(messageOf(error)), admin: 'out', routable: false }))",
@@ -92,7 +93,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a journal that a later owner has written is taken for its own, by an owner that does not ask for its Lease',
     changes: [
       {
-        file: 'src/engine/pod-ports.ts',
+        file: 'src/engine/rollout/pod-ports.ts',
         find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
         replace: "if (uid === '') return NOT_HELD\n    // Its guard",
       },
@@ -130,7 +131,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'where one load balancer cannot count its requests, those that another has counted are not waited for',
     changes: [
       {
-        file: 'src/engine/traffic-reading.ts',
+        file: 'src/engine/traffic/reading.ts',
         find: 'return counted === 0 && readings.some',
         replace: 'return readings.some',
       },
@@ -214,7 +215,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the pod is put back while a drain that nobody answered may still arrive, and nobody looks again',
     changes: [
       {
-        file: 'src/engine/pod-machine.ts',
+        file: 'src/engine/rollout/pod-machine.ts',
         find: 'hasLateCall: ({ context }) => context.lateCall || traffic.hasOvertaken(context.uid)',
         replace: 'hasLateCall: () => false',
       },
@@ -225,12 +226,12 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'every target comes back with the weight 1, and is not compared',
     changes: [
       {
-        file: TRAFFIC,
+        file: EFFECTS,
         find: '        prior: target.prior as Json,\n        operation,',
         replace: '        prior: { ...(target.prior as object), weight: 1 } as Json,\n        operation,',
       },
       {
-        file: TRAFFIC,
+        file: 'src/engine/traffic/compare-with-prior.ts',
         find: 'if (now !== before)',
         replace: "if (now === 'never')",
       },
@@ -240,9 +241,13 @@ export const MUTATIONS: Mutation[] = [
     name: 'deadline-cuts-shared-call',
     breaks: 'a call that is shared is cut after a second, as the deadline of one pod would cut it, and counts as not sent',
     changes: [
-      { file: 'src/engine/scope-queue.ts', find: 'deadlineMs: callLifeMs, assertLive', replace: 'deadlineMs: 1_000, assertLive' },
       {
-        file: 'src/engine/effect-answer.ts',
+        file: 'src/engine/traffic/scope-queue.ts',
+        find: 'deadlineMs: callLifeMs, assertLive',
+        replace: 'deadlineMs: 1_000, assertLive',
+      },
+      {
+        file: 'src/engine/traffic/effect-answer.ts',
         find: "if (error.kind === 'ambiguous') return { kind: 'unknown', message }",
         replace: "if (error.kind === 'ambiguous') return { kind: 'retryable', message }",
       },
@@ -264,7 +269,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the pod is patched as soon as it is out and empty, though new requests still arrive for a while',
     changes: [
       {
-        file: 'src/engine/pod-machine.ts',
+        file: 'src/engine/rollout/pod-machine.ts',
         find: 'settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? [])',
         replace: 'settle: () => 0',
       },
@@ -275,7 +280,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a target that an operator has out gets the drain and the restore of its pod too',
     changes: [
       {
-        file: TRAFFIC,
+        file: EFFECTS,
         find: 'const targets = request.record.targets.filter(({ untouched }) => !untouched)',
         replace: 'const targets = request.record.targets',
       },
@@ -284,12 +289,12 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'heir-at-any-address',
     breaks: 'what was drained for a pod is put back for its successor, whatever address that has',
-    changes: [{ file: 'src/engine/heirs.ts', find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
+    changes: [{ file: 'src/engine/rollout/heirs.ts', find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
   },
   {
     name: 'gone-pods-forgotten',
     breaks: 'what a dead run left drained for a pod that is gone is not looked for in the ledger',
-    changes: [{ file: 'src/engine/ghosts.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
+    changes: [{ file: 'src/engine/rollout/ghosts.ts', find: 'return [...ghosts.values()]', replace: 'return []' }],
   },
   {
     name: 'restore-not-read-back',
@@ -308,7 +313,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a run that nothing of its own can free a place in the window for waits without end',
     changes: [
       {
-        file: 'src/engine/stall.ts',
+        file: 'src/engine/rollout/stall.ts',
         find: 'timer ??= clock.setTimeout(',
         replace: 'timer ??= ((..._: unknown[]) => 1)(',
       },
@@ -319,7 +324,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a run that is refused does not say what an earlier one has left out of rotation',
     changes: [
       {
-        file: 'src/engine/left-open.ts',
+        file: 'src/engine/ledgers/left-open.ts',
         find: 'const left: Refusal[] = []',
         replace: 'const left: Refusal[] = []\n  if (namespace) return left',
       },
@@ -371,7 +376,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'an owner whose Lease has run out goes on writing to pods',
     changes: [
       {
-        file: 'src/engine/pod-ports.ts',
+        file: 'src/engine/rollout/pod-ports.ts',
         find: 'if (!options.isOwned(uid)) return NOT_HELD\n    // Its guard',
         replace: "if (uid === '') return NOT_HELD\n    // Its guard",
       },
@@ -382,16 +387,20 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'an owner whose Lease has run out goes on writing to the ledger',
     changes: [
       {
-        file: 'src/engine/pod-ports.ts',
+        file: 'src/engine/rollout/pod-ports.ts',
         find: 'decided otherwise.\n    if (!options.isOwned(uid)) return NOT_HELD',
         replace: "decided otherwise.\n    if (uid === '') return NOT_HELD",
       },
       {
-        file: EXECUTION,
-        find: 'if (!(await owners.confirmAll())) return\n    isConcluding = true',
-        replace: 'isConcluding = true',
+        file: 'src/engine/conclude.ts',
+        find: 'if (!(await owners.confirmAll())) return\n    options.onConcluding()',
+        replace: 'options.onConcluding()',
       },
-      { file: 'src/engine/ledger-store.ts', find: 'await assertOwned()\n    await client.patch', replace: 'await client.patch' },
+      {
+        file: 'src/engine/ledgers/ledger-store.ts',
+        find: 'await assertOwned()\n    await client.patch',
+        replace: 'await client.patch',
+      },
     ],
   },
   {
@@ -420,9 +429,9 @@ export const MUTATIONS: Mutation[] = [
     name: 'order-not-obeyed',
     breaks: 'an order to pause or to abort is read, and further pods are started all the same',
     changes: [
-      { file: 'src/engine/obedience.ts', find: 'rollout.pause(`paused by ${now.by}`)', replace: 'rollout.resume()' },
+      { file: 'src/engine/orders/obedience.ts', find: 'rollout.pause(`paused by ${now.by}`)', replace: 'rollout.resume()' },
       {
-        file: 'src/engine/obedience.ts',
+        file: 'src/engine/orders/obedience.ts',
         find: 'else rollout.abort(`aborted by ${now.by}: no further pod is started`)',
         replace: 'else void rollout.abort',
       },
@@ -493,17 +502,17 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a pod that is being deleted counts as serving',
     changes: [
       {
-        file: 'src/engine/missing-pods.ts',
+        file: 'src/engine/rollout/missing-pods.ts',
         find: 'return !deleting && !finished',
         replace: 'return !finished',
       },
       {
-        file: 'src/engine/window-pods.ts',
+        file: 'src/engine/rollout/window-pods.ts',
         find: 'const ready = pod.ready && !pod.deleting',
         replace: 'const { ready } = pod',
       },
       {
-        file: 'src/engine/window-pods.ts',
+        file: 'src/engine/rollout/window-pods.ts',
         find: 'place,\n      ready: pod.ready && !pod.deleting,',
         replace: 'place,\n      ready: pod.ready,',
       },
@@ -514,7 +523,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'a run about some pods does not count what another has left out of the others',
     changes: [
       {
-        file: 'src/engine/window-pods.ts',
+        file: 'src/engine/rollout/window-pods.ts',
         find: "const standing = isLeft ? 'left' : 'idle'",
         replace: "const standing = 'idle'",
       },
@@ -536,7 +545,7 @@ export const MUTATIONS: Mutation[] = [
     breaks: 'the engine uses a real timer, which no seed decides',
     changes: [
       {
-        file: 'src/engine/poll-delay.ts',
+        file: 'src/engine/rollout/poll-delay.ts',
         find: 'return Math.min(LONGEST_MS,',
         replace: 'AbortSignal.timeout(1)\n  return Math.min(LONGEST_MS,',
       },

@@ -1,0 +1,128 @@
+import { mayBeOpen } from '../pods/open-journal.ts'
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { WorkloadError } from '../workloads/errors.ts'
+import type { Account } from './account.ts'
+import { messageOf } from './errors.ts'
+import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
+import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
+import type { Owners } from './leases/owners.ts'
+import { closeLedgers, findLeftOpen } from './ledgers/close-ledgers.ts'
+import type { RunLedgers } from './ledgers/history.ts'
+import { allLedgers } from './ledgers/history.ts'
+import type { LedgerStore } from './ledgers/ledger-store.ts'
+import { ofTheRest } from './ledgers/taken-over.ts'
+import type { RunPorts } from './request.ts'
+import type { RunEnd } from './run-end.ts'
+import { fenceOf } from './template-fence.ts'
+import type { World } from './world.ts'
+
+/** What ends so may be drained, whatever its journal says. */
+const UNSETTLED: ReadonlySet<PodResult['outcome']> = new Set(['needsOperator', 'interrupted', 'conflict'])
+
+export interface ConclusionOptions {
+  ports: RunPorts
+  namespace: string
+  world: World
+  ledgers: RunLedgers
+  owners: Owners
+  end: RunEnd
+  /** Who has ordered what is being obeyed. */
+  orderedBy(): string
+  /** Aborted where the run was interrupted. */
+  signal: AbortSignal
+  /** Of all that was told. */
+  account: Account
+  /** Milliseconds since the run began, as its events have them. */
+  atMs(): number
+  /** How the run ends is decided: no order is obeyed from now on. */
+  onConcluding(): void
+  /** An abort has left some pods of a workload on other images than the others. */
+  onMixed(mixed: MixedWorkload[]): void
+  assertOwned(): Promise<void>
+  tell(event: RunEventBody): void
+}
+
+/** The templates and ledgers of a run once its pods are at their end. */
+export interface Conclusion {
+  /** Puts the template back where a pod was rolled back. */
+  endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void>
+  /** Puts the template back after an abort, and closes the ledgers. */
+  conclude(pods: readonly PodResult[]): Promise<void>
+}
+
+export function createConclusion(options: ConclusionOptions): Conclusion {
+  const { ports, namespace, world, ledgers, owners, end, signal, account, assertOwned, tell } = options
+  const { client, clock } = ports
+
+  async function conclude(pods: readonly PodResult[]): Promise<void> {
+    // A pod may have come to its end on what was observed alone, while another had taken over.
+    if (!(await owners.confirmAll())) return
+    options.onConcluding()
+    const aborted = end.isAborted() ? await endAbort(pods) : undefined
+    // Begun, and not at its end: for the next abort.
+    if (end.isAborted() && aborted === undefined) return
+    // A template may take long to be put back.
+    if (aborted && !(await owners.confirmAll())) return
+    try {
+      const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
+      if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
+      const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
+      const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
+      const told = { process: account.process(ended), pods: account.pods(options.atMs()), idle }
+      await closeLedgers({
+        ledgers,
+        left,
+        isComplete: end.isComplete(pods),
+        client,
+        namespace,
+        told,
+        assertOwned,
+        ...(aborted ? { aborted } : {}),
+      })
+    } catch (error) {
+      tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
+    }
+  }
+
+  /** Those that are there, whose own journal says that nothing is drained for them, and of whom nothing else was told. */
+  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
+    const inDoubt = new Set(pods.filter(({ out, outcome }) => out || UNSETTLED.has(outcome)).map(({ uid }) => uid))
+    const isIdle = (uid: string): boolean => {
+      const stored = world.store.get(uid)?.stored
+      return stored !== undefined && !mayBeOpen(stored) && !inDoubt.has(uid)
+    }
+    return new Set([...uids].filter(isIdle))
+  }
+
+  async function endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void> {
+    const { current, superseded } = ledgers
+    const { confirmAll: isOwned } = owners
+    if (end.isAborted() || !pods.some(({ outcome }) => outcome === 'rolledBack') || !(await isOwned())) return
+    const ended = superseded.map(({ ledger }) => ledger)
+    await putBackAfterRollback({ ledger: current.ledger, ended, world, signal: by, isOwned, tell })
+  }
+
+  /** Undefined where a template could not be put back. */
+  async function endAbort(pods: readonly PodResult[]): Promise<LedgerHeader['aborted']> {
+    try {
+      const { current, superseded } = ledgers
+      const rest = ({ ledger }: LedgerStore): Ledger => ofTheRest(ledger, allLedgers(ledgers))
+      const ledger = rest(current)
+      const ended = superseded.map(rest)
+      const { confirmAll: isOwned } = owners
+      const fence = fenceOf(ledgers, owners)
+      const left = await putBackAfterAbort({ ledger, ended, world, signal, isOwned, fence, tell })
+      if (left.length > 0) end.because({ outcome: 'conflict', reason: `aborted, but ${left.join('; ')}` })
+      else options.onMixed(mixedAfterAbort({ ledger, ended, world }))
+      // An interrupt comes too late now to change it.
+      end.because(end.ofPods(pods))
+      return { by: options.orderedBy(), left }
+    } catch (error) {
+      const outcome = error instanceof WorkloadError && error.kind === 'deadline' ? 'deadline' : 'failed'
+      end.because({ outcome, reason: `a template could not be put back: ${messageOf(error)}` })
+      return undefined
+    }
+  }
+
+  return { endRollback, conclude }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { WorkloadRef } from '../../plan/plan.ts'
+
+/* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
+
+export const LEASE_DURATION_MS = 15_000
+/** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
+export const RENEW_EVERY_MS = 4_000
+/**
+ * Room for another sluice that lives longer. A duration that somebody has written would else keep everybody waiting, for 68 years
+ * at most.
+ */
+export const LONGEST_DURATION_MS = 60_000
+/** The API server keeps the count of owners in so many bits. */
+export const LARGEST_EPOCH = 2 ** 31 - 1
+const LONGEST_NAME = 253
+
+export interface LeaseRecord {
+  name: string
+  uid: string
+  resourceVersion: string
+  /** Empty where nobody holds it. */
+  holder: string
+  /** `leaseTransitions`: grows with each new owner, and is the epoch. */
+  transitions: number
+  /** How long a newcomer waits for a sign of life: within bounds, whatever is written there. */
+  durationMs: number
+  /** As its owner wrote it last; never compared with a clock. Empty where there is none. */
+  renewTime: string
+  /** All of them: a renewal replaces the object, and must not lose what others have written there. */
+  annotations: Record<string, string>
+}
+
+const RawLease = z.object({
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string(),
+    namespace: z.string(),
+    resourceVersion: z.string(),
+    annotations: z.record(z.string(), z.string()).nullish(),
+  }),
+  spec: z
+    .object({
+      holderIdentity: z.string().nullish(),
+      leaseTransitions: z.number().nullish(),
+      leaseDurationSeconds: z.number().nullish(),
+      renewTime: z.string().nullish(),
+    })
+    .default({}),
+})
+
+export function leaseRecord(raw: unknown): LeaseRecord {
+  const { metadata, spec } = RawLease.parse(raw)
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    holder: spec.holderIdentity ?? '',
+    transitions: spec.leaseTransitions ?? 0,
+    durationMs: believable((spec.leaseDurationSeconds ?? 0) * 1000),
+    renewTime: spec.renewTime ?? '',
+    annotations: metadata.annotations ?? {},
+  }
+}
+
+/** An owner counts on its own duration, whatever somebody has made of what it wrote: never less. */
+function believable(durationMs: number): number {
+  return Math.min(Math.max(durationMs, LEASE_DURATION_MS), LONGEST_DURATION_MS)
+}
+
+/** `sluice-KIND-NAME`; a name that would be too long is cut, which two workloads can share without harm: one waits. */
+export function leaseName({ kind, name }: Pick<WorkloadRef, 'kind' | 'name'>): string {
+  return `sluice-${kind.toLowerCase()}-${name}`.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')
+}
+
+export function leasePath(namespace: string, name?: string): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/leases${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+interface LeaseBody {
+  namespace: string
+  name: string
+  holder: string
+  transitions: number
+  /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
+  renewedAt: number
+  /** The Lease that is replaced; absent where there is none yet. */
+  found?: Pick<LeaseRecord, 'uid' | 'resourceVersion'> | undefined
+  annotations?: Record<string, string>
+}
+
+export function leaseBody({ namespace, name, holder, transitions, renewedAt, found, annotations = {} }: LeaseBody): unknown {
+  // The API server would make a Lease that was deleted anew of what is to replace it, whatever its version: but for the uid.
+  const replaced = found && { uid: found.uid, resourceVersion: found.resourceVersion }
+  return {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace, annotations, ...replaced },
+    spec: {
+      holderIdentity: holder,
+      leaseTransitions: transitions,
+      leaseDurationSeconds: LEASE_DURATION_MS / 1000,
+      // MicroTime
+      renewTime: new Date(renewedAt).toISOString().replace('Z', '000Z'),
+    },
+  }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+import type { KubeClient } from '../../kube/client.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
+import type { Owners } from './owners.ts'
+import { takeOwners } from './owners.ts'
+import type { SeenLease } from './ownership.ts'
+import { PAUSE_MS } from './ownership.ts'
+import { seeLeases } from './see-leases.ts'
+import { createLeaseServer } from '../testing/lease-server.ts'
+import { watchOwner } from './watch-owner.ts'
+import type { World } from '../world.ts'
+
+const PODS = ['web-0', 'web-1', 'web-2']
+
+/** A run over three bare pods has died: each has a Lease of its own. */
+function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
+  const clock = createVirtualClock()
+  const refs = PODS.map((name) => ({ kind, name, namespace: 'shop' }))
+  const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
+  for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
+  const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
+  const client = {
+    get: async (path) =>
+      path.includes('/configmaps') ? { metadata: { resourceVersion: '1' }, items: [] } : serverOf(path).client.get(path),
+    create: (path, body, limits) =>
+      serverOf(`${path}/${(body as { metadata: { name: string } }).metadata.name}`).client.create(path, body, limits),
+    replace: (path, body, limits) => serverOf(path).client.replace(path, body, limits),
+  } as Partial<KubeClient> as KubeClient
+  const world = {
+    workloads: refs.map((ref) => ({ workload: { ref } })),
+    store: { all: () => [] },
+    beside: { all: () => [] },
+    refresh: async () => {},
+  } as unknown as World
+  const journaled = (epoch: number, where: 'store' | 'beside' = 'store') => {
+    const journals = refs.map(({ name }) => ({ pod: { name }, stored: { kind: 'read', journal: { epoch } } }))
+    for (const { workload } of world.workloads) workload.owns = ({ name }) => name === workload.ref.name
+    world[where].all = () => journals as unknown as ReturnType<World['beside']['all']>
+  }
+  const told: string[] = []
+  const take = (seen: ReadonlyMap<string, SeenLease> = new Map()): Promise<Owners> =>
+    takeOwners({
+      world,
+      ports: { client, clock, random: { next: () => 0.5 }, identity: 'me', loadBalancers: [], onEvent() {} },
+      namespace: 'shop',
+      signal: new AbortController().signal,
+      seen,
+      tell: (event) => told.push(event.type === 'warning' ? event.message : event.type),
+      onLost: (reason) => told.push(reason),
+      onOrder() {},
+    })
+  return { clock, refs, servers, client, journaled, take, told }
+}
+
+describe('what was seen before is outdated where another owner may have acted since', () => {
+  function given() {
+    const bed = createBed('StatefulSet')
+    for (const server of bed.servers.values()) server.write({ leaseTransitions: 1 })
+    const see = () => seeLeases({ namespace: 'shop', select: { refs: bed.refs } }, bed)
+    return { ...bed, see }
+  }
+
+  async function outdated(take: Promise<Owners>): Promise<boolean> {
+    const owners = await take
+    await owners.release()
+    return owners.outdated
+  }
+
+  test('one of the Leases was taken and given back', async () => {
+    const { take, see, servers } = given()
+    const seen = await see()
+    expect(seen.size).toBe(3)
+    servers.get(leaseName({ kind: 'StatefulSet', name: 'web-2' }))!.write({ leaseTransitions: 2 })
+    expect(await outdated(take(seen))).toBe(true)
+  })
+
+  test('nobody has looked at them', async () => {
+    expect(await outdated(given().take())).toBe(true)
+  })
+
+  test('control: they are as they were', async () => {
+    const { take, see } = given()
+    expect(await outdated(take(await see()))).toBe(false)
+  })
+
+  test('control: there are none yet', async () => {
+    const { take, see, servers } = given()
+    for (const server of servers.values()) server.write(undefined)
+    const seen = await see()
+    expect(seen.size).toBe(0)
+    expect(await outdated(take(seen))).toBe(false)
+  })
+})
+
+test('the Leases of a run that died are waited out all at once', async () => {
+  const { clock, take } = createBed()
+  const beganAt = clock.now()
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  expect(clock.now() - beganAt).toBeLessThan(2 * LEASE_DURATION_MS)
+  await owners!.release()
+})
+
+// Found by simulation (seed 70001010): a run about one pod made the Lease anew, and the pods beside it had seen more.
+test.each(['store', 'beside'] as const)('Leases that were all deleted are waited out at once too (%s)', async (where) => {
+  const { clock, journaled, servers, take, told } = createBed()
+  journaled(7, where)
+  for (const server of servers.values()) server.write(undefined)
+  const beganAt = clock.now()
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  expect([clock.now() - beganAt, owners!.epoch, owners!.outdated]).toEqual([LEASE_DURATION_MS + PAUSE_MS, 8, true])
+  expect(new Set(told)).toEqual(new Set(['leaseWaiting']))
+  await owners!.release()
+})
+
+test('a journal whose epoch no Lease can count: named, and no Lease is asked for', async () => {
+  const { journaled, servers, take } = createBed()
+  journaled(Number.MAX_SAFE_INTEGER)
+  await expect(take()).rejects.toMatchObject({
+    kind: 'preflight',
+    message: expect.stringContaining('the journal of pod/web-0 names the epoch 9007199254740991'),
+  })
+  expect(Array.from(servers.values(), ({ calls }) => calls)).toEqual([[], [], []])
+})
+
+test('control: one that somebody renews meanwhile is not taken', async () => {
+  const { clock, servers, take } = createBed()
+  let failure: unknown
+  void take().catch((error: unknown) => (failure = error))
+  const server = servers.get(leaseName({ kind: 'Pod', name: 'web-2' }))!
+  for (let time = 1; time < 20; time += 1) {
+    server.write({ holderIdentity: 'alive', leaseTransitions: 2, renewTime: String(time) })
+    await clock.advance(4_000)
+  }
+  expect(failure).toMatchObject({ kind: 'conflict', message: expect.stringContaining('alive') })
+})
+
+test('an abort that looks at them before waits no longer than for one of them', async () => {
+  const { clock, servers, client } = createBed()
+  const leases = [...servers].map(([name, server]) => ({ ...leaseRecord(server.lease()), name }))
+  expect(leasePath('shop', leases[2]!.name)).toMatch(/web-2$/)
+  const beganAt = clock.now()
+  let dead: Map<string, unknown> | undefined
+  void watchOwner({ client, clock, namespace: 'shop', leases, onLook() {} }).then((result) => (dead = result))
+  await clock.runUntil(() => dead !== undefined)
+  expect(dead!.size).toBe(3)
+  expect(clock.now() - beganAt).toBeLessThanOrEqual(LEASE_DURATION_MS + PAUSE_MS)
+})

@@ -1,0 +1,164 @@
+import type { PodView } from '../../pods/glossary.ts'
+import { messageOf } from '../errors.ts'
+import type { RunEventBody } from '../events.ts'
+import { leaseName } from './lease.ts'
+import { isNamedIn } from '../ledgers/of-others.ts'
+import type { Order } from '../orders/order.ts'
+import type { Ownership, SeenLease } from './ownership.ts'
+import { assertEpochFits, takeOwnership } from './ownership.ts'
+import { readLease } from './read-lease.ts'
+import type { RunPorts } from '../request.ts'
+import { token } from '../token.ts'
+import { openOf } from '../ledgers/unsettled.ts'
+import { unlessAborted } from '../orders/unless-aborted.ts'
+import type { AssessedWorkload } from '../planning.ts'
+import type { World } from '../world.ts'
+
+/** The Leases of all workloads of a run. */
+export interface Owners {
+  /** This process may act on the pod now, and for so many milliseconds from now. */
+  isHeld(pod: PodView, forMs?: number): boolean
+  epochOf(pod: PodView): number
+  /** Asks where that has run out: after a stall another may have one of them. */
+  confirmAll(): Promise<boolean>
+  /** The largest, for display. */
+  readonly epoch: number
+  /** Another owner may have acted since the Leases were seen: one was waited out, or was written in between. */
+  readonly outdated: boolean
+  /** What stands on the Leases now. */
+  orders(): (Order | undefined)[]
+  /** Renews them no more: the next owner waits until they have run out. */
+  leave(): Promise<void>
+  /** Gives them back; an order that is done with goes from each of them. */
+  release(ending?: Parameters<Ownership['release']>[0]): Promise<void>
+}
+
+export interface OwnersOptions {
+  world: World
+  ports: RunPorts
+  namespace: string
+  signal: AbortSignal
+  tell(event: RunEventBody): void
+  /** Leases as they were before the world was looked at. */
+  seen: ReadonlyMap<string, SeenLease>
+  onLost(reason: string): void
+  onOrder(): void
+}
+
+/** Takes one Lease per workload, in one order for all runs, so that two of them never wait for each other. */
+export async function takeOwners({
+  world,
+  ports,
+  namespace,
+  signal,
+  tell,
+  seen,
+  onLost,
+  onOrder,
+}: OwnersOptions): Promise<Owners> {
+  const { client, clock } = ports
+  const held = new Map<AssessedWorkload, Ownership>()
+  let waited = false
+  const watched = new Map(seen)
+  const goneSince = new Map<string, number>()
+  let looking: Promise<void> | undefined
+  const release: Owners['release'] = async (ending) =>
+    void (await Promise.all(Array.from(held.values(), (ownership) => ownership.release(ending))))
+
+  /** Found by simulation (seed 20022253): those of a run that died were waited out one after another, 16 s for each of its bare pods. */
+  async function lookAhead(from: AssessedWorkload): Promise<void> {
+    for (const { workload } of world.workloads.slice(world.workloads.indexOf(from) + 1)) {
+      const lease = leaseName(workload.ref)
+      if (signal.aborted) return
+      if (watched.has(lease)) continue
+      try {
+        const record = await readLease(client, namespace, lease)
+        if (record === undefined) goneSince.set(lease, clock.now())
+        else watched.set(lease, { record, since: clock.now(), once: true })
+      } catch {
+        // It is read when its turn comes, and so are the others.
+        return
+      }
+    }
+  }
+
+  /** A journal may be gone with its pod, or be unreadable: somebody has edited it, and not made it. */
+  async function isOnRecord({ workload }: AssessedWorkload): Promise<boolean> {
+    const known = [...world.store.all(), ...world.beside.all()]
+    if (known.some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
+    return (await openOf(client, namespace, [workload.ref])).length > 0
+  }
+
+  // Before the first of them is taken.
+  for (const assessed of world.workloads) {
+    const { epoch, pod } = newestJournal(world, assessed)
+    assertEpochFits(epoch, leaseName(assessed.workload.ref), pod)
+  }
+
+  try {
+    for (const assessed of world.workloads) {
+      const lease = leaseName(assessed.workload.ref)
+      await looking
+      const ownership = await takeOwnership({
+        client,
+        clock,
+        namespace,
+        lease,
+        holder: `${ports.identity}_${token(ports.random, 6)}`,
+        epochFloor: () => newestJournal(world, assessed).epoch,
+        readJournals: () => unlessAborted(world.refresh(), signal),
+        hadOwner: () => isOnRecord(assessed),
+        signal,
+        seen: watched.get(lease),
+        goneSince: goneSince.get(lease),
+        onWaiting(holder, remainingMs) {
+          waited = true
+          looking ??= lookAhead(assessed)
+          tell({ type: 'leaseWaiting', lease, holder, remainingMs })
+        },
+        onRegained: () => world.refresh(),
+        onLost,
+        onOrder,
+        onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
+      })
+      held.set(assessed, ownership)
+    }
+  } catch (error) {
+    await release()
+    throw error
+  }
+
+  function isWritten({ lease, takenFrom }: Ownership): boolean {
+    return takenFrom !== seen.get(lease)?.record.resourceVersion
+  }
+
+  /**
+   * A pod that is gone is of the workload that its owner reference names, or its name does: its ReplicaSet may be gone with it.
+   * Where neither tells, it is of one of these all the same, whose Leases are lost together.
+   */
+  function of(pod: PodView): Ownership | undefined {
+    const assessed = world.workloadOf(pod) ?? world.workloads.find(({ workload: { ref } }) => isNamedIn(ref, pod))
+    return assessed ? held.get(assessed) : held.values().next().value
+  }
+
+  return {
+    isHeld: (pod, forMs) => of(pod)?.isHeld(forMs) ?? false,
+    epochOf: (pod) => of(pod)?.epoch ?? 1,
+    confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
+    epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
+    outdated: waited || Array.from(held.values(), isWritten).some(Boolean),
+    orders: () => Array.from(held.values(), ({ order }) => order),
+    release,
+    leave: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.leave()))),
+  }
+}
+
+/** The largest epoch that a journal has seen, and whose. Found by simulation (seed 70001010): also of the pods beside those asked for. */
+function newestJournal(world: World, { workload }: AssessedWorkload): { epoch: number; pod?: string } {
+  let newest: { epoch: number; pod?: string } = { epoch: 0 }
+  for (const { pod, stored } of [...world.store.all(), ...world.beside.all()]) {
+    if (stored.kind === 'read' && workload.owns(pod) && stored.journal.epoch > newest.epoch)
+      newest = { epoch: stored.journal.epoch, pod: pod.name }
+  }
+  return newest
+}

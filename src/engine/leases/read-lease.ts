@@ -1,0 +1,43 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound, KubeError } from '../../kube/errors.ts'
+import { pause } from '../../kube/pause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LeaseRecord } from './lease.ts'
+import { LEASE_DURATION_MS, leasePath, leaseRecord } from './lease.ts'
+
+const AGAIN_AFTER_MS = 1_000
+
+/** Undefined where there is none. Rejects with a KubeError. */
+export async function readLease(client: KubeClient, namespace: string, name: string): Promise<LeaseRecord | undefined> {
+  try {
+    return leaseRecord(await client.get(leasePath(namespace, name)))
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+/** The same, for as long as a Lease lives: an API server that is away for a moment says nothing about it. */
+export async function readLeasePatiently(options: {
+  client: KubeClient
+  clock: Clock
+  namespace: string
+  name: string
+  signal?: AbortSignal
+  onTrouble?(error: Error): void
+}): Promise<LeaseRecord | undefined> {
+  const { client, clock, namespace, name, signal } = options
+  const since = clock.now()
+  for (;;) {
+    try {
+      return await readLease(client, namespace, name)
+    } catch (error) {
+      // A 404 that does not say that there is no Lease is of a gateway that has lost its API server.
+      const refused = error instanceof KubeError && error.kind === 'definite' && ![undefined, 404].includes(error.status)
+      if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
+      options.onTrouble?.(error as Error)
+      await pause(clock, AGAIN_AFTER_MS, signal)
+      signal?.throwIfAborted()
+    }
+  }
+}

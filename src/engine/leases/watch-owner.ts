@@ -1,0 +1,50 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { pause } from '../../kube/pause.ts'
+import type { LeaseRecord } from './lease.ts'
+import type { SeenLease } from './ownership.ts'
+import { isRenewed, PAUSE_MS } from './ownership.ts'
+import { readLeasePatiently } from './read-lease.ts'
+
+const LOOK_EVERY_MS = 1_000
+
+export interface WatchOwnerOptions {
+  client: KubeClient
+  clock: Clock
+  namespace: string
+  leases: readonly LeaseRecord[]
+  /** After each look at a Lease that is held. */
+  onLook(holder: string): void
+}
+
+/**
+ * Waits until each Lease was given back, or its owner is dead: then answers what was seen of it, so that a takeover need
+ * not wait anew. Rejects with a KubeError.
+ */
+export async function watchOwner({
+  client,
+  clock,
+  namespace,
+  leases,
+  onLook,
+}: WatchOwnerOptions): Promise<Map<string, SeenLease>> {
+  const dead = new Map<string, SeenLease>()
+  const beganAt = clock.now()
+  for (const lease of leases) {
+    const { name } = lease
+    // All of them from the beginning: those of one dead run are not waited out one after another.
+    let seen: SeenLease = { record: lease, since: beganAt }
+    for (;;) {
+      const record = await readLeasePatiently({ client, clock, namespace, name })
+      if (record === undefined || record.holder === '') break
+      seen = { record, since: isRenewed(seen.record, record) ? clock.now() : seen.since }
+      if (clock.now() - seen.since >= record.durationMs + PAUSE_MS) {
+        dead.set(name, seen)
+        break
+      }
+      onLook(record.holder)
+      await pause(clock, LOOK_EVERY_MS)
+    }
+  }
+  return dead
+}

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { writeJournal } from '../../journal/journal.ts'
+import { LEDGER_LABEL, ledgerChunks, writeHeader } from '../../journal/ledger.ts'
+import type { Journal } from '../../pods/glossary.ts'
+import { rawPod } from '../../pods/testing/raw-pod.ts'
+import { JOURNAL_KEY } from '../../pods/view.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../../workloads/testing/manifests.ts'
+import { STATEFUL_SETS } from '../../workloads/resources.ts'
+import { cleanUp } from './cleanup.ts'
+import { entryOf } from '../testing/ledgers.ts'
+
+const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluice-statefulset-web`
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const PART = 'sluice-run-r1-1'
+
+/** Where the second part of a ledger is there, and not its first; `meanwhile` comes to pass between the look and the removal. */
+async function cleaned({ holder = '', meanwhile = () => {} }: { holder?: string; meanwhile?: (writeFirst: () => void) => void }) {
+  const api = createFakeApi()
+  const put = (name: string, data: Record<string, string>): void =>
+    void api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  put(PART, {})
+  api.put(LEASE, { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: { holderIdentity: holder } })
+  const header = writeHeader({ run: 'r1', workloads: [], images: [], startedAt: '2026-01-01', chunks: 2 })
+  api.faults.after = (_method, path) => {
+    if (path.endsWith('/leases')) meanwhile(() => put('sluice-run-r1', { header }))
+  }
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  return {
+    removed: report.removed.map(({ name }) => name),
+    kept: report.kept.map(({ name }) => name),
+    parts: api.list(CONFIG_MAPS).length,
+  }
+}
+
+describe('a part of a ledger whose header is not there', () => {
+  test('goes where nobody runs', async () => {
+    expect(await cleaned({})).toEqual({ removed: [PART], kept: [], parts: 0 })
+  })
+
+  test('stays where somebody does, who may be about to write it', async () => {
+    expect(await cleaned({ holder: 'somebody' })).toEqual({ removed: [], kept: [PART], parts: 1 })
+  })
+
+  test('stays where the run that was writing it has come to its end while it was looked for', async () => {
+    expect(await cleaned({ meanwhile: (writeFirst) => writeFirst() })).toEqual({ removed: [], kept: [], parts: 2 })
+  })
+})
+
+describe('a run that is not finished, of which a person has settled all', () => {
+  interface Left {
+    isThere?: boolean
+    state?: 'closed' | 'open'
+    /** It is in no load balancer. */
+    isUnbalanced?: boolean
+    /** What its pod has, which the workload was deleted without. */
+    journal?: Journal | 'none'
+  }
+
+  async function cleanedRun({ isThere = false, state = 'closed', isUnbalanced = false, journal }: Left) {
+    const api = createFakeApi()
+    if (journal !== undefined) {
+      const annotations = journal === 'none' ? {} : { [JOURNAL_KEY]: writeJournal(journal) }
+      api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
+    }
+    const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
+    const entry = entryOf('web-0', { uid: 'uid-0', state, ...(isUnbalanced ? { targets: [] } : {}) })
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    const name = 'sluice-run-r1'
+    api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
+    if (isThere) api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+    return report.removed.map(({ reason }) => reason)
+  }
+
+  test('goes where its workload is gone: no command could go on with it', async () => {
+    expect(await cleanedRun({})).toEqual(['nothing of run r1 is open, and statefulset/web is gone'])
+  })
+
+  test('stays where the workload is there, or something may be open', async () => {
+    expect(await cleanedRun({ isThere: true })).toEqual([])
+    expect(await cleanedRun({ state: 'open' })).toEqual([])
+  })
+
+  test('goes where a pod that is gone with it had nothing to drain: a word on it is refused, since nothing is open', async () => {
+    expect(await cleanedRun({ state: 'open', isUnbalanced: true })).toHaveLength(1)
+    const left: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'patched', baseline: [], targets: [] }
+    expect(await cleanedRun({ state: 'open', isUnbalanced: true, journal: left })).toEqual([])
+  })
+
+  test('goes where the pods that its workload was deleted without are home, and stays where one is half done', async () => {
+    const left: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'closed', baseline: [], targets: [] }
+    expect(await cleanedRun({ state: 'open', journal: left })).toHaveLength(1)
+    expect(await cleanedRun({ state: 'open', journal: 'none' })).toHaveLength(1)
+    expect(await cleanedRun({ state: 'open', journal: { ...left, step: 'patched' } })).toEqual([])
+  })
+})
+
+test('a finished run that an undo takes back, which was killed, stays: the same command goes on by its record', async () => {
+  const api = createFakeApi()
+  const release = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
+  const undo = { run: 'r2', workloads: [WEB], images: [], startedAt: '2026-01-03', undoes: 'r1', chunks: 1 }
+  for (const header of [release, undo]) {
+    const name = `sluice-run-${header.run}`
+    const [data] = ledgerChunks({ header, entries: new Map() })
+    api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: header.run } }, data })
+  }
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
+    [],
+    [
+      'run r1 is finished, and needed still: run r2, which is not finished, takes it back',
+      'run r2 is not finished: 0 pods may be open',
+    ],
+  ])
+})
+
+test('of two finished runs that have settled the same pod of one that is not finished, one stays', async () => {
+  const api = createFakeApi()
+  const entry = { uid: 'uid-0', pod: 'web-0', targets: [], state: 'open' as const }
+  for (const [run, ending] of [
+    ['r1', {}],
+    ['r2', { finishedAt: '2026-01-09' }],
+    ['r3', { finishedAt: '2026-01-09' }],
+  ] as const) {
+    const header = { run, workloads: [WEB], images: [], startedAt: `2026-01-0${run.slice(1)}`, chunks: 1, ...ending }
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    api.put(`${CONFIG_MAPS}/sluice-run-${run}`, {
+      metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } },
+      data,
+    })
+  }
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  for (const dryRun of [true, false]) {
+    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
+    expect(report.removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
+    expect(report.kept.map(({ reason }) => reason)).toEqual([
+      'run r1 is not finished: 0 pods may be open',
+      'run r3 is finished, and needed still: it has settled pods of run r1, which is not finished',
+    ])
+  }
+})
+
+test('a run that is not finished, of a workload that is gone, stays while it has settled pods of another that is not', async () => {
+  const api = createFakeApi()
+  const put = (run: string, workloads: (typeof WEB)[], state: 'open' | 'closed'): void => {
+    const entry = entryOf('web-0', { state })
+    const header = { run, workloads, images: [], startedAt: `2026-01-0${run.slice(1)}`, chunks: 1 }
+    const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+    api.put(`${CONFIG_MAPS}/sluice-run-${run}`, {
+      metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } },
+      data,
+    })
+  }
+  put('r1', [WEB, { ...WEB, name: 'api', uid: 'a' }], 'open')
+  put('r2', [WEB], 'closed')
+  api.put(STATEFUL_SETS.object(NAMESPACE, 'api'), { metadata: { name: 'api', namespace: NAMESPACE }, spec: {} })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
+    [],
+    [
+      'run r1 is not finished: 0 pods may be open',
+      'run r2 is not finished, and needed still: it has settled pods of run r1, which is not finished',
+    ],
+  ])
+})
+
+test('a finished run of two workloads stays where one of them is named alone, and goes where both are', async () => {
+  const api = createFakeApi()
+  const both = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]
+  const header = { run: 'r1', workloads: both, images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
+  const [data] = ledgerChunks({ header, entries: new Map() })
+  api.put(`${CONFIG_MAPS}/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const clean = async (names: string[]) => {
+    const refs = names.map((name) => ({ kind: 'StatefulSet' as const, name }))
+    const { removed, kept } = await cleanUp({ namespace: NAMESPACE, refs, dryRun: true }, { client, clock: createVirtualClock() })
+    return [removed.length, ...kept.map(({ reason }) => reason)]
+  }
+  expect(await clean(['web'])).toEqual([0, 'run r1 is finished, and needed still: it is of statefulset/api too'])
+  expect(await clean(['web', 'api'])).toEqual([1])
+})

@@ -1,0 +1,178 @@
+import { journalOf } from '../../journal/journal.ts'
+import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import { chunkName, readLedgers } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import type { WorkloadRef } from '../../plan/plan.ts'
+import { mayBeOpen } from '../../pods/open-journal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { displayName, resourceOf } from '../../workloads/resources.ts'
+import { findAlive } from './find-alive.ts'
+import { leasePath, leaseRecord } from '../leases/lease.ts'
+import type { LedgerPart } from './ledger-store.ts'
+import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
+import { needFor } from './needed-ledgers.ts'
+import { openEntries } from './open-entries.ts'
+
+export interface CleanupRequest {
+  namespace: string
+  /** Empty: every workload in the namespace that has a record of sluice. */
+  refs: Pick<WorkloadRef, 'kind' | 'name'>[]
+  /** Say what would be removed, and remove nothing. */
+  dryRun: boolean
+}
+
+export interface CleanupPorts {
+  client: KubeClient
+  clock: Clock
+}
+
+/** One object that sluice made. */
+export interface CleanupRecord {
+  /** Such as ConfigMap. */
+  kind: string
+  name: string
+  /** Why it is removed, or kept. */
+  reason: string
+}
+
+export interface CleanupReport {
+  removed: CleanupRecord[]
+  kept: CleanupRecord[]
+}
+
+/** Removes what no run needs any more. Never a record with an open target, and never a Lease. */
+export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { client }: CleanupPorts): Promise<CleanupReport> {
+  const parts = await listLedgerParts(client, namespace)
+  const report: CleanupReport = { removed: [], kept: [] }
+  const wanted = ({ workloads }: LedgerHeader): boolean =>
+    refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+
+  const all = readLedgers(parts)
+  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  const ledgers = new Set(all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
+  for (const found of all) {
+    if (found.kind === 'unreadable') {
+      const record = { kind: 'ConfigMap', name: chunkName(found.run, 0), reason: `it cannot be read: ${found.reason}` }
+      report.kept.push(record)
+      continue
+    }
+    const { header } = found.ledger
+    const names = partNames(header)
+    if (!wanted(header)) continue
+    if (header.finishedAt === undefined) {
+      const isGone = await areGone(header, client, namespace)
+      // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
+      const unsettled = openEntries(found.ledger, ledgers)
+      const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
+      const need = needFor(found.ledger, [...ledgers])
+      if (open === 0 && isGone && need === undefined && !(await someoneRuns(client, namespace))) {
+        ledgers.delete(found.ledger)
+        if (!dryRun) await deleteLedger(header, { client, namespace })
+        const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
+        for (const name of names)
+          report.removed.push({ kind: 'ConfigMap', name, reason: `nothing of run ${header.run} is open, and ${what} is gone` })
+        continue
+      }
+      report.kept.push({
+        kind: 'ConfigMap',
+        name: names[0]!,
+        reason: `run ${header.run} is not finished${open === 0 && need ? `, and needed still: ${need}` : `: ${open} pods may be open`}`,
+      })
+      continue
+    }
+    const need = neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
+    if (need !== undefined) {
+      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
+      continue
+    }
+    ledgers.delete(found.ledger)
+    if (!dryRun) await deleteLedger(header, { client, namespace })
+    for (const name of names)
+      report.removed.push({ kind: 'ConfigMap', name, reason: `run ${header.run} finished at ${header.finishedAt}` })
+  }
+  // A part without its ledger: nothing was ever drained by it, since the header is written last.
+  const found = refs.length > 0 ? [] : orphansAmong(parts)
+  if (found.length === 0) return report
+  const isBusy = await someoneRuns(client, namespace)
+  // Whoever was writing one when it was found, and has given its Lease back since, has written the header as well.
+  const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
+  for (const name of orphans) {
+    if (isBusy) {
+      report.kept.push({ kind: 'ConfigMap', name, reason: 'a part without its ledger, which a run may be about to write' })
+      continue
+    }
+    if (!dryRun) await deletePart(name, { client, namespace })
+    report.removed.push({ kind: 'ConfigMap', name, reason: 'a part of a ledger that was never begun' })
+  }
+  return report
+}
+
+type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
+function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): string | undefined {
+  const others = workloads.filter((one) => !refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+  if (refs.length === 0 || others.length === 0) return undefined
+  return `it is of ${others.map((one) => displayName(one as Ref)).join(', ')} too`
+}
+
+/** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
+export async function areGone(
+  { workloads }: Pick<LedgerHeader, 'workloads'>,
+  client: KubeClient,
+  namespace: string,
+): Promise<boolean> {
+  for (const { kind, name } of workloads as Ref[]) {
+    const path = resourceOf(kind).collection(namespace)
+    const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(
+      (error: unknown) => {
+        if (error instanceof KubeError && error.status === 403) return undefined
+        throw error
+      },
+    )
+    // Not allowed to look: then nobody says that it is not there.
+    if (found === undefined || found.items.length > 0) return false
+  }
+  return true
+}
+
+/**
+ * Without the pods that are there, and have nothing open by their own journals: their workload was deleted without them. And
+ * without those that are gone, and for which nothing was to be drained: no command settles them, as there is nothing to settle.
+ */
+async function withoutHome(entries: readonly LedgerEntry[], client: KubeClient, namespace: string): Promise<LedgerEntry[]> {
+  const isHome = async (entry: LedgerEntry): Promise<boolean> => {
+    const alive = await findAlive(client, namespace, entry)
+    return alive === undefined ? entry.targets.every(({ untouched }) => untouched) : !mayBeOpen(journalOf(alive))
+  }
+  const home = await Promise.all(entries.map(isHome))
+  return entries.filter((_, index) => !home[index])
+}
+
+function partNames({ run, chunks }: LedgerHeader): string[] {
+  return Array.from({ length: chunks }, (_, chunk) => chunkName(run, chunk))
+}
+
+/** Names of those that belong to no ledger: not to one that cannot be read either. */
+function orphansAmong(parts: readonly LedgerPart[]): string[] {
+  const known = new Set<string>()
+  const unreadable: string[] = []
+  for (const found of readLedgers(parts)) {
+    if (found.kind === 'read') for (const name of partNames(found.ledger.header)) known.add(name)
+    else unreadable.push(chunkName(found.run, 0))
+  }
+  const isOfUnreadable = (name: string): boolean => unreadable.some((one) => name === one || name.startsWith(`${one}-`))
+  return parts.flatMap(({ name }) => (known.has(name) || isOfUnreadable(name) ? [] : [name]))
+}
+
+function intersection(some: readonly string[], others: readonly string[]): string[] {
+  const wanted = new Set(others)
+  return some.filter((one) => wanted.has(one))
+}
+
+async function someoneRuns(client: KubeClient, namespace: string): Promise<boolean> {
+  const { items } = await listPages({ client, path: leasePath(namespace) })
+  return items.map(leaseRecord).some(({ name, holder }) => name.startsWith('sluice-') && holder !== '')
+}

@@ -1,0 +1,171 @@
+import { journalOf } from '../../journal/journal.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { ReadJournal } from '../../pods/glossary.ts'
+import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
+import { areGone } from './cleanup.ts'
+import type { PodResult } from '../events.ts'
+import { findAlive } from './find-alive.ts'
+import type { RunLedgers } from './history.ts'
+import { allLedgers } from './history.ts'
+import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
+import { deleteLedger, listLedgers } from './ledger-store.ts'
+import { hasChanged } from './has-changed.ts'
+import { needFor } from './needed-ledgers.ts'
+import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
+import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
+import { isTakenOver } from './taken-over.ts'
+import type { World } from '../world.ts'
+
+/** Finished ledgers of a workload that are kept. */
+const KEPT = 10
+
+interface LookOptions {
+  ledgers: RunLedgers
+  pods: readonly PodResult[]
+  world: World
+  client: KubeClient
+  namespace: string
+}
+
+/** What the ledgers have open still, at the end of a run. */
+export interface LeftOpen {
+  /** With at least one pod that is not at its end. */
+  ledgers: ReadonlySet<LedgerStore>
+  /**
+   * Names of pods that may be left drained and that no machine has looked after: they went while they waited for their
+   * turn, or are another request's business.
+   */
+  overlooked: string[]
+  /** Of a workload too that is there, and that is not of this run, nor of one that has come to its end since. */
+  shared: ReadonlySet<LedgerStore>
+}
+
+/** Rejects with a KubeError where the API server cannot be asked. */
+export async function findLeftOpen({ ledgers, pods, world, client, namespace }: LookOptions): Promise<LeftOpen> {
+  const results = new Map(pods.map((result) => [result.uid, result]))
+  const open = new Set<LedgerStore>()
+  const overlooked = new Set<string>()
+  const shared = new Set<LedgerStore>()
+  const refs = world.workloads.map(({ workload: { ref } }) => ref)
+  let present: Promise<LedgerHeader[]> | undefined
+  for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
+  for (const store of [ledgers.current, ...ledgers.superseded]) {
+    const midway = inTheMiddle(store.ledger)
+    // One after another: seldom one, and after a workload was made again all of its pods.
+    for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {
+      if (!(await isLeft(entry, midway, store.ledger.header))) continue
+      open.add(store)
+      // Found by reading: by name the pods beside those that are asked for are known too, and what was left out for one of them was
+      // passed over in silence.
+      const observed = world.store.get(entry.uid)
+      const isAskedFor = observed !== undefined && world.includes(observed.pod)
+      if (!results.has(entry.uid) && !isAskedFor && !(await isOfLater(entry, store.ledger.header))) overlooked.add(entry.pod)
+    }
+  }
+  return { ledgers: open, overlooked: [...overlooked], shared }
+
+  function headers(): Promise<LedgerHeader[]> {
+    present ??= listLedgers(client, namespace).then((all) =>
+      all.flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : [])),
+    )
+    return present
+  }
+
+  /**
+   * Found by reading: a run of two was ended by one of the first alone, and of the second nobody could abort it any more, which had
+   * its template changed. One that is gone nobody goes on with.
+   */
+  async function isShared(header: LedgerHeader): Promise<boolean> {
+    const others = header.workloads.filter(({ kind, name }) => !refs.some((ref) => ref.kind === kind && ref.name === name))
+    for (const one of others) {
+      if (isTakenOver(one, header, await headers())) continue
+      if (!(await areGone({ workloads: [one] }, client, namespace))) return true
+    }
+    return false
+  }
+
+  /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */
+  async function isOfLater(entry: LedgerEntry, header: LedgerHeader): Promise<boolean> {
+    if (!isOfOthers(entry, header, refs, world.store.all)) return false
+    return (await headers()).some(
+      ({ startedAt, workloads }) => startedAt > header.startedAt && workloads.some((one) => isNamedIn(one, podOf(entry))),
+    )
+  }
+
+  async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[], { run }: LedgerHeader): Promise<boolean> {
+    const { uid, targets } = entry
+    const result = results.get(uid)
+    if (result)
+      return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
+    const observed = world.store.get(uid)
+    if (observed) return isLeftBy(run, observed.stored)
+    // Nobody has looked after it.
+    if (targets.every(({ untouched }) => untouched)) return false
+    const alive = await findAlive(client, namespace, entry)
+    if (alive) return isLeftBy(run, journalOf(alive))
+    if (isHadSince(entry, midway)) return false
+    const { state, removed } = await world.traffic.inspect(uid, targets)
+    return state !== 'in' && removed !== true
+  }
+}
+
+/** Found by reading: what another run had under way, as its own, was told to be left by the one before. */
+function isLeftBy(run: string, stored: ReadJournal): boolean {
+  const journal = openJournal(stored)
+  return journal === undefined ? mayBeOpen(stored) : journal.run === run || journal.origin === run
+}
+
+interface CloseOptions {
+  ledgers: RunLedgers
+  left: LeftOpen
+  /** Every pod was brought to its images. */
+  isComplete: boolean
+  client: KubeClient
+  namespace: string
+  /** An order has ended the run, and those before it. */
+  aborted?: LedgerHeader['aborted']
+  /** This process's part, for the report. */
+  told: Told
+  assertOwned: AssertOwned
+}
+
+/** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
+export async function closeLedgers(options: CloseOptions): Promise<void> {
+  const { ledgers, left, isComplete, client, namespace, aborted, told, assertOwned } = options
+  // Of a run that nobody has ended: it is there to be gone on with, or aborted.
+  const goesOn = !aborted && !isComplete
+  for (const store of [ledgers.current, ...ledgers.superseded]) {
+    const isCurrent = store === ledgers.current
+    // An abort is of all of it.
+    const isOthers = !aborted && left.shared.has(store)
+    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers
+    const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
+    if (isCurrent || finished)
+      await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) }, assertOwned)
+  }
+  // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
+  const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
+  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
+  const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
+  for (const { ledger } of changedFirst.slice(KEPT - 1)) {
+    const all = [...kept]
+    if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
+    kept.delete(ledger)
+    // Whoever has the workload by now may need it, for an undo.
+    await assertOwned()
+    await deleteLedger(ledger.header, { client, namespace })
+  }
+}
+
+/**
+ * It is among the newest of another workload too, where an undo without it would take back the run before it. Bare pods come
+ * and go under ever new names: for those it would be kept for ever.
+ */
+function isNewElsewhere(ledger: Ledger, { header: current }: Ledger, all: readonly Ledger[]): boolean {
+  const isOf = ({ workloads }: LedgerHeader, { kind, name }: LedgerWorkload): boolean =>
+    workloads.some((one) => one.kind === kind && one.name === name)
+  const newer = all.filter((one) => hasChanged(one) && one.header.startedAt > ledger.header.startedAt)
+  const others = hasChanged(ledger) ? ledger.header.workloads.filter((one) => one.kind !== 'Pod' && !isOf(current, one)) : []
+  return others.some((one) => newer.filter(({ header }) => isOf(header, one)).length < KEPT)
+}

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest'
+import type { Observation } from '../../../machines/pod-upgrade/context.ts'
+import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../../workloads/testing/manifests.ts'
+import { openRunLedger } from './history.ts'
+import type { RunPorts, RunRequest } from '../request.ts'
+import { entryOf } from '../testing/ledgers.ts'
+import type { World } from '../world.ts'
+
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
+const V2 = [{ container: 'app', image: 'app:v2' }]
+const V3 = [{ container: 'app', image: 'app:v3' }]
+
+type Recorded = Pick<LedgerHeader, 'run' | 'startedAt'> & Partial<LedgerHeader> & { entry?: LedgerEntry }
+
+/** Which ledger a run to v2 writes, where these are there already. */
+async function opened(...before: Recorded[]) {
+  return openedWith(undefined, ...before)
+}
+
+/** The same, and an earlier run has left one pod half done. */
+async function openedWith(halfDone: Observation | undefined, ...before: Recorded[]) {
+  const api = createFakeApi()
+  for (const { entry, ...header } of before) {
+    const entries = new Map(entry ? [[entry.uid, entry]] : [])
+    const [data] = ledgerChunks({ header: { workloads: [WEB], images: V2, chunks: 1, ...header }, entries })
+    const metadata = { name: `sluice-run-${header.run}`, labels: { [LEDGER_LABEL]: header.run } }
+    api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data })
+  }
+  const client = { ...api.client, create: async (_path: string, body: unknown) => body }
+  const clock = { ...createVirtualClock(), wallNow: () => Date.parse('2026-05-05') }
+  const { current, resumed, superseded, finished } = await openRunLedger({
+    request: { namespace: NAMESPACE } as unknown as RunRequest,
+    ports: { client, clock } as unknown as RunPorts,
+    world: {
+      workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
+      plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
+      undoing: () => undefined,
+      store: { get: () => halfDone },
+      targetsOf: () => undefined,
+      workloadOf: () => undefined,
+      imagesFor: () => V2,
+    } as unknown as World,
+    token: 'new',
+    tell: () => {},
+    assertOwned: () => {},
+  })
+  const runs = (list: typeof finished): string[] => list.map(({ ledger }) => ledger.header.run)
+  const { run, startedAt } = current.ledger.header
+  const states = Array.from(current.ledger.entries.values(), ({ state }) => state)
+  return { run, startedAt, resumed, states, superseded: runs(superseded), finished: runs(finished) }
+}
+
+const EARLY = '2026-01-01T00:00:00.000Z'
+const LATER = '2026-02-02T00:00:00.000Z'
+
+test('the same request is gone on with', async () => {
+  const other = { run: 'other', startedAt: EARLY, images: V3 }
+  expect(await opened(other, { run: 'same', startedAt: LATER })).toMatchObject({
+    run: 'same',
+    resumed: true,
+    superseded: ['other'],
+  })
+})
+
+describe('not where another came after it: what that one has closed would be open again under an older record', () => {
+  test('and is open', async () => {
+    expect(await opened({ run: 'same', startedAt: EARLY }, { run: 'other', startedAt: LATER, images: V3 })).toMatchObject({
+      run: 'new',
+      resumed: false,
+      superseded: ['other', 'same'],
+    })
+  })
+
+  test('and is finished', async () => {
+    const other = { run: 'other', startedAt: LATER, images: V3, finishedAt: LATER }
+    expect(await opened({ run: 'same', startedAt: EARLY }, other)).toMatchObject({
+      run: 'new',
+      superseded: ['same'],
+      finished: ['other'],
+    })
+  })
+})
+
+test('a new one comes after those before it, though another machine’s clock was ahead', async () => {
+  const ahead = { run: 'other', startedAt: '2027-07-07T00:00:00.000Z', images: V3 }
+  expect(await opened(ahead)).toMatchObject({ run: 'new', startedAt: '2027-07-07T00:00:00.001Z' })
+  expect(await opened({ ...ahead, startedAt: EARLY })).toMatchObject({ run: 'new', startedAt: '2026-05-05T00:00:00.000Z' })
+})
+
+// Found by reading: it was written as open over that, and was settled once more when the pod had gone with its journal.
+test('what the run before has settled for a pod that is going stays so in the next one’s record', async () => {
+  const settled = { run: 'other', startedAt: EARLY, images: V3, entry: entryOf('web-0', { state: 'closed' }) }
+  const journal = { run: 'other', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: settled.entry.targets } as const
+  const statesOf = async (deleting: boolean, ...before: Recorded[]): Promise<string[]> => {
+    const pod = { uid: settled.entry.uid, name: 'web-0', deleting, containers: [] }
+    const halfDone = { pod, stored: { kind: 'read', journal } } as unknown as Observation
+    return (await openedWith(halfDone, ...before)).states
+  }
+  expect(await statesOf(true, settled)).toEqual(['closed'])
+  expect(await statesOf(false, settled), 'control: it stays, and may be drained again').toEqual(['open'])
+  const open = { ...settled, entry: entryOf('web-0') }
+  expect(await statesOf(true, open), 'control: it is open there').toEqual(['open'])
+})

@@ -1,0 +1,192 @@
+import type { Observation } from '../../../machines/pod-upgrade/context.ts'
+import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
+import { formerPod, halfDone } from '../../journal/former-pod.ts'
+import type { FormerPod, Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { ContainerImage, Journal } from '../../pods/glossary.ts'
+import { RunError } from '../errors.ts'
+import type { RunEventBody } from '../events.ts'
+import type { AssertOwned, LedgerStore } from './ledger-store.ts'
+import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+import { ledgerEntry } from '../rollout/pod-ports.ts'
+import type { RunPorts, RunRequest } from '../request.ts'
+import type { World } from '../world.ts'
+import { assertOrdered } from '../orders/order.ts'
+import { openJournal } from '../../pods/open-journal.ts'
+import { isSettled } from './open-entries.ts'
+import type { AssessedWorkload } from '../planning.ts'
+
+/** The ledger that this run writes, and those of earlier runs on the same workloads. */
+export interface RunLedgers {
+  current: LedgerStore
+  /** The same request was begun before, and is gone on with under its run id. */
+  resumed: boolean
+  /** Not finished: what they left open is this run's to settle. */
+  superseded: LedgerStore[]
+  finished: LedgerStore[]
+  /** Of other workloads alone. */
+  elsewhere: Ledger[]
+  /** Where a pod was when its targets were recorded. */
+  addressOf(uid: string): string | undefined
+}
+
+export function allLedgers({ current, superseded, finished }: RunLedgers): Ledger[] {
+  return [current, ...superseded, ...finished].map(({ ledger }) => ledger)
+}
+
+interface OpenOptions {
+  request: RunRequest
+  ports: RunPorts
+  world: World
+  /** For the run id, where a new one is begun. */
+  token: string
+  tell(event: RunEventBody): void
+  assertOwned: AssertOwned
+}
+
+/** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
+export async function openRunLedger({ request, ports, world, token, tell, assertOwned }: OpenOptions): Promise<RunLedgers> {
+  const options = { client: ports.client, namespace: request.namespace }
+  const stores: LedgerStore[] = []
+  for (const found of await listLedgers(ports.client, request.namespace)) {
+    if (found.kind === 'read') stores.push(resumeLedger(found, options))
+    else tell({ type: 'warning', message: `the ledger of run ${found.run} cannot be read, and is left alone: ${found.reason}` })
+  }
+  const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
+  // By name too: a workload that was deleted and made again has another uid, and the same Lease and targets.
+  const isOurs = ({ kind, name, uid }: LedgerHeader['workloads'][number]): boolean =>
+    uids.has(uid) || world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
+  const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
+  const elsewhere = stores.flatMap((store) => (ours.includes(store) ? [] : [store.ledger]))
+  const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
+  const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
+  const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
+  const same = request.abort ? open[0] : newestFirst.slice(0, 1).find(isGoneOnWith)
+  if (request.abort && !same) throw endedMeanwhile(request.abort.runs, finished)
+  if (request.abort && same) assertOrdered(same.ledger.header.run, request.abort.runs)
+  const superseded = open.filter((one) => one !== same)
+
+  // The newest alone: what a ledger that came later has closed, one that is gone on with may not open again.
+  function isGoneOnWith({ ledger: { header } }: LedgerStore): boolean {
+    const isSameSelection = header.workloads.length === uids.size && header.workloads.every(({ uid }) => uids.has(uid))
+    return header.finishedAt === undefined && isSameSelection && isSameRequest(header, world)
+  }
+
+  const addressOf = (uid: string): string | undefined =>
+    open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
+  const known = stores.map(({ ledger }) => ledger)
+  /** What an earlier run has left of a pod, and what its ledger says that this had before. */
+  const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
+    const journal = openJournal(stored)
+    // Of another run it says what the pod had before that: who has drained it has carried on what counts.
+    const [recorded] = open.flatMap(({ ledger: { header, entries } }) =>
+      header.run === journal?.run || header.run === journal?.origin ? (entries.get(pod.uid)?.before ?? []) : [],
+    )
+    return [journal, recorded]
+  }
+  const leftBeside = new Map(
+    Array.from(Map.groupBy(plannedPods(world), ownerOf), ([owner, pods]) => [
+      owner,
+      pods.flatMap((one) => halfDone(...leftOf(one))),
+    ]),
+  )
+  const planned = plannedPods(world).map(({ pod, stored, targets, adopted }): LedgerEntry => {
+    const [journal, recorded] = leftOf({ pod, stored })
+    // Of all pods the same containers: else what one of them had there would be taken for what all had, and the template got it.
+    const wanted = [...world.imagesFor(pod), ...(leftBeside.get(ownerOf({ pod })) ?? [])]
+    // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
+    const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
+    const state = isOver ? ({ state: 'closed' } as const) : {}
+    const entry = { ...ledgerEntry(pod, targets), ...state, before: formerPod(pod, wanted, journal, recorded) }
+    // Where the targets of a drained pod were found, which may not be where it is now.
+    const address = adopted ? addressOf(pod.uid) : undefined
+    return address === undefined ? entry : { ...entry, address }
+  })
+  // Nobody would ever end what a process writes that has the workload no more. Found by simulation: nor does it go on with the run
+  // of who has it by now.
+  await assertOwned()
+  if (same) {
+    if (!request.abort)
+      await same.amend(
+        same.ledger.header.workloads.map((one) => withTemplate(one, world)),
+        assertOwned,
+      )
+    for (const entry of planned) {
+      // The prior state of a pod that is open already is the one that was recorded then.
+      if (!same.ledger.entries.has(entry.uid)) await same.put(entry, assertOwned)
+    }
+    return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
+  }
+  const undoes = world.undoing()?.run
+  const current = await createLedger(
+    {
+      header: {
+        run: token,
+        workloads: world.workloads.map(ledgerWorkload),
+        images: world.plan().images,
+        ...(undoes === undefined ? {} : { undoes }),
+        startedAt: afterAll(newestFirst, ports.clock.wallNow()),
+        chunks: 1,
+      },
+      entries: new Map(planned.map((entry) => [entry.uid, entry])),
+    },
+    options,
+    assertOwned,
+  )
+  return { current, resumed: false, superseded, finished, elsewhere, addressOf }
+}
+
+/** By another who was to end it too, or by who went on with it. */
+function endedMeanwhile(runs: readonly string[], finished: readonly LedgerStore[]): RunError {
+  const left = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted?.left ?? []) : []))
+  return left.length > 0
+    ? new RunError('conflict', `aborted, but ${left.join('; ')}`)
+    : new RunError('aborted', 'the run has come to its end meanwhile')
+}
+
+/** Which came later is told by this, whatever the clocks of their machines say. */
+function afterAll(newestFirst: readonly LedgerStore[], nowMs: number): string {
+  const newestMs = Date.parse(newestFirst[0]?.ledger.header.startedAt ?? '')
+  return new Date(Number.isNaN(newestMs) ? nowMs : Math.max(nowMs, newestMs + 1)).toISOString()
+}
+
+function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: AssessedWorkload): LedgerWorkload {
+  const before = template?.change.map(({ container, from }) => ({ container, image: from }))
+  return { kind: ref.kind, name: ref.name, uid, ...(before ? { before } : {}) }
+}
+
+/** The process that began the run may have found its template on the images, and somebody has taken them back since. */
+function withTemplate(recorded: LedgerWorkload, { workloads }: World): LedgerWorkload {
+  const now = recorded.before ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
+  return now ? ledgerWorkload(now) : recorded
+}
+
+/** What is to be undone says more than the images that are still to be put back. */
+function isSameRequest({ images, undoes }: LedgerHeader, { plan, undoing }: World): boolean {
+  if (undoes !== undefined || undoing() !== undefined) return undoes === undoing()?.run
+  const text = (list: readonly ContainerImage[]): string =>
+    JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
+  return text(images) === text(plan().images)
+}
+
+function ownerOf({ pod }: Pick<Observation, 'pod'>): string {
+  return pod.owner?.uid ?? pod.uid
+}
+
+interface PlannedPod extends Observation {
+  targets: LedgerEntry['targets']
+  /** An earlier run has left it half done. */
+  adopted: boolean
+}
+
+/** The pods that may be drained, with what is known of their targets: the snapshot right before the drain completes it. */
+function plannedPods({ plan, store, targetsOf }: World): PlannedPod[] {
+  return plan()
+    .pods.filter(({ action }) => action === 'upgrade' || action === 'adopt')
+    .flatMap(({ uid, action }) => {
+      const observation = store.get(uid)
+      if (!observation) return []
+      const { pod, stored } = observation
+      const targets = targetsOf(uid) ?? (stored.kind === 'read' ? stored.journal.targets : [])
+      return [{ pod, stored, targets, adopted: action === 'adopt' }]
+    })
+}

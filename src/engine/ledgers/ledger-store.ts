@@ -1,0 +1,326 @@
+import { z } from 'zod'
+import type { KubeClient, PatchOperation } from '../../kube/client.ts'
+import { isNotFound, KubeError } from '../../kube/errors.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import { RunError } from '../errors.ts'
+import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
+import { writeProcessAccount } from '../../journal/account.ts'
+import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, ReadLedger } from '../../journal/ledger.ts'
+import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../../journal/ledger.ts'
+
+/** Processes of one run whose account is kept. */
+const KEPT_PROCESSES = 8
+
+/** For one write: somebody may edit it meanwhile. */
+const MOST_REREADS = 3
+
+const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
+
+function path(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
+}
+
+/** One ConfigMap that is a ledger or a part of one. */
+export interface LedgerPart {
+  name: string
+  data: Record<string, string>
+}
+
+/** All ledgers of a namespace in their parts: one LIST, paged. */
+export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
+  const { items } = await listPages({ client, path: path(namespace), selectors: { labelSelector: LEDGER_LABEL } })
+  return items.map((raw) => {
+    const { metadata, data } = RawConfigMap.parse(raw)
+    return { name: metadata.name, data: data ?? {} }
+  })
+}
+
+export async function listLedgers(client: KubeClient, namespace: string): Promise<ReadLedger[]> {
+  return readLedgers(await listLedgerParts(client, namespace))
+}
+
+/** The ledger of one run, as it is written by its owner alone. */
+export interface LedgerStore {
+  readonly ledger: Ledger
+  /**
+   * Adds or replaces one entry; nothing is written where it is the same. Rejects with a KubeError, and with what
+   * `assertOwned` throws: it is asked before each write, also where that is sent again.
+   */
+  put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
+  /**
+   * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, with a
+   * RunError where somebody else has written the header since it was read, and with what `assertOwned` throws.
+   */
+  amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
+  /**
+   * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
+   * with `aborted` where an order has ended the run. Rejects as `put` does.
+   */
+  conclude(
+    ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told },
+    assertOwned?: AssertOwned,
+  ): Promise<void>
+}
+
+/** Throws where this process has the Lease no more: after a stall another may have it. */
+export type AssertOwned = () => void | Promise<void>
+
+/** What a process tells of its part, for the report. */
+export interface Told {
+  process: ProcessAccount
+  /** By uid. */
+  pods: ReadonlyMap<string, PodAccount>
+  /** Uids of pods for which nothing is drained now. */
+  idle?: ReadonlySet<string>
+}
+
+export interface LedgerOptions {
+  client: KubeClient
+  namespace: string
+}
+
+/** Writes a new ledger: the chunks first, the header last, so that one without a header means that nothing began. */
+export async function createLedger(
+  ledger: Ledger,
+  { client, namespace }: LedgerOptions,
+  assertOwned: AssertOwned = () => {},
+): Promise<LedgerStore> {
+  const chunks = ledgerChunks(ledger)
+  const chunkOf = new Map<string, number>()
+  chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
+  for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
+    await createPart({ run: ledger.header.run, chunk, data: chunks[chunk]! }, { client, namespace }, assertOwned)
+  }
+  return ledgerStore({ header: { ...ledger.header, chunks: chunks.length }, entries: ledger.entries }, chunkOf, {
+    client,
+    namespace,
+  })
+}
+
+interface NewPart {
+  run: string
+  chunk: number
+  data: Record<string, string>
+}
+
+/** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
+async function createPart(
+  { run, chunk, data }: NewPart,
+  { client, namespace }: LedgerOptions,
+  assertOwned: AssertOwned,
+): Promise<void> {
+  const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+  // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
+  // reading: or until that of the part before had come.
+  const create = async (): Promise<void> => {
+    await assertOwned()
+    await client.create(path(namespace), body, { beforeAgain: assertOwned })
+  }
+  try {
+    await create()
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
+    await create().catch((second: unknown) => {
+      if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
+    })
+  }
+}
+
+/** Goes on with a ledger that an earlier owner has written. */
+export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 'read' }>, options: LedgerOptions): LedgerStore {
+  return ledgerStore(ledger, places.chunkOf, options)
+}
+
+function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
+  const { run, chunks } = ledger.header
+
+  /** As it stands there: by key, where it is known to. Made at the first write: most ledgers are only read. */
+  let written: Map<string, string> | undefined
+
+  /** By uid, the entry that is to be written last, until it is known to stand there: under way, or without a good answer. */
+  const asked = new Map<string, LedgerEntry>()
+
+  function standing(): Map<string, string> {
+    written ??= new Map([
+      [HEADER_KEY, writeHeader(ledger.header)],
+      ...Array.from(ledger.entries.values(), (entry) => [entry.uid, writeEntry(entry)] as const),
+    ])
+    return written
+  }
+
+  /**
+   * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
+   * long come to its end, and opened the ledger anew. And only by its owner, however long the write or the look before took: what
+   * was throttled left when the run was over (seed 34524898), and who was stopped while it looked at what is left wrote when it
+   * went on (harsh seed 4342710).
+   */
+  async function patch(chunk: number, values: Record<string, string>, assertOwned: AssertOwned): Promise<void> {
+    const known = standing()
+    const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
+      // For a key that is not there the API server compares with null: measured.
+      { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
+      { op: 'add', path: `/data/${key}`, value },
+    ])
+    await assertOwned()
+    await client.patch(path(namespace, chunkName(run, chunk)), operations, { beforeAgain: assertOwned })
+    for (const [key, value] of Object.entries(values)) known.set(key, value)
+  }
+
+  async function set(
+    chunk: number,
+    values: Record<string, string>,
+    assertOwned: AssertOwned = () => {},
+    tries = 0,
+  ): Promise<void> {
+    try {
+      await patch(chunk, values, assertOwned)
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error
+      if (isNotFound(error)) {
+        // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
+        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace }, assertOwned)
+        for (const [key, value] of Object.entries(values)) standing().set(key, value)
+      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
+        return set(chunk, values, assertOwned, tries + 1)
+      } else throw error
+    }
+  }
+
+  /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
+  async function isOtherwise(chunk: number, keys: readonly string[]): Promise<boolean> {
+    const { data } = RawConfigMap.parse(await client.get(path(namespace, chunkName(run, chunk))))
+    const known = standing()
+    let differs = false
+    for (const key of keys) {
+      const now = data?.[key]
+      differs ||= now !== known.get(key)
+      if (now === undefined) known.delete(key)
+      else known.set(key, now)
+    }
+    return differs
+  }
+
+  /** The report is not worth a run that stays open: where the API server refuses the whole, `least` is tried alone. */
+  async function setAtLeast(
+    least: Record<string, string>,
+    chunk: number,
+    values: Record<string, string>,
+    assertOwned?: AssertOwned,
+  ): Promise<void> {
+    try {
+      await set(chunk, values, assertOwned)
+    } catch (error) {
+      const isRefused = error instanceof KubeError && error.kind === 'definite'
+      if (!isRefused || Object.keys(values).length === Object.keys(least).length) throw error
+      if (Object.keys(least).length > 0) await set(chunk, least, assertOwned)
+    }
+  }
+
+  /** The other way round: where a ConfigMap is full of what the report wants, that makes room for what runs need. */
+  async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
+    const known = standing()
+    const before = Object.keys(values).map((key) => known.get(key))
+    try {
+      await set(chunk, values, assertOwned)
+    } catch (error) {
+      // Found by simulation: one that was long on its way was refused since another had been made in its place, and that was taken
+      // for a full ConfigMap: the report of a run that was over was given up for it.
+      const isOutdated = Object.keys(values).some((key, index) => known.get(key) !== before[index])
+      const told = [...ledger.entries.values()].filter(({ uid, accounts }) => accounts && chunkOf.get(uid) === chunk)
+      if (!(error instanceof KubeError) || error.status !== 422 || isOutdated || told.length === 0) throw error
+      const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
+      // Once: of these others one may have been written anew meanwhile, which is not to be written over.
+      await set(chunk, { ...bare, ...values }, assertOwned, MOST_REREADS)
+      for (const { uid } of told) ledger.entries.set(uid, withoutAccounts(ledger.entries.get(uid)!))
+    }
+  }
+
+  /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
+  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlySet<string>): LedgerEntry[] {
+    const entries = new Map(changed.map((entry) => [entry.uid, entry]))
+    for (const uid of idle) {
+      const entry = entries.get(uid) ?? ledger.entries.get(uid)
+      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true })
+    }
+    return [...entries.values()]
+  }
+
+  function dataOf(chunk: number): Record<string, string> {
+    const data: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ledger.header) } : {}
+    for (const entry of ledger.entries.values()) if (chunkOf.get(entry.uid) === chunk) data[entry.uid] = writeEntry(entry)
+    return data
+  }
+
+  return {
+    ledger,
+    async put(given, assertOwned) {
+      const before = ledger.entries.get(given.uid)
+      // What was told stays with it, whoever writes it anew.
+      const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
+      const { uid } = entry
+      if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
+      asked.set(uid, entry)
+      const chunk = chunkOf.get(uid) ?? chunks - 1
+      await setInAnyCase(chunk, { [uid]: writeEntry(entry) }, () => {
+        // Found by reading: a pod that had lost its place was looked at anew, and the first look's entry was written over the second's.
+        if (asked.get(uid) !== entry) throw new Error(`the entry of ${entry.pod} is written anew by now`)
+        return assertOwned?.()
+      })
+      if (asked.get(uid) !== entry) return
+      asked.delete(uid)
+      chunkOf.set(uid, chunk)
+      ledger.entries.set(uid, entry)
+    },
+    async amend(workloads, assertOwned) {
+      const header = { ...ledger.header, workloads }
+      const text = writeHeader(header)
+      if (text === writeHeader(ledger.header)) return
+      try {
+        await patch(0, { [HEADER_KEY]: text }, assertOwned)
+      } catch (error) {
+        if (!(error instanceof KubeError)) throw error
+        const isChanged = isNotFound(error) || (error.status === 422 && (await isOtherwise(0, [HEADER_KEY])))
+        // It may have come to its end since it was read, and would be open anew.
+        throw isChanged ? new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error }) : error
+      }
+      ledger.header = header
+    },
+    async conclude({ finished, told }, assertOwned) {
+      // Before the ledger in memory is ahead of it.
+      standing()
+      const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
+      const ended: LedgerHeader = {
+        ...ledger.header,
+        ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
+        ...(accounts ? { accounts } : {}),
+      }
+      // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
+      const changed = told
+        ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
+        : []
+      for (let chunk = chunks - 1; chunk >= 0; chunk--) {
+        const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
+        const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
+        const kept = fitting(own, { ...dataOf(chunk), ...header })
+        for (const entry of kept) ledger.entries.set(entry.uid, entry)
+        const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
+        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
+      }
+      // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
+      ledger.header = ended
+    },
+  }
+}
+
+/** Removes every part of a ledger: the header first, so that what is left of a half removal is no ledger. */
+export async function deleteLedger(header: Pick<LedgerHeader, 'run' | 'chunks'>, options: LedgerOptions): Promise<void> {
+  for (let chunk = 0; chunk < header.chunks; chunk++) await deletePart(chunkName(header.run, chunk), options)
+}
+
+export async function deletePart(name: string, { client, namespace }: LedgerOptions): Promise<void> {
+  await client.delete(path(namespace, name)).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error
+  })
+}

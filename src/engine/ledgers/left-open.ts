@@ -1,0 +1,39 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { isOpen } from '../../pods/open-journal.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import { findAlive } from './find-alive.ts'
+import { isSuspect, lostJournalWords } from './lost-journals.ts'
+import { openOf } from './unsettled.ts'
+import type { World } from '../world.ts'
+
+const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
+
+const BY_HAND = 'Put it back by hand if nobody wants it out, and run the same command again.'
+
+/**
+ * What earlier runs of these workloads have left out of rotation. A run that is refused leaves it so, and nobody else would
+ * say it: most of all of a pod that is gone, which the ledger alone knows.
+ */
+export async function leftOpen(client: KubeClient, namespace: string, world: World): Promise<Refusal[]> {
+  const left: Refusal[] = []
+  const tell = (run: string, pod: string, what: string): void =>
+    void left.push({ code: 'left-open', message: `run ${run} has left pod/${pod} ${what}`, hint: HINT })
+  for (const { pod, stored } of world.store.all()) {
+    if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
+  }
+  const refs = world.workloads.map(({ workload: { ref } }) => ref)
+  for (const entry of await openOf(client, namespace, refs)) {
+    const { run, uid, pod, targets } = entry
+    const isUnseen = world.store.get(uid) === undefined
+    const alive = isUnseen ? await findAlive(client, namespace, entry) : undefined
+    const isGone = isUnseen && alive === undefined
+    if ((!isUnseen && !isSuspect(entry, world)) || targets.every(({ untouched }) => untouched)) continue
+    const { state, removed, detail } = await world.traffic.inspect(uid, targets)
+    if (state === 'in' || removed) continue
+    if (alive !== undefined) tell(run, pod, `half done, which this request does not ask for: ${detail}`)
+    else if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
+    else if (state !== 'unknown')
+      left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
+  }
+  return left
+}

@@ -1,0 +1,46 @@
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { RunEventBody } from '../events.ts'
+import type { RunLedgers } from './history.ts'
+import { allLedgers } from './history.ts'
+import { openEntries } from './open-entries.ts'
+import type { World } from '../world.ts'
+
+interface Options {
+  ledgers: RunLedgers
+  world: World
+  tell(event: RunEventBody): void
+}
+
+/**
+ * Tells of pods that an earlier run may have left drained, and whose journal somebody has removed since. Nothing says
+ * whether that run or an operator has them out, so that they are left out, as what an operator has out is.
+ */
+export async function warnOfLostJournals({ ledgers, world, tell }: Options): Promise<void> {
+  const earlier = [...(ledgers.resumed ? [ledgers.current] : []), ...ledgers.superseded]
+  const suspects = new Map<string, { entry: LedgerEntry; run: string }>()
+  for (const { ledger } of earlier) {
+    for (const entry of openEntries(ledger, allLedgers(ledgers))) {
+      if (isSuspect(entry, world)) suspects.set(entry.uid, { entry, run: ledger.header.run })
+    }
+  }
+  await Promise.all(
+    Array.from(suspects.values(), async ({ entry: { uid, pod, targets }, run }) => {
+      const { state, removed, detail } = await world.traffic.inspect(uid, targets)
+      if (removed || (state !== 'out' && state !== 'mixed')) return
+      const message = `${lostJournalWords(run, detail)}. It is left so; put it back by hand if nobody wants it out`
+      tell({ type: 'warning', pod, message })
+    }),
+  )
+}
+
+/** The run may have drained it, and the pod is there and says nothing of that. */
+export function isSuspect({ uid, state, targets }: LedgerEntry, { store }: Pick<World, 'store'>): boolean {
+  return state === 'open' && store.get(uid)?.stored.kind === 'none' && targets.some(({ untouched }) => !untouched)
+}
+
+export function lostJournalWords(run: string, detail: string): string {
+  return (
+    `it has no journal, was in rotation when run ${run} began, and is not now (${detail}): an operator has it out, or its ` +
+    `journal was removed after the drain`
+  )
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { Ledger, LedgerHeader } from '../../journal/ledger.ts'
+import { needFor } from './needed-ledgers.ts'
+import { entryOf } from '../testing/ledgers.ts'
+
+function ledger(run: string, pods: string[], header: Partial<LedgerHeader> = {}): Ledger {
+  const entries = new Map(pods.map((pod) => [`uid of ${pod}`, entryOf(pod)]))
+  return { header: { run, workloads: [], images: [], startedAt: run, chunks: 1, ...header }, entries }
+}
+
+const release = ledger('r2', ['web-0'], { finishedAt: 'then' })
+const ended = { finishedAt: 'then' }
+
+test('an undo that was killed goes on by the record of the run that it takes back', () => {
+  expect(needFor(release, [release, ledger('r3', [], { undoes: 'r2' })])).toBe('run r3, which is not finished, takes it back')
+  expect(needFor(release, [release, ledger('r3', [], { undoes: 'r2', ...ended })])).toBeUndefined()
+})
+
+test('what it has settled of a run before it would be open again', () => {
+  const before = ledger('r1', ['web-0', 'api-0'])
+  expect(needFor(release, [release, before])).toBe('it has settled pods of run r1, which is not finished')
+  expect(needFor(release, [release, ledger('r1', ['api-0'])])).toBeUndefined()
+  expect(needFor(release, [release, before, ledger('r3', ['web-0'], ended)])).toBeUndefined()
+})
+
+test('what has gone on with part of a run of several workloads: that would wait for another to do so', () => {
+  const [web, api] = ['web', 'api'].map((name) => ({ kind: 'StatefulSet', name, uid: name }))
+  const both = ledger('r1', [], { workloads: [web!, api!] })
+  const part = ledger('r2', [], { workloads: [web!], ...ended })
+  expect(needFor(part, [both, part])).toBe('it has gone on with part of run r1, which is not finished')
+  expect(needFor(part, [both, part, { ...part, header: { ...part.header, run: 'r3' } }]), 'one is enough').toBeUndefined()
+  expect(needFor(part, [ledger('r1', [], { workloads: [web!] }), part]), 'control: of that one alone').toBeUndefined()
+  expect(needFor(part, [{ ...both, header: { ...both.header, ...ended } }, part]), 'control: it is finished').toBeUndefined()
+})

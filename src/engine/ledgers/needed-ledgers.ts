@@ -1,0 +1,25 @@
+import type { Ledger, LedgerWorkload } from '../../journal/ledger.ts'
+import { openEntries } from './open-entries.ts'
+import { isTakenOver } from './taken-over.ts'
+
+/** Why a run that is not finished still needs the record of this one; undefined where none does. */
+export function needFor(ledger: Ledger, all: readonly Ledger[]): string | undefined {
+  const others = all.filter((one) => one !== ledger)
+  const unfinished = others.filter(({ header }) => header.finishedAt === undefined)
+  const undo = unfinished.find(({ header }) => header.undoes === ledger.header.run)
+  if (undo) return `run ${undo.header.run}, which is not finished, takes it back`
+  // Without it they would read as open again, and be settled once more.
+  const settled = unfinished.find((one) => openEntries(one, others).length > openEntries(one, all).length)
+  if (settled) return `it has settled pods of run ${settled.header.run}, which is not finished`
+  // Without it that would wait for a run of a workload that another has long gone on with.
+  const shared = unfinished.find(({ header }) => {
+    const isTaken = (some: readonly Ledger[], one: LedgerWorkload): boolean =>
+      isTakenOver(
+        one,
+        header,
+        some.map((other) => other.header),
+      )
+    return header.workloads.length > 1 && header.workloads.some((one) => isTaken(all, one) && !isTaken(others, one))
+  })
+  return shared && `it has gone on with part of run ${shared.header.run}, which is not finished`
+}

@@ -1,0 +1,26 @@
+import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+
+/* A run may be of several workloads, and another go on with some of them alone: it stays open for the others. */
+
+/** A run that began after this one has come to its end with the workload, and not by an abort. */
+export function isTakenOver(
+  { kind, name }: Pick<LedgerWorkload, 'kind' | 'name'>,
+  { startedAt }: Pick<LedgerHeader, 'startedAt'>,
+  all: Iterable<LedgerHeader>,
+): boolean {
+  return [...all].some(
+    (one) =>
+      one.finishedAt !== undefined &&
+      one.aborted === undefined &&
+      one.startedAt > startedAt &&
+      one.workloads.some((other) => other.kind === kind && other.name === name),
+  )
+}
+
+/** Of the workloads alone for which it stays open: an abort of it does not take back what others have brought to its end. */
+export function ofTheRest(ledger: Ledger, all: readonly Ledger[]): Ledger {
+  const { header } = ledger
+  if (header.workloads.length === 1) return ledger
+  const headers = all.map((one) => one.header)
+  return { ...ledger, header: { ...header, workloads: header.workloads.filter((one) => !isTakenOver(one, header, headers)) } }
+}

@@ -1,0 +1,48 @@
+import type { WorkloadRef } from '../../plan/plan.ts'
+import { WorkloadError } from '../../workloads/errors.ts'
+import type { OpenRuns } from './open-runs.ts'
+import { assertOrdered } from './order.ts'
+import { RunError } from '../errors.ts'
+import type { RunPorts, RunRequest } from '../request.ts'
+import type { PreparedRun } from '../run.ts'
+import { prepareRun } from '../run.ts'
+import type { SeenLease } from '../leases/ownership.ts'
+
+export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
+  open: OpenRuns
+  /** Those that the order means: it may have waited for their owner for long, and another be open by now. */
+  runs: readonly string[]
+  by: string
+  /** Owners that are known to be dead. */
+  seen: ReadonlyMap<string, SeenLease>
+}
+
+/**
+ * Ends the newest open run, and what those before it have left, in place of an owner that is dead: what is drained and
+ * not patched is put back, what is patched comes home, and the templates get back what they had.
+ */
+export async function prepareAbort(
+  { namespace, settings, open, runs, by, seen }: AbortRequest,
+  ports: RunPorts,
+): Promise<PreparedRun> {
+  const [newest] = open.runs
+  if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
+  assertOrdered(newest.run, runs)
+  const preparing = prepareRun(
+    {
+      namespace,
+      select: { refs: newest.workloads as Pick<WorkloadRef, 'kind' | 'name'>[] },
+      images: newest.images,
+      settings,
+      // What was accepted when the run began need not be said again to end it.
+      acceptTemplateDrift: true,
+      allowUnbalanced: true,
+      abort: { by, seen, runs },
+    },
+    ports,
+  )
+  return preparing.catch((error: unknown) => {
+    if (!(error instanceof WorkloadError) || error.kind !== 'not-found') throw error
+    throw new WorkloadError('not-found', `${error.message}; the abort stays ordered`, { cause: error })
+  })
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest'
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import { giveOrder, liftPause } from './give-order.ts'
+import { leaseRecord } from '../leases/lease.ts'
+import type { OpenRuns } from './open-runs.ts'
+import type { Order } from './order.ts'
+import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
+import type { LeaseServer } from '../testing/lease-server.ts'
+import { createLeaseServer } from '../testing/lease-server.ts'
+
+const header = (run: string): LedgerHeader => ({ run, workloads: [], images: [], startedAt: '', chunks: 1 })
+
+interface Bed {
+  server: LeaseServer
+  open(...runs: string[]): OpenRuns
+  order(): Order | undefined
+  options: { client: LeaseServer['client']; namespace: string }
+}
+
+function createBed(annotations: Record<string, string> = {}): Bed {
+  const server = createLeaseServer()
+  server.write({ holderIdentity: 'owner', leaseTransitions: 3, renewTime: 'a' })
+  for (const [key, value] of Object.entries(annotations)) server.annotate(key, value)
+  return {
+    server,
+    open: (...runs) => ({ asked: 'statefulset/web', refs: [], runs: runs.map(header), leases: [leaseRecord(server.lease())] }),
+    order: () => readOrder(server.lease()!.metadata.annotations ?? {}),
+    options: { client: server.client, namespace: 'shop' },
+  }
+}
+
+const paused: Order = { order: 'pause', runs: ['r1'], by: 'ann' }
+const aborted: Order = { order: 'abort', runs: ['r1'], by: 'ann' }
+
+describe('giving', () => {
+  test.each([
+    { name: 'a Lease without annotations', annotations: {} },
+    { name: 'one with the annotations of others', annotations: { team: 'web' } },
+  ])('to $name: the rest of it stays as it is', async ({ annotations }) => {
+    const { server, open, order, options } = createBed(annotations)
+    await giveOrder(open('r2', 'r1'), { order: 'abort', by: 'bob' }, options)
+    expect(order()).toEqual({ order: 'abort', runs: ['r2', 'r1'], by: 'bob' })
+    expect(server.lease()).toMatchObject({ spec: { holderIdentity: 'owner', renewTime: 'a' }, metadata: { annotations } })
+  })
+
+  test('while the owner renews: decided anew on what is there then', async () => {
+    const { server, open, order, options } = createBed({ team: 'web' })
+    const stale = open('r1')
+    server.write({ ...server.lease()!.spec, renewTime: 'b' })
+    await giveOrder(stale, paused, options)
+    expect([order(), server.lease()!.spec.renewTime]).toEqual([paused, 'b'])
+  })
+
+  test('the answer is lost: it is there once', async () => {
+    const { server, open, order, options } = createBed()
+    server.fault = ({ method, index }) => (method === 'PATCH' && index === 0 ? 'unanswered' : undefined)
+    await giveOrder(open('r1'), paused, options)
+    expect(order()).toEqual(paused)
+    expect(server.calls).toEqual(['PATCH', 'GET'])
+  })
+
+  test('once more is nothing new, and who was first is named', async () => {
+    const { server, open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(aborted) })
+    await giveOrder(open('r1'), { order: 'abort', by: 'bob' }, options)
+    expect([order(), server.calls]).toEqual([aborted, []])
+  })
+
+  test('an abort over a pause; never a pause over an abort', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused) })
+    await giveOrder(open('r1'), aborted, options)
+    expect(order()).toEqual(aborted)
+    await expect(giveOrder(open('r1'), paused, options)).rejects.toMatchObject({
+      kind: 'conflict',
+      message: 'run r1 is being aborted (by ann), which is never taken back',
+    })
+  })
+
+  test('what was ordered of runs that are over means nothing', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(aborted) })
+    await giveOrder(open('r2'), { ...paused, by: 'bob' }, options)
+    expect(order()).toEqual({ order: 'pause', runs: ['r2'], by: 'bob' })
+  })
+})
+
+describe('lifting a pause', () => {
+  test('removes the order alone, and says whose it was', async () => {
+    const { server, open, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused), team: 'web' })
+    expect(await liftPause(open('r1'), options)).toBe('ann')
+    expect(server.lease()!.metadata.annotations).toEqual({ team: 'web' })
+  })
+
+  // The Lease of a workload that is in two open runs: one of them alone, the other with a second workload, of which it is said.
+  test('of one of the runs that it means leaves it to the others', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r2', 'r1'] }) })
+    expect(await liftPause(open('r1'), options)).toBe('ann')
+    expect(order()).toEqual({ ...paused, runs: ['r2'] })
+  })
+
+  test.each([
+    { name: 'nothing was ordered', annotations: {} },
+    { name: 'another run was paused', annotations: { [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r0'] }) } },
+  ])('$name: undefined, and nothing is written', async ({ annotations }) => {
+    const { server, open, options } = createBed(annotations)
+    expect(await liftPause(open('r1'), options)).toBeUndefined()
+    expect(server.calls).toEqual([])
+  })
+
+  test('an abort stays', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(aborted) })
+    await expect(liftPause(open('r1'), options)).rejects.toMatchObject({ kind: 'conflict' })
+    expect(order()).toEqual(aborted)
+  })
+})

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { FakeApi } from '../../workloads/testing/fake-api.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { NAMESPACE, ownerOf, rawPod } from '../../workloads/testing/manifests.ts'
+import { STATEFUL_SETS } from '../../workloads/resources.ts'
+import type { OpenRuns } from './open-runs.ts'
+import { awaitOpenRuns, readOpenRuns } from './open-runs.ts'
+import type { RunRequest } from '../request.ts'
+
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const API = { kind: 'StatefulSet', name: 'api', uid: 'a' }
+const CORE = `/api/v1/namespaces/${NAMESPACE}`
+
+function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}): void {
+  const full: LedgerHeader = { run, workloads: [WEB], images: [], startedAt: `2026-01-0${run.slice(-1)}`, chunks: 1, ...header }
+  const [data] = ledgerChunks({ header: full, entries: new Map() })
+  const name = `sluice-run-${run}`
+  api.put(`${CORE}/configmaps/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: run } }, data })
+}
+
+function addLease(api: FakeApi, name: string, holderIdentity: string): void {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${name}`
+  api.put(path, { metadata: { name, namespace: NAMESPACE }, spec: { holderIdentity } })
+}
+
+const named = (kind: 'StatefulSet' | 'Pod', name: string): RunRequest['select'] => ({ refs: [{ kind, name }] })
+
+async function read(api: FakeApi, select: RunRequest['select']): Promise<Record<Exclude<keyof OpenRuns, 'refs'>, unknown>> {
+  const { asked, runs, leases } = await readOpenRuns(api.client, { namespace: NAMESPACE, select })
+  return { asked, runs: runs.map(({ run }) => run), leases: leases.map(({ name }) => name) }
+}
+
+describe('what is open', () => {
+  test('the runs of a workload that are not finished, the newest first, and the Leases of all that they upgrade', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', { workloads: [WEB, API] })
+    addRun(api, 'r2', { finishedAt: '2026-01-03' })
+    addRun(api, 'r3')
+    addRun(api, 'r4', { workloads: [API] })
+    addLease(api, 'sluice-statefulset-web', 'me')
+    addLease(api, 'sluice-statefulset-api', '')
+    addLease(api, 'sluice-statefulset-other', 'me')
+    expect(await read(api, named('StatefulSet', 'web'))).toEqual({
+      asked: 'statefulset/web',
+      runs: ['r3', 'r1'],
+      leases: ['sluice-statefulset-api', 'sluice-statefulset-web'],
+    })
+  })
+
+  test.each<[string, RunRequest['select']]>([
+    ['a pod by its name', named('Pod', 'web-0')],
+    ['pods by their labels', { labelSelector: 'app=web' }],
+  ])('%s: of their owner', async (_, select) => {
+    const api = createFakeApi()
+    const pod = rawPod({ name: 'web-0', owner: ownerOf('apps/v1', 'StatefulSet', 'web', 'w') })
+    api.put(`${CORE}/pods/web-0`, { ...pod, metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, app: 'web' } } })
+    addRun(api, 'r1')
+    expect(await read(api, select)).toMatchObject({ asked: 'statefulset/web', runs: ['r1'] })
+  })
+
+  test('a pod that is not there is an error, and no Lease is none', async () => {
+    const api = createFakeApi()
+    await expect(read(api, named('Pod', 'web-0'))).rejects.toMatchObject({ name: 'WorkloadError', kind: 'not-found' })
+    api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
+    expect(await read(api, named('StatefulSet', 'web'))).toMatchObject({ runs: [], leases: [] })
+  })
+
+  test('a pod of its own that is not there any more is found by its record, beside one that is', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', { workloads: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod', name, uid: name })) })
+    api.put(`${CORE}/pods/web-0`, rawPod({ name: 'web-0' }))
+    expect(await read(api, named('Pod', 'web-1'))).toMatchObject({ asked: 'pod/web-1', runs: ['r1'] })
+    const both = { refs: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod' as const, name })) }
+    expect(await read(api, both)).toMatchObject({ runs: ['r1'] })
+    await expect(read(api, named('Pod', 'web-2'))).rejects.toMatchObject({ kind: 'not-found' })
+  })
+
+  test('a workload that is not there is an error, unless there is a record of it', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1', { workloads: [API], finishedAt: '2026-01-03' })
+    addLease(api, 'sluice-statefulset-db', '')
+    await expect(read(api, named('StatefulSet', 'web'))).rejects.toMatchObject({
+      kind: 'not-found',
+      message: expect.stringContaining('there is no statefulset/web in namespace'),
+    })
+    expect(await read(api, named('StatefulSet', 'api'))).toMatchObject({ runs: [] })
+    expect(await read(api, named('StatefulSet', 'db'))).toMatchObject({ runs: [] })
+  })
+
+  test('a selector that no pod matches is an error, and not a run of nothing', async () => {
+    const nobody = read(createFakeApi(), { labelSelector: 'app=none' })
+    await expect(nobody).rejects.toMatchObject({ kind: 'not-found', message: expect.stringContaining('no pods match app=none') })
+  })
+})
+
+describe('a run that is about to begin', () => {
+  const request = { namespace: NAMESPACE, select: named('StatefulSet', 'web') }
+
+  test('is waited for, as long as somebody holds the Lease', async () => {
+    const api = createFakeApi()
+    const clock = createVirtualClock()
+    addLease(api, 'sluice-statefulset-web', 'me')
+    clock.setTimeout(() => addRun(api, 'r1'), 2_500)
+    let open: OpenRuns | undefined
+    void awaitOpenRuns(api.client, request, clock).then((found) => (open = found))
+    await clock.runUntil(() => open !== undefined)
+    expect(open!.runs.map(({ run }) => run)).toEqual(['r1'])
+  })
+
+  test('is not waited for where nobody does, and not for ever', async () => {
+    const api = createFakeApi()
+    const clock = createVirtualClock()
+    addLease(api, 'sluice-statefulset-web', '')
+    expect((await awaitOpenRuns(api.client, request, clock)).runs).toEqual([])
+    addLease(api, 'sluice-statefulset-web', 'dead')
+    const from = clock.now()
+    let open: OpenRuns | undefined
+    void awaitOpenRuns(api.client, request, clock).then((found) => (open = found))
+    await clock.runUntil(() => open !== undefined)
+    expect([open!.runs, clock.now() - from]).toEqual([[], 16_000])
+  })
+})

@@ -1,0 +1,130 @@
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound } from '../../kube/errors.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import { pause } from '../../kube/pause.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { podView } from '../../pods/view.ts'
+import type { WorkloadKind, WorkloadRef } from '../../plan/plan.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { assertExists } from '../../workloads/assert-exists.ts'
+import { WorkloadError } from '../../workloads/errors.ts'
+import { createOwnerLookup } from '../../workloads/owner.ts'
+import { displayName } from '../../workloads/resources.ts'
+import { notFound } from '../../workloads/watch.ts'
+import type { LeaseRecord } from '../leases/lease.ts'
+import { LEASE_DURATION_MS, leaseName } from '../leases/lease.ts'
+import { listLedgers } from '../ledgers/ledger-store.ts'
+import { podsPath } from '../pod-store.ts'
+import { readLease } from '../leases/read-lease.ts'
+import type { RunRequest } from '../request.ts'
+
+type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** What is open on some workloads, as it stands in the cluster now. */
+export interface OpenRuns {
+  /** As they were asked for, such as `statefulset/web`. */
+  asked: string
+  refs: Ref[]
+  /** Not finished, the newest first. */
+  runs: LedgerHeader[]
+  /** Of all workloads of these runs, and of those that were asked for. */
+  leases: LeaseRecord[]
+}
+
+/**
+ * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is neither such a pod or
+ * workload nor a record of it.
+ */
+export async function readOpenRuns(
+  client: KubeClient,
+  { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
+): Promise<OpenRuns> {
+  const { refs, missing } =
+    'refs' in select
+      ? await ownersOf(client, namespace, select.refs)
+      : { refs: await selected(client, namespace, select.labelSelector), missing: [] }
+  const isAsked = ({ kind, name }: { kind: string; name: string }): boolean =>
+    refs.some((ref) => ref.kind === kind && ref.name === name)
+  const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  const runs = headers
+    .filter(({ finishedAt, workloads }) => finishedAt === undefined && workloads.some(isAsked))
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+  const concerned = [...refs, ...runs.flatMap(({ workloads }) => workloads as Ref[])]
+  const names = [...new Set(concerned.map((ref) => leaseName(ref)))].toSorted()
+  const leases = (await Promise.all(names.map((name) => readLease(client, namespace, name)))).filter((one) => one !== undefined)
+  const recorded = headers.flatMap(({ workloads }) => workloads)
+  for (const { kind, name } of refs) {
+    // One that is gone may have left a run behind: found by simulation, a paused one could not be let go on.
+    const hasRecord =
+      leases.some((lease) => lease.name === leaseName({ kind, name })) ||
+      recorded.some((one) => one.kind === kind && one.name === name)
+    if (hasRecord) continue
+    if (kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
+    else if (missing.includes(name)) throw notFound({ kind, name, namespace })
+  }
+  return { asked: refs.map(displayName).join(', '), refs, runs, leases }
+}
+
+/** A pod that is not there stands for itself: whether it was there once, its record says. */
+async function ownersOf(
+  client: KubeClient,
+  namespace: string,
+  refs: readonly Ref[],
+): Promise<{ refs: Ref[]; missing: readonly string[] }> {
+  const pods: PodView[] = []
+  const missing: string[] = []
+  for (const { kind, name } of refs) {
+    if (kind !== 'Pod') continue
+    try {
+      pods.push(podView(await client.get(podsPath(namespace, name))))
+    } catch (error) {
+      if (!isNotFound(error)) throw error
+      missing.push(name)
+    }
+  }
+  const isItself = ({ kind, name }: Ref): boolean => kind !== 'Pod' || missing.includes(name)
+  return { refs: unique([...refs.filter(isItself), ...(await above(client, pods))]), missing }
+}
+
+async function selected(client: KubeClient, namespace: string, labelSelector: string): Promise<Ref[]> {
+  const { items } = await listPages({ client, path: podsPath(namespace), selectors: { labelSelector } })
+  if (items.length === 0) {
+    throw new WorkloadError(
+      'not-found',
+      `no pods match ${labelSelector} in namespace ${namespace}; check the selector, and the namespace (-n), or name the workload`,
+    )
+  }
+  return unique(await above(client, items.map(podView)))
+}
+
+async function above(client: KubeClient, pods: readonly PodView[]): Promise<Ref[]> {
+  const ownershipOf = createOwnerLookup(client)
+  const refs: Ref[] = []
+  for (const pod of pods) {
+    const ownership = await ownershipOf(pod)
+    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod' satisfies WorkloadKind, name: pod.name })
+  }
+  return refs
+}
+
+function unique(refs: readonly Ref[]): Ref[] {
+  return [...new Map(refs.map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values()]
+}
+
+const LOOK_EVERY_MS = 1_000
+
+/** The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. */
+export async function awaitOpenRuns(
+  client: KubeClient,
+  request: Pick<RunRequest, 'namespace' | 'select'>,
+  clock: Clock,
+): Promise<OpenRuns> {
+  const since = clock.now()
+  for (;;) {
+    const open = await readOpenRuns(client, request)
+    const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
+    if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
+    await pause(clock, LOOK_EVERY_MS)
+  }
+}

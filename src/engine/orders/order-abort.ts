@@ -1,0 +1,48 @@
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { assertLeased, giveOrder } from './give-order.ts'
+import { listLedgers } from '../ledgers/ledger-store.ts'
+import type { OpenRuns } from './open-runs.ts'
+import { awaitOpenRuns, readOpenRuns } from './open-runs.ts'
+import type { SeenLease } from '../leases/ownership.ts'
+import type { RunRequest } from '../request.ts'
+import { watchOwner } from '../leases/watch-owner.ts'
+
+export interface AbortOrder extends Pick<RunRequest, 'namespace' | 'select'> {
+  by: string
+  /** Until it is done, or nobody is left who could. */
+  wait: boolean
+  /** It is written down: from here on it stands, whatever becomes of this process. */
+  onOrdered(open: OpenRuns): void
+  /** After each look at a Lease that is held. */
+  onLook(open: OpenRuns, holder: string): void
+}
+
+/** What came of an order to abort; `open` as it was found before it. */
+export type OrderedAbort =
+  | { kind: 'none'; open: OpenRuns }
+  | { kind: 'ordered'; open: OpenRuns }
+  /** By whoever was at work on it: the records of the runs as they are now. */
+  | { kind: 'ended'; open: OpenRuns; records: LedgerHeader[] }
+  /** What no living process has: as `prepareAbort` takes it. */
+  | { kind: 'left'; open: OpenRuns; runs: readonly string[]; seen: ReadonlyMap<string, SeenLease> }
+
+/** Orders it, and waits for who has the run. Throws a RunError, a WorkloadError or a KubeError. */
+export async function orderAbort(
+  { namespace, select, by, wait, onOrdered, onLook }: AbortOrder,
+  { client, clock }: { client: KubeClient; clock: Clock },
+): Promise<OrderedAbort> {
+  const open = await awaitOpenRuns(client, { namespace, select }, clock)
+  if (open.runs.length === 0) return { kind: 'none', open }
+  if (!wait) assertLeased(open)
+  await giveOrder(open, { order: 'abort', by }, { client, namespace })
+  onOrdered(open)
+  if (!wait) return { kind: 'ordered', open }
+  const seen = await watchOwner({ client, clock, namespace, leases: open.leases, onLook: (holder) => onLook(open, holder) })
+  const runs = open.runs.map(({ run }) => run)
+  const now = await readOpenRuns(client, { namespace, select })
+  if (now.runs.some(({ run }) => runs.includes(run))) return { kind: 'left', open: now, runs, seen }
+  const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  return { kind: 'ended', open, records: headers.filter(({ run }) => runs.includes(run)) }
+}

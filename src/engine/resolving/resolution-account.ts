@@ -1,0 +1,31 @@
+import type { PodAccount } from '../../journal/account.ts'
+import { RESOLVED } from '../../journal/account.ts'
+import type { AssertOwned } from '../ledgers/ledger-store.ts'
+import type { Said } from './resolution.ts'
+
+interface Speaker {
+  /** The name of the process, as its Lease has it. */
+  by: string
+  epoch: number
+  /** Wall time in milliseconds since 1970. */
+  atMs: number
+}
+
+/**
+ * Tells each run what was said of its pods, for its report: else nobody could say later who had the workload then, or why a pod
+ * that needed a person is home. Rejects as `conclude` of a ledger does.
+ */
+export async function tellRuns(told: readonly Said[], { by, epoch, atMs }: Speaker, assertHeld: AssertOwned): Promise<void> {
+  const at = new Date(atMs).toISOString()
+  for (const [store, said] of Map.groupBy(told, (one) => one.store)) {
+    const { entries } = store.ledger
+    const reason = said.map((one) => `${entries.get(one.uid)?.pod ?? one.uid}: ${one.reason}`).join('; ')
+    const process = { by, epoch, resumed: true, startedAt: at, endedAt: at, outcome: RESOLVED, reason }
+    const pods = said.map(({ uid, outcome, reason: words, out }): [string, PodAccount] => [
+      uid,
+      { epoch, startedAtMs: atMs, phases: [], effects: [], restarts: [], outcome, reason: words, out },
+    ])
+    const account = { ...process, window: 0, guarantees: [], warnings: [] }
+    await store.conclude({ told: { process: account, pods: new Map(pods) } }, assertHeld)
+  }
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest'
+import { writeJournal } from '../../journal/journal.ts'
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import { testTarget } from '../../journal/testing/journals.ts'
+import type { Journal, PodView } from '../../pods/glossary.ts'
+import { testPod } from '../../pods/testing/raw-pod.ts'
+import type { LedgerStore } from '../ledgers/ledger-store.ts'
+import type { Found } from './resolution.ts'
+import { decide } from './resolution.ts'
+
+const target = testTarget({ target: 'web/web-0@10.0.0.1:80' })
+const journal: Journal = { run: 'r1', epoch: 3, attempt: 1, step: 'restore', generation: 2, baseline: [], targets: [target] }
+const storeOf = (run: string, startedAt: string): LedgerStore => ({ ledger: { header: { run, startedAt } } }) as LedgerStore
+const store = storeOf('r1', '2')
+const IN = { traffic: 'in', loadBalancers: [] } as const
+const OUT = { traffic: 'out', loadBalancers: [] } as const
+
+function pod(annotation?: string): PodView {
+  return { ...testPod({ name: 'web-0', uid: 'u0' }), journal: annotation === undefined ? {} : { annotation } }
+}
+
+function entry(fields: Partial<LedgerEntry> = {}): LedgerEntry {
+  return { uid: 'u0', pod: 'web-0', targets: [target], state: 'open', ...fields }
+}
+
+function found(view: PodView | undefined, ...entries: LedgerEntry[]): Found {
+  return {
+    namespace: 'shop',
+    name: 'web-0',
+    ...(view ? { pod: view } : {}),
+    entries: entries.map((one) => ({ store, entry: one })),
+  }
+}
+
+describe('a pod that is there', () => {
+  test('in: its record is closed, under the epoch of who says it', () => {
+    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), entry()), IN, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'closed', epoch: 9 })
+    // The entry of a run that is not at its end closes with that run.
+    expect(entries).toEqual([])
+  })
+
+  test('out: the same run goes on', () => {
+    const { journal: decided } = decide(found(pod(writeJournal(journal)), entry()), OUT, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'patched', attempt: 2, epoch: 9, targets: [{ said: 'out' }] })
+  })
+
+  test('out is not taken for a part of what a restore was begun for', () => {
+    const inner = { ...target, loadBalancer: 'inner' }
+    const both = writeJournal({ ...journal, targets: [target, inner] })
+    const part = { ...OUT, loadBalancers: ['inner'] }
+    expect(() => decide(found(pod(both), entry({ targets: [target, inner] })), part, 9)).toThrow(
+      'say first which of edge it is in',
+    )
+    const told = writeJournal({ ...journal, targets: [{ ...target, said: 'in' }, inner] })
+    expect(() => decide(found(pod(told), entry({ targets: [target, inner] })), part, 9)).toThrow(
+      'pod/web-0: it is in rotation in edge, as was said before: put it back in the others by hand, and say --traffic in',
+    )
+  })
+
+  test('a journal that cannot be read is made anew of the ledger', () => {
+    const { journal: decided } = decide(found(pod('{'), entry()), OUT, 9)
+    expect(decided?.next).toMatchObject({ run: 'r1', step: 'drain', targets: [{ ...target, said: 'out' }] })
+    expect(decide(found(pod('{'), entry()), IN, 9).journal?.next).toMatchObject({ run: 'r1', step: 'closed' })
+  })
+
+  test('with the images that it had before: whether it was patched is told by them', () => {
+    const view = { ...testPod({ uid: 'u0', containers: [{ name: 'app', image: 'app:v2' }] }), journal: { annotation: '{' } }
+    const before = { images: [{ container: 'app', image: 'app:v1' }] }
+    const { journal: decided } = decide(found(view, entry({ before })), OUT, 9)
+    expect(decided?.next.baseline).toMatchObject([{ name: 'app', image: 'app:v1' }])
+  })
+
+  test('and without a ledger it can only be closed', () => {
+    expect(decide(found(pod('{')), IN, 9).journal?.next).toMatchObject({ step: 'closed', epoch: 9 })
+    expect(() => decide(found(pod('{')), OUT, 9)).toThrow(/no ledger says what was drained/)
+  })
+
+  test('at another address than its entries: out is not enough', () => {
+    const moved = found(pod(writeJournal(journal)), entry({ state: 'abandoned' }))
+    expect(() => decide(moved, OUT, 9)).toThrow(/point them at it/)
+    expect(decide(moved, IN, 9)).toMatchObject({
+      journal: { next: { step: 'closed' } },
+      entries: [{ next: { state: 'closed' } }],
+    })
+  })
+
+  test('nor where the run before has it open, whichever of the two is found first', () => {
+    const moved = found(pod(writeJournal(journal)), entry(), entry({ state: 'abandoned' }))
+    expect(() => decide(moved, OUT, 9)).toThrow(/point them at it/)
+    expect(decide(moved, IN, 9).entries).toMatchObject([{ next: { state: 'closed' } }])
+  })
+
+  describe('that several runs have on record, in whatever order', () => {
+    const of = (view: PodView, ...all: [run: string, startedAt: string, fields: Partial<LedgerEntry>][]): Found[] => {
+      const entries = all.map(([run, startedAt, fields]) => ({ store: storeOf(run, startedAt), entry: entry(fields) }))
+      return [entries, entries.toReversed()].map((some) => ({ ...found(view), entries: some }))
+    }
+    const light = { targets: [{ ...target, prior: { weight: 1 } }] }
+    const heavy = { targets: [{ ...target, prior: { weight: 50 } }] }
+
+    // Found by trial: it was that of the run whose id came first.
+    test('one that cannot be read is made anew of the newest', () => {
+      for (const state of ['open', 'abandoned'] as const) {
+        for (const one of of(pod('{'), ['a', '1', { ...light, state }], ['z', '2', heavy])) {
+          expect(decide(one, OUT, 9).journal?.next).toMatchObject({ run: 'z', targets: [{ prior: { weight: 50 } }] })
+        }
+      }
+    })
+
+    test('what one before the drain has left to a person counts no more', () => {
+      const drained = pod(writeJournal({ ...journal, run: 'z' }))
+      for (const one of of(drained, ['a', '1', { state: 'abandoned' }], ['z', '2', {}]))
+        expect(decide(one, OUT, 9).journal?.next).toMatchObject({ run: 'z', step: 'patched' })
+    })
+
+    test('control: the same drain, which another run has gone on with', () => {
+      const adopted = pod(writeJournal({ ...journal, run: 'z', origin: 'a' }))
+      for (const one of of(adopted, ['a', '1', { state: 'abandoned' }], ['z', '2', {}])) {
+        expect(() => decide(one, OUT, 9)).toThrow(/point them at it/)
+        expect(decide(one, IN, 9).entries).toMatchObject([{ next: { state: 'closed' } }])
+      }
+    })
+  })
+})
+
+describe('for the report of a run', () => {
+  const told = (...asked: Parameters<typeof decide>) =>
+    decide(...asked).told.map(({ uid, outcome, reason, out }) => ({ uid, outcome, reason, out }))
+
+  test('of a pod that is there: what was said, and whether anything is open', () => {
+    const live = found(pod(writeJournal(journal)), entry())
+    const base = { uid: 'u0', outcome: 'resolved' }
+    expect(told(live, IN, 9)).toEqual([{ ...base, reason: 'a person has said that it is in rotation', out: false }])
+    expect(told(live, OUT, 9)).toEqual([{ ...base, reason: 'a person has said that it is out of rotation', out: true }])
+    const inner = { ...target, loadBalancer: 'inner' }
+    const both = found(pod(writeJournal({ ...journal, targets: [target, inner] })), entry({ targets: [target, inner] }))
+    const reason = 'a person has said that it is in rotation in edge'
+    expect(told(both, { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([{ ...base, reason, out: true }])
+  })
+
+  test('once, also of one whose entry is closed with its record', () => {
+    expect(told(found(pod(writeJournal(journal)), entry({ state: 'abandoned' })), IN, 9)).toMatchObject([
+      { uid: 'u0', reason: 'a person has said that it is in rotation' },
+    ])
+  })
+
+  test('of a pod that is gone: its entry, and what is left of it', () => {
+    const gone = entry({ uid: 'u-gone', state: 'abandoned', targets: [target, testTarget({ loadBalancer: 'inner' })] })
+    const all = {
+      uid: 'u-gone',
+      outcome: 'resolved',
+      reason: expect.stringMatching(/that edge\/\S+, inner\/\S+ is as it should be$/),
+    }
+    expect(told(found(undefined, gone), IN, 9)).toEqual([{ ...all, out: false }])
+    const reason = expect.stringMatching(/^a person has said that edge\/\S+ is as it should be; inner\/\S+ is left$/)
+    const part = { uid: 'u-gone', outcome: 'needsOperator', reason, out: true }
+    expect(told(found(undefined, gone), { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([part])
+  })
+})
+
+describe('a pod that is gone', () => {
+  const gone = entry({ uid: 'u-gone', state: 'abandoned' })
+
+  test('nothing goes on for it: its entry is closed', () => {
+    const { journal: none, entries } = decide(found(undefined, gone), IN, 9)
+    expect(none).toBeUndefined()
+    const message = expect.stringContaining('as it should be')
+    expect(entries).toMatchObject([{ next: { uid: 'u-gone', state: 'closed' }, message }])
+  })
+
+  test.each([
+    ['none of its name', undefined],
+    ['its successor', pod()],
+  ])('out: that is on record, and a run puts it back for the pod in its place (%s)', (_, view) => {
+    expect(() => decide(found(view, gone), OUT, 9)).toThrow(/pod\/web-0 is gone, and a run puts its entries back/)
+  })
+
+  test('out, of its successor that is half done: the entry of the one that is gone stays open', () => {
+    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), gone), OUT, 9)
+    expect([decided?.next.step, entries]).toEqual(['patched', []])
+  })
+
+  test('its successor of the same name is left alone', () => {
+    const { journal: none, entries } = decide(found(pod(), gone), IN, 9)
+    expect([none, entries.map(({ next }) => next.uid)]).toEqual([undefined, ['u-gone']])
+  })
+
+  test('of several entries the others stay', () => {
+    const inner = testTarget({ loadBalancer: 'inner' })
+    const { entries } = decide(found(undefined, { ...gone, targets: [target, inner] }), { ...IN, loadBalancers: ['edge'] }, 9)
+    expect(entries[0]?.next).toMatchObject({ state: 'abandoned', targets: [inner] })
+  })
+
+  test('what an operator had out before is none of them', () => {
+    const inner = testTarget({ loadBalancer: 'inner', untouched: true })
+    const { entries } = decide(found(undefined, { ...gone, targets: [target, inner] }), { ...IN, loadBalancers: ['edge'] }, 9)
+    expect(entries[0]?.next).toMatchObject({ state: 'closed' })
+  })
+})
+
+describe('refused', () => {
+  test.each([
+    ['nothing is on record', found(pod())],
+    ['no such pod', found(undefined)],
+    ['it is closed', found(pod(writeJournal({ ...journal, step: 'closed' })))],
+    ['an entry of a run that has not come to the pod', found(pod(), entry())],
+  ])('%s: there is nothing to resolve', (_, world) => {
+    expect(() => decide(world, IN, 9)).toThrow(/^there is nothing to resolve: nothing is open for pod\/web-0 in namespace shop$/)
+    expect(() => decide(world, OUT, 9)).toThrow(expect.objectContaining({ kind: 'preflight' }))
+  })
+
+  test('a load balancer that does not have it', () => {
+    expect(() => decide(found(pod(writeJournal(journal))), { ...IN, loadBalancers: ['inner'] }, 9)).toThrow(
+      'pod/web-0 is on record in edge, not in inner',
+    )
+  })
+})

@@ -1,0 +1,166 @@
+import type { PodAccount } from '../../journal/account.ts'
+import { RESOLVED } from '../../journal/account.ts'
+import { journalOf } from '../../journal/journal.ts'
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { Word } from '../../journal/word.ts'
+import { isMeant, withWord } from '../../journal/word.ts'
+import { baselineOf } from '../../pods/baseline.ts'
+import type { Journal, JournalTarget, PodView, ReadJournal } from '../../pods/glossary.ts'
+import { RunError } from '../errors.ts'
+import type { LedgerStore } from '../ledgers/ledger-store.ts'
+import { sinceDrain } from '../ledgers/open-entries.ts'
+
+/** What is on record of a pod, under its name. */
+export interface Found {
+  namespace: string
+  name: string
+  /** Absent where none of that name is there. */
+  pod?: PodView
+  /** In ledgers of runs that are not finished: of the pod itself, and of those that had its name before. */
+  entries: { store: LedgerStore; entry: LedgerEntry }[]
+}
+
+export interface Decision {
+  /** To be stored on the pod. */
+  journal?: { pod: PodView; next: Journal; message: string }
+  entries: { store: LedgerStore; next: LedgerEntry; message: string }[]
+  /** For the reports of the runs that have it on record. */
+  told: Said[]
+}
+
+/** How a pod stands in a run, once a person has spoken. */
+export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>> {
+  store: LedgerStore
+  uid: string
+}
+
+/** Pure: what the word means for the records as they are. */
+export function decide(found: Found, word: Word, epoch: number): Decision {
+  const { name, pod, entries } = found
+  const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
+  // The newest first. Found by trial: of two runs the one whose id came first counted, and a pod got back the weight that it had had
+  // before the earlier one.
+  const owns = entries
+    .filter(({ entry }) => entry.uid === pod?.uid)
+    .toSorted((a, b) => (a.store.ledger.header.startedAt < b.store.ledger.header.startedAt ? 1 : -1))
+  const [own] = owns
+  // The run that has left it to a person is not always the newest that has it on record.
+  const abandoned = leftToPerson(stored, owns)
+  const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
+  const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid)
+  if (!isOpen && gone.length === 0 && abandoned.length === 0)
+    throw refusal(`there is nothing to resolve: nothing is open for pod/${name} in namespace ${found.namespace}`)
+  assertKnown(word, name, [
+    ...(stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])),
+    ...gone.flatMap(({ entry }) => entry.targets),
+  ])
+  if (word.traffic === 'out') {
+    if (abandoned.length > 0)
+      throw refusal(
+        `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
+      )
+    // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
+    if (!isOpen)
+      throw refusal(
+        `pod/${name} is gone, and a run puts its entries back for a ready pod at their address: point them at the pod in its ` +
+          'place, leave them drained, and run the same command again; or, once each is as it should be, put back, removed or ' +
+          'left out for good, say --traffic in',
+      )
+  }
+  const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
+  // That they are out is what is on record of those that are gone.
+  const changed = word.traffic === 'out' ? [] : [...gone, ...abandoned].map((one) => nextEntry(one, word))
+  return {
+    ...(journal ? { journal } : {}),
+    entries: changed.map(({ store, next, message }) => ({ store, next, message })),
+    told: [
+      ...(journal ? owns.map(({ store }) => saidOfPod(store, journal, word)) : []),
+      ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
+    ],
+  }
+}
+
+/** Not what an earlier drain has come to. */
+function leftToPerson(stored: ReadJournal, owns: Found['entries']): Found['entries'] {
+  const since = sinceDrain(
+    stored,
+    owns.map(({ store }) => store.ledger),
+  )
+  // Where its record cannot be read, that of the newest stands for it.
+  const own = stored.kind === 'unreadable' ? owns.slice(0, 1) : owns.filter(({ store }) => since?.includes(store.ledger) ?? true)
+  return own.filter(({ entry }) => entry.state === 'abandoned')
+}
+
+function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['journal']>, word: Word): Said {
+  const where = word.loadBalancers.length === 0 ? '' : ` in ${word.loadBalancers.join(', ')}`
+  const reason = `a person has said that it is ${word.traffic === 'in' ? 'in' : 'out of'} rotation${where}`
+  return { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
+}
+
+function nextJournal(
+  pod: PodView,
+  own: Found['entries'][number] | undefined,
+  word: Word,
+  epoch: number,
+): { next: Journal; message: string } {
+  const journal = openOrRebuilt(pod, own, word)
+  const said = withWord(journal, word)
+  if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
+  const next = { ...said.journal, epoch }
+  const message =
+    next.step === 'closed'
+      ? `pod/${pod.name} is in rotation, as you say: its record is closed`
+      : `pod/${pod.name} is ${word.traffic === 'in' ? 'in' : 'out of'} rotation, as you say: the next run goes on from there`
+  return { next, message }
+}
+
+/** A record that cannot be read says nothing; what was drained stands in the ledger too. */
+function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, { traffic }: Word): Journal {
+  const stored = journalOf(pod)
+  if (stored.kind === 'read') return stored.journal
+  if (own) {
+    const { entry, store } = own
+    const former = entry.before?.images ?? pod.containers.map(({ name, image }) => ({ container: name, image }))
+    // Found by trial: by what it asks for now, one that was patched looked untouched, and was put back while it restarted.
+    const images = new Map(former.map(({ container, image }) => [container, image]))
+    const baseline = baselineOf(pod, former).map((one) => ({ ...one, image: images.get(one.name)! }))
+    return { run: store.ledger.header.run, epoch: 0, attempt: 1, step: 'drain', baseline, targets: entry.targets }
+  }
+  if (traffic === 'in') return { run: 'resolved', epoch: 0, attempt: 1, step: 'closed', baseline: [], targets: [] }
+  throw refusal(
+    `pod/${pod.name}: its journal cannot be read, and no ledger says what was drained for it: bring it into rotation by hand, and say that it is in`,
+  )
+}
+
+/** The pod is gone, or elsewhere: nothing goes on for it. */
+function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] & { said: Said } {
+  const { uid } = entry
+  const targets = entry.targets.filter((target) => !isMeant(target, word))
+  const settled = namesOf(entry.targets.filter((target) => isMeant(target, word)))
+  const rest = targets.filter(({ untouched }) => !untouched)
+  const reason = `a person has said that ${settled} is as it should be`
+  return {
+    store,
+    next: rest.length === 0 ? { ...entry, state: 'closed' } : { ...entry, targets },
+    message: `${settled} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`,
+    said:
+      rest.length === 0
+        ? { store, uid, outcome: RESOLVED, reason, out: false }
+        : { store, uid, outcome: 'needsOperator', reason: `${reason}; ${namesOf(rest)} is left`, out: true },
+  }
+}
+
+function namesOf(targets: readonly JournalTarget[]): string {
+  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
+}
+
+function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {
+  const known = new Set(targets.map(({ loadBalancer }) => loadBalancer))
+  const wrong = loadBalancers.filter((name) => !known.has(name))
+  if (wrong.length === 0) return
+  throw refusal(`pod/${pod} is on record in ${[...known].join(', ') || 'no load balancer'}, not in ${wrong.join(', ')}`)
+}
+
+function refusal(message: string): RunError {
+  return new RunError('preflight', message)
+}

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { readProcessAccount } from '../../journal/account.ts'
+import { accountsOf } from '../../journal/ledger-accounts.ts'
+import { LEDGER_LABEL, ledgerChunks, writeEntry } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { NAMESPACE } from '../../workloads/testing/manifests.ts'
+import { leasePath } from '../leases/lease.ts'
+import { listLedgers } from '../ledgers/ledger-store.ts'
+import { resolvePod } from './resolve.ts'
+import { entryOf } from '../testing/ledgers.ts'
+
+const RUN = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`
+
+interface Meanwhile {
+  /** Somebody writes the entry before the word is written, and the process is stopped for so long. */
+  stoppedMs?: number
+  /** Writes to the record of the run that are carried out. */
+  writable?: number
+}
+
+/** What a word on a pod that is gone comes to. */
+async function resolved({ stoppedMs, writable = 9 }: Meanwhile) {
+  const api = createFakeApi()
+  const trouble: string[] = []
+  const clock = createVirtualClock()
+  const entry = entryOf('web-0', { state: 'abandoned' })
+  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
+  const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01', chunks: 1 }
+  const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
+  api.put(RUN, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  let writes = 0
+  const client: KubeClient = {
+    ...api.client,
+    create: async (path, body) => {
+      const { metadata, ...lease } = body as { metadata: object }
+      return api.put(leasePath(NAMESPACE, 'sluice-statefulset-web'), { ...lease, metadata: { ...metadata, uid: path } })
+    },
+    async replace(path, body) {
+      if (writes === 0) return api.put(path, body)
+      throw new KubeError('no answer', { kind: 'ambiguous', method: 'PUT', path })
+    },
+    async patch(path, operations) {
+      writes++
+      if (writes > writable) throw new KubeError('refused', { kind: 'definite', method: 'PATCH', path, status: 403 })
+      if (writes === 1 && stoppedMs !== undefined) {
+        api.edit(RUN, (raw) => (raw.data[entry.uid] = writeEntry({ ...entry, state: 'restore' })))
+        await clock.advance(stoppedMs)
+      }
+      return api.client.patch(path, operations)
+    },
+  }
+  const { signal } = new AbortController()
+  const onTrouble = ({ message }: Error): void => void trouble.push(message)
+  const ports = { client, clock, random: { next: () => 0.5 }, identity: 'ann', signal, onWaiting() {}, onTrouble }
+  let end: unknown
+  const request = { namespace: NAMESPACE, pod: 'web-0', traffic: 'in' as const, loadBalancers: [] }
+  resolvePod(request, ports).then(
+    () => (end = 'said'),
+    (error: Error) => (end = error.message),
+  )
+  await clock.runUntil(() => end !== undefined)
+  const { state } = JSON.parse(api.get(RUN).data[entry.uid])
+  const [found] = await listLedgers(api.client, NAMESPACE)
+  if (found?.kind !== 'read') throw new Error('the ledger cannot be read')
+  const { ledger } = found
+  const told = accountsOf(ledger.entries.get(entry.uid)!, ledger.header)
+  return { end, state, told, processes: ledger.header.accounts?.map(readProcessAccount), trouble }
+}
+
+test('a word is written over an edit of the record, and not over what a later owner has written', async () => {
+  expect(await resolved({ stoppedMs: 0 })).toMatchObject({ end: 'said', state: 'closed' })
+  const end = 'another owner has taken the Lease meanwhile'
+  expect(await resolved({ stoppedMs: 20_000 })).toMatchObject({ end, state: 'restore', told: [] })
+})
+
+test('the record of the run tells of it, for the report: who, and what was said', async () => {
+  const { told, processes, trouble } = await resolved({})
+  const reason = 'a person has said that edge/web-0 is as it should be'
+  expect(told).toMatchObject([{ epoch: 1, phases: [], outcome: 'resolved', reason }])
+  expect(processes).toMatchObject([{ by: 'ann', epoch: 1, resumed: true, outcome: 'resolved', reason: `web-0: ${reason}` }])
+  // The Lease cannot be given back here.
+  expect(trouble).toEqual(['no answer'])
+})
+
+test('a word that no report can tell of counts all the same', async () => {
+  const { end, state, told, trouble } = await resolved({ writable: 1 })
+  expect([end, state, told]).toEqual(['said', 'closed', []])
+  expect(trouble).toContain('it is recorded, and no report of the run will tell of it: refused')
+})

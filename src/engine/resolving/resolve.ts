@@ -1,0 +1,164 @@
+import { journalOf } from '../../journal/journal.ts'
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import { closePatch, wordPatch } from '../../journal/patches.ts'
+import type { Word } from '../../journal/word.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound, KubeError } from '../../kube/errors.ts'
+import type { Journal, PodView } from '../../pods/glossary.ts'
+import { podView } from '../../pods/view.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Random } from '../../ports/random.ts'
+import { createOwnerLookup } from '../../workloads/owner.ts'
+import { messageOf, RunError } from '../errors.ts'
+import { leaseName } from '../leases/lease.ts'
+import { listLedgers, resumeLedger } from '../ledgers/ledger-store.ts'
+import { openEntries } from '../ledgers/open-entries.ts'
+import type { Ownership } from '../leases/ownership.ts'
+import { takeOwnership } from '../leases/ownership.ts'
+import { podsPath } from '../pod-store.ts'
+import type { Decision, Found } from './resolution.ts'
+import { tellRuns } from './resolution-account.ts'
+import { decide } from './resolution.ts'
+import { token } from '../token.ts'
+
+export interface ResolveRequest extends Word {
+  namespace: string
+  pod: string
+}
+
+export interface ResolvePorts {
+  client: KubeClient
+  clock: Clock
+  random: Random
+  /** Names this process in the Lease. */
+  identity: string
+  signal: AbortSignal
+  onWaiting(lease: string, holder: string, remainingMs: number): void
+  onTrouble(error: Error): void
+}
+
+/** What was recorded, a sentence for each record. */
+export interface Resolution {
+  messages: string[]
+}
+
+/**
+ * Records what a person has seen of a pod's traffic, so that a run can go on that could not know it. Asks no load
+ * balancer: where one can be read, what it says counts more than the word when the run goes on.
+ * @throws RunError of kind `preflight` where there is nothing to resolve, or not so; `conflict` where a live run has the
+ * pod, or somebody has written its record meanwhile
+ */
+export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): Promise<Resolution> {
+  const held: Ownership[] = []
+  try {
+    const found = await lookUp(request, ports)
+    decide(found, request, 0)
+    for (const lease of await leasesOf(found, ports.client)) held.push(await take(lease, found, request, ports))
+    const epoch = Math.max(...held.map((one) => one.epoch))
+    // What it says may have changed while the Lease was waited for.
+    const decision = decide(await lookUp(request, ports), request, epoch)
+    const assertHeld = (): void => {
+      if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
+    }
+    const resolution = await record(decision, request, { client: ports.client, assertHeld })
+    await tellRuns(decision.told, { by: ports.identity, epoch, atMs: ports.clock.wallNow() }, assertHeld).catch(
+      (error: unknown) =>
+        // What was said counts all the same.
+        ports.onTrouble(new Error(`it is recorded, and no report of the run will tell of it: ${messageOf(error)}`)),
+    )
+    return resolution
+  } finally {
+    await Promise.all(held.map((one) => one.release()))
+  }
+}
+
+async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: ResolvePorts): Promise<Found> {
+  const [raw, ledgers] = await Promise.all([
+    client.get(podsPath(namespace, name)).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined
+      throw error
+    }),
+    listLedgers(client, namespace),
+  ])
+  const stores = ledgers.flatMap((one) => (one.kind === 'read' ? [resumeLedger(one, { client, namespace })] : []))
+  const all = stores.map(({ ledger }) => ledger)
+  const entries = stores
+    .filter(({ ledger }) => ledger.header.finishedAt === undefined)
+    .flatMap((store) =>
+      openEntries(store.ledger, all)
+        .filter(({ pod, targets }) => pod === name && targets.length > 0)
+        .map((entry) => ({ store, entry })),
+    )
+  return { namespace, name, ...(raw === undefined ? {} : { pod: podView(raw) }), entries }
+}
+
+/** All workloads of the runs that the pod is on record of: whichever of them is at work, it is not come in between. */
+async function leasesOf({ pod, entries }: Found, client: KubeClient): Promise<string[]> {
+  const refs: Pick<LedgerHeader['workloads'][number], 'kind' | 'name'>[] = entries.flatMap(
+    ({ store }) => store.ledger.header.workloads,
+  )
+  if (pod) {
+    const ownership = await createOwnerLookup(client)(pod)
+    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod', name: pod.name })
+  }
+  return [...new Set(refs.map(({ kind, name }) => leaseName({ kind: kind as 'Pod', name })))].toSorted()
+}
+
+function take(lease: string, found: Found, request: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {
+  let epochFloor = epochIn(found)
+  return takeOwnership({
+    ...ports,
+    namespace: request.namespace,
+    lease,
+    holder: `${ports.identity}_${token(ports.random, 6)}`,
+    epochFloor: () => epochFloor,
+    async readJournals() {
+      epochFloor = epochIn(await lookUp(request, ports))
+    },
+    // What is open was made by an owner, also where its journal cannot be read, or is gone with the pod.
+    hadOwner: async () => true,
+    onWaiting: (holder, remainingMs) => ports.onWaiting(lease, holder, remainingMs),
+    // What was decided rests on what was read before that: the person asks again.
+    onRegained: () => new Promise(() => {}),
+    onLost: () => {},
+    onOrder: () => {},
+  })
+}
+
+function epochIn({ pod }: Found): number {
+  const stored = pod ? journalOf(pod) : undefined
+  return stored?.kind === 'read' ? stored.journal.epoch : 0
+}
+
+async function record(
+  { journal, entries }: Decision,
+  { namespace }: ResolveRequest,
+  { client, assertHeld }: { client: KubeClient; assertHeld(): void },
+): Promise<Resolution> {
+  for (const { store, next } of entries) {
+    assertHeld()
+    await store.put(next, assertHeld)
+  }
+  if (journal) {
+    assertHeld()
+    await write(journal.pod, journal.next, { client, namespace, assertHeld })
+  }
+  return { messages: [...entries, ...(journal ? [journal] : [])].map(({ message }) => message) }
+}
+
+async function write(
+  pod: PodView,
+  next: Journal,
+  { client, namespace, assertHeld }: { client: KubeClient; namespace: string; assertHeld(): void },
+): Promise<void> {
+  const { subresource, operations } =
+    next.step === 'closed' ? { subresource: '/status', operations: closePatch(pod, next) } : wordPatch(pod, next)
+  try {
+    await client.patch(podsPath(namespace, pod.name) + subresource, operations, { beforeAgain: assertHeld })
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 422) throw error
+    throw new RunError('conflict', `somebody has changed the record of pod/${pod.name} meanwhile: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,61 @@
+import type { Observation } from '../../../machines/pod-upgrade/context.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { mayBeOpen } from '../../pods/open-journal.ts'
+import type { NamedWorkloads } from '../../workloads/open.ts'
+import { podSelector, type PodSelector } from '../../workloads/open.ts'
+import type { Workload } from '../../workloads/workload.ts'
+import type { PodStore } from '../pod-store.ts'
+
+/**
+ * Pods of the same workloads that a request by pod or by label is not about. Found by trial: of two pods that an interrupted
+ * upgrade and one by label had out, neither counted the other's.
+ */
+export interface Beside {
+  /** With those that have gone since and may have been left half done, as they were. */
+  all(): Observation[]
+  isCurrent(): boolean
+  refresh(): Promise<void>
+}
+
+const NOBODY: Beside = { all: () => [], isCurrent: () => true, refresh: async () => {} }
+
+/** By name: the store has all pods of the workloads. */
+export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
+  if (!isAboutPods) return NOBODY
+  return besideIn(store, (pod) => isOf(workloads, pod) && !includes(pod))
+}
+
+/** By labels the store has only those that are meant: the others cost a list and a watch of their own. */
+export async function besideSelected(
+  workloads: readonly Workload[],
+  selected: PodStore,
+  open: (selector: PodSelector) => Promise<PodStore>,
+): Promise<Beside> {
+  // Pods without an owner stand each for itself.
+  const owners = workloads.filter(({ ref }) => ref.kind !== 'Pod')
+  if (owners.length === 0) return NOBODY
+  const store = await open(podSelector(owners))
+  return besideIn(store, (pod) => isOf(owners, pod) && selected.get(pod.uid) === undefined)
+}
+
+function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside {
+  const left = new Map<string, Observation>()
+  return {
+    all() {
+      const found = Array.from(store.all()).filter(({ pod }) => isBeside(pod))
+      for (const { pod, stored } of found) {
+        if (mayBeOpen(stored)) left.set(pod.uid, { pod: { ...pod, deleting: true }, stored })
+        else left.delete(pod.uid)
+      }
+      // Found by simulation: what was drained for one that went is drained for the one that is ready in its place, too. This run
+      // has their workload, so that nobody settles it before its end.
+      return [...found, ...[...left.values()].filter(({ pod }) => store.get(pod.uid) === undefined)]
+    },
+    isCurrent: () => store.isCurrent(),
+    refresh: () => store.refresh(),
+  }
+}
+
+function isOf(workloads: readonly Workload[], pod: PodView): boolean {
+  return workloads.some((workload) => workload.owns(pod))
+}

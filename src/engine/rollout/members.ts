@@ -1,0 +1,242 @@
+import type { Actor } from 'xstate'
+import { createActor } from 'xstate'
+import type { PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
+import { isVanished } from '../../../machines/pod-upgrade/facts.ts'
+import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
+import { waitingFor } from '../../../machines/pod-upgrade/waiting.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { isOpen } from '../../pods/open-journal.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { EndpointStore } from '../endpoint-store.ts'
+import type { PodResult, PodState, RunEventBody } from '../events.ts'
+import type { PodStore } from '../pod-store.ts'
+import { heirOf } from './heirs.ts'
+import type { PodMachineOptions } from './pod-machine.ts'
+import { podMachine } from './pod-machine.ts'
+import { podResult } from './pod-result.ts'
+import type { Snapshot } from './snapshots.ts'
+import { badEnd, isAdmitting, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
+import type { WindowMember } from './window-pods.ts'
+
+type PodActor = Actor<typeof podUpgradeMachine>
+
+/** A pod that has its machine. */
+export interface Member {
+  uid: string
+  name: string
+  actor: PodActor
+  state: PodState | null
+  since: number
+  /** Until when it has to be ready. */
+  readyBy: number | undefined
+  detail: string
+  phases: Partial<Record<PodState, number>>
+  result: PodResult | undefined
+}
+
+export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 'readyInMs'> {
+  clock: Clock
+  /** For all that is decided when time is over. */
+  patientClock(): Clock
+  store: PodStore
+  endpoints: EndpointStore
+  /** Something will take the place of this pod. */
+  expectsHeir(pod: PodView): boolean
+  /** Has it come in the place of one that is gone? */
+  isHeir(gone: PodView, candidate: PodView): boolean
+  /** Known before the pod has come to its end; said again each time that it is found so. */
+  onBadEnd(pod: string, how: string): void
+  /** Who may start, and who waits for what, may be another now. */
+  onChange(): void
+  tell(event: RunEventBody): void
+}
+
+/** The pods of a rollout with their machines: what these are told, and what becomes of them. */
+export interface Members {
+  readonly size: number
+  all(): Iterable<Member>
+  get(uid: string): Member | undefined
+  has(uid: string): boolean
+  add(input: PodUpgradeInput): void
+  /** Says what the pod waits for, where that is another than before. */
+  detail(member: Member, text: string): void
+  tellEndpoint(uid: string): void
+  /** Tells those that are being settled what has come in their place. */
+  tellHeirs(): void
+  /** Whose targets are still to be settled that this pod is to have. */
+  settlingFor(pod: PodView): Member | undefined
+  /** The same for one that has its machine, and no effect yet. */
+  beforeIt(member: Member): Member | undefined
+  standingOf(member: Member): WindowMember
+}
+
+export function createMembers(options: MembersOptions): Members {
+  const { clock, settings, store, onBadEnd, onChange, tell } = options
+  const members = new Map<string, Member>()
+  /** Those that are being settled: hardly ever any, and asked for at every change. */
+  const settling = new Set<Member>()
+  /** Those whose pods are at their end, and that are not: what comes in their place waits for them. */
+  const leaving = new Set<Member>()
+
+  /** In the state that the pod is in. */
+  const waitedMs = (uid: string): number => clock.now() - (members.get(uid)?.since ?? clock.now())
+  /** Goes on where it has to be drained again in between: reloads would else put it off for ever. */
+  const readyInMs = (uid: string): number => {
+    const member = members.get(uid)!
+    // For what comes in its place.
+    if (member.state === 'settling') return settings.readyDeadlineMs
+    member.readyBy ??= clock.now() + settings.readyDeadlineMs
+    return Math.max(0, member.readyBy - clock.now())
+  }
+  // Once per run, not once per pod: measured, 10,000 pods take a tenth of the memory so.
+  const machine = podMachine({ ...options, waitedMs, readyInMs })
+
+  function add(input: PodUpgradeInput): void {
+    const actor = createActor(machine, { input, clock: options.patientClock() })
+    const { uid, name } = input.pod
+    const member: Member = {
+      uid,
+      name,
+      actor,
+      state: null,
+      since: clock.now(),
+      readyBy: undefined,
+      detail: '',
+      phases: {},
+      result: undefined,
+    }
+    members.set(uid, member)
+    actor.subscribe({
+      next: (snapshot) => onTransition(member, snapshot),
+      error: (error) => breakOff(member, error),
+    })
+    actor.start()
+    tellEndpoint(uid)
+  }
+
+  /** One that has come to its end hears nothing any more, and XState warns of it. */
+  function tellEndpoint(uid: string): void {
+    const member = members.get(uid)
+    if (member === undefined || member.result !== undefined) return
+    const ready = options.endpoints.readiness(uid)
+    if (ready !== contextOf(member).endpointReady) member.actor.send({ type: 'endpoint', ready })
+  }
+
+  function onTransition(member: Member, snapshot: Snapshot): void {
+    const state = stateOf(snapshot)
+    if (snapshot.status !== 'done' && !isUntouched(state) && isVanished(snapshot.context)) leaving.add(member)
+    else leaving.delete(member)
+    if (state !== member.state) {
+      const now = clock.now()
+      if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
+      member.since = now
+      if (!isProving(state)) member.readyBy = undefined
+      const reason = waitingFor(state, snapshot.context)
+      tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
+      member.state = state
+      if (state === 'settling') settling.add(member)
+      else settling.delete(member)
+      member.detail = reason
+      const how = badEnd(snapshot)
+      // Before the pod has come to its end: one that is put back after a refusal frees its place before that.
+      if (how !== undefined) onBadEnd(member.name, how)
+      if (state === 'settling') tellHeir(member)
+      if (snapshot.status === 'done') end(member, snapshot)
+      onChange()
+      return
+    }
+    detail(member, waitingFor(state, snapshot.context))
+    // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
+    if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) onChange()
+  }
+
+  /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */
+  function breakOff(member: Member, error: unknown): void {
+    if (member.result !== undefined) return
+    const { uid, name, phases } = member
+    const reason = `a bug in sluice: ${String(error)}`
+    member.state = 'needsOperator'
+    settling.delete(member)
+    leaving.delete(member)
+    member.result = { uid, pod: name, outcome: 'needsOperator', reason, out: isOpen(store.get(uid)?.stored), phases }
+    tell({ type: 'podFinished', result: member.result })
+    onBadEnd(name, 'needs a person')
+    onChange()
+  }
+
+  function detail(member: Member, text: string): void {
+    if (text === '' || text === member.detail || member.state === null) return
+    member.detail = text
+    tell({ type: 'podDetail', uid: member.uid, pod: member.name, state: member.state, detail: text })
+  }
+
+  function end(member: Member, { context, value }: Snapshot): void {
+    const { uid, phases } = member
+    member.result = podResult(context, { isDone: value === 'done', now: store.get(uid) ?? context, phases })
+    tell({ type: 'podFinished', result: member.result })
+  }
+
+  function standingOf(member: Member): WindowMember {
+    const { uid, name, actor, result } = member
+    const snapshot = actor.getSnapshot()
+    const state = isBeforeDrain(snapshot) || isAdmitting(snapshot) ? 'checking' : member.state
+    const { pod, gone, address, record } = contextOf(member)
+    const wasFound = (record?.targets.length ?? 0) > 0
+    return { uid, name, state, result, pod, gone, address, mustWait: beforeIt(member) !== undefined, wasFound }
+  }
+
+  /**
+   * Whose targets are still to be settled that this one is to have. Found by simulation: a restore that was under way as its
+   * pod was deleted put the next one in its place back, in the middle of its upgrade.
+   */
+  function settlingFor(pod: PodView): Member | undefined {
+    return [...leaving].find((member) => options.isHeir(placeOf(member), pod))
+  }
+
+  /**
+   * The same for one that has its machine, and no effect yet: it may have got its address since. Found by simulation:
+   * what sluice itself has out for the pod before it looks like an operator's doing, and comes back in the middle.
+   */
+  function beforeIt({ uid, state }: Member): Member | undefined {
+    const pod = state === 'queued' || state === 'checking' ? store.get(uid)?.pod : undefined
+    return pod && settlingFor(pod)
+  }
+
+  function tellHeirs(): void {
+    for (const member of settling) tellHeir(member)
+  }
+
+  /** Tells a pod that is being settled what has come in its place. */
+  function tellHeir(member: Member): void {
+    const gone = placeOf(member)
+    const { record } = contextOf(member)
+    const heir = heirOf(gone, { record, pods: store.all(), isCurrent: store.isCurrent(), isHeir: options.isHeir })
+    member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
+  }
+
+  return {
+    get size() {
+      return members.size
+    },
+    all: () => members.values(),
+    get: (uid) => members.get(uid),
+    has: (uid) => members.has(uid),
+    add,
+    detail,
+    tellEndpoint,
+    tellHeirs,
+    settlingFor,
+    beforeIt,
+    standingOf,
+  }
+}
+
+export function contextOf({ actor }: Member): Snapshot['context'] {
+  return actor.getSnapshot().context
+}
+
+/** The pod, at the address that its targets mean. */
+function placeOf(member: Member): PodView {
+  const { pod, address } = contextOf(member)
+  return { ...pod, ...(address === undefined ? {} : { ip: address }) }
+}

@@ -1,0 +1,60 @@
+import type { WindowPod } from '../../plan/window.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { displayName } from '../../workloads/resources.ts'
+import type { Workload } from '../../workloads/workload.ts'
+
+/** A workload, as far as it says how many pods there should be. */
+export type PodOwner = Pick<Workload, 'ref' | 'uid' | 'owns' | 'desired'>
+
+/** False where it serves nobody from here on, and another comes in its place if one is to. */
+export function isThere({ deleting, finished }: PodView): boolean {
+  return !deleting && !finished
+}
+
+/**
+ * Pods that controllers are still to make. Found by simulation: between the end of a pod and the start of the one in its place
+ * no object stands for either, and a window that counts objects lets another pod leave then. Decided by what there is and what
+ * there should be: who begins in that moment has seen nobody go.
+ */
+export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodView>): WindowPod[] {
+  return shortages(workloads, pods).flatMap(({ workload, desired, present }) =>
+    Array.from({ length: desired - present }, (_, index) => missingOf(workload, index)),
+  )
+}
+
+/** The same, for a plan. */
+export function shortageWarnings(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
+  return shortages(workloads, pods).map(
+    ({ workload: { ref }, desired, present }) =>
+      `${displayName(ref)} has ${present} of its ${desired} pods: those that are still to be made count as out of rotation`,
+  )
+}
+
+interface Shortage {
+  workload: PodOwner
+  desired: number
+  present: number
+}
+
+function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
+  // Of each owner one, and how many: whether they are of a workload need not be asked for every pod.
+  const counts = new Map<string, { one: PodView; count: number }>()
+  for (const pod of pods) {
+    if (pod.owner === undefined || !isThere(pod)) continue
+    const known = counts.get(pod.owner.uid)
+    if (known) known.count += 1
+    else counts.set(pod.owner.uid, { one: pod, count: 1 })
+  }
+  return workloads
+    .map((workload) => ({
+      workload,
+      desired: workload.desired() ?? 0,
+      present: [...counts.values()].reduce((sum, { one, count }) => sum + (workload.owns(one) ? count : 0), 0),
+    }))
+    .filter(({ desired, present }) => present < desired)
+}
+
+function missingOf({ ref, uid }: PodOwner, index: number): WindowPod {
+  const name = displayName(ref)
+  return { uid: `${uid} lacks ${index}`, name, standing: 'missing', ready: false, operatorOut: false, unserved: false }
+}

@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { patientClocks } from './patient-clock.ts'
+
+/** A process that is stopped and goes on: what is due meanwhile fires when it does. */
+function bed() {
+  const virtual = createVirtualClock()
+  let due: (() => void)[] = []
+  let isStopped = false
+  const clock: Clock = {
+    ...virtual,
+    setTimeout: (callback, ms) => virtual.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
+  }
+  const asked: (() => void)[] = []
+  const patientClock = patientClocks(clock, () => new Promise<void>((resolve) => asked.push(resolve)))
+  const patient = patientClock()
+  return {
+    patient,
+    another: patientClock(),
+    asked,
+    advance: virtual.advance,
+    async stopFor(ms: number) {
+      isStopped = true
+      await virtual.advance(ms)
+      isStopped = false
+      for (const callback of due.splice(0)) callback()
+      await virtual.advance(0)
+    },
+  }
+}
+
+test('a timer in time is as any other, and asks for nothing', async () => {
+  const { patient, asked, advance } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('kept'), 5_000)
+  patient.clearTimeout(patient.setTimeout(() => fired.push('cleared'), 5_000))
+  patient.clearTimeout(undefined)
+  await advance(4_999)
+  expect(fired).toEqual([])
+  await advance(1)
+  expect([fired, asked.length]).toEqual([['kept'], 0])
+})
+
+test('those that are late wait until what happened meanwhile is known, all for the same', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('first'), 5_000)
+  patient.setTimeout(() => fired.push('second'), 6_000)
+  await stopFor(20_000)
+  await advance(1_000)
+  expect([fired, asked.length]).toEqual([[], 1])
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['first', 'second'])
+})
+
+test('one that what is known now has made needless is cleared as before', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  const timer = patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  patient.clearTimeout(timer)
+  asked[0]!()
+  await advance(10_000)
+  expect(fired).toEqual([])
+})
+
+test('nothing is waited for without end', async () => {
+  const { patient, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  await advance(4_999)
+  expect(fired).toEqual([])
+  await advance(1)
+  expect(fired).toEqual(['failed'])
+})
+
+test.each([0, 10_000])('what that begins comes first, and may clear it (%d ms)', async (forMs) => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  const deadline = patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  patient.setTimeout(() => {
+    fired.push('ready')
+    patient.clearTimeout(deadline)
+  }, forMs)
+  asked[0]!()
+  await advance(30_000)
+  expect(fired).toEqual(['ready'])
+})
+
+test('it does not come to that after all, or that is late as well: then it is over', async () => {
+  const { patient, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  const cleared = patient.setTimeout(() => fired.push('cleared'), 10_000)
+  patient.setTimeout(() => fired.push('ready'), 5_000)
+  asked[0]!()
+  await advance(4_000)
+  patient.clearTimeout(cleared)
+  expect(fired).toEqual([])
+  await stopFor(20_000)
+  expect(fired).toEqual(['failed'])
+  asked[1]!()
+  await advance(0)
+  expect(fired).toEqual(['failed', 'ready'])
+})
+
+test('no pod waits for what another begins', async () => {
+  const { patient, another, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('failed'), 5_000)
+  await stopFor(20_000)
+  another.setTimeout(() => fired.push('another'), 10_000)
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['failed'])
+})

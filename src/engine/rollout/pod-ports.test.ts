@@ -1,0 +1,233 @@
+import { expect, test } from 'vitest'
+import type { StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { ContainerView, Journal, PodView } from '../../pods/glossary.ts'
+import { testPod } from '../../pods/testing/raw-pod.ts'
+import { createPodPorts, rehearse } from './pod-ports.ts'
+import type { PodPortOptions } from './pod-ports.ts'
+import { readLease } from '../leases/read-lease.ts'
+import { entryOf } from '../testing/ledgers.ts'
+import type { Traffic } from '../traffic/traffic.ts'
+
+const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
+
+/** Writes the close of `journal`, where the pod shows `stored`; tells what was sent. */
+async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAnswer; sent: string[] }> {
+  const sent: string[] = []
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const observation = { pod, stored: { kind: 'read' as const, journal: stored } }
+  const client = { patch: async (path: string) => void sent.push(path) } as unknown as KubeClient
+  const ports = createPodPorts({
+    client,
+    namespace: 'default',
+    store: { observe: () => observation },
+    isOwned: () => isOwned,
+  } as unknown as PodPortOptions)
+  const answer = await ports.store({ ...observation, uid: pod.uid, wanted: [], record: { ...journal, step: 'closed' } })
+  return { answer, sent }
+}
+
+test('what a later owner has written is not overwritten, though the guard would be made of it', async () => {
+  const { answer, sent } = await close({ ...journal, epoch: 5 })
+  expect([answer.kind, sent]).toEqual(['rejected', []])
+  const other = await close({ ...journal, run: 'run-2' })
+  expect([other.answer.kind, other.sent]).toEqual(['rejected', []])
+})
+
+test('control: its own record is', async () => {
+  const { answer, sent } = await close(journal)
+  expect(answer.kind).toBe('stored')
+  expect(sent).toHaveLength(1)
+})
+
+test('nothing is written to the ledger without the Lease', async () => {
+  const written: string[] = []
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const settle = (isOwned: boolean): Promise<{ kind: string }> =>
+    createPodPorts({
+      podOf: () => pod,
+      ledger: { ledger: { entries: new Map() }, put: async ({ state }: { state: string }) => void written.push(state) },
+      isOwned: () => isOwned,
+    } as unknown as PodPortOptions).settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+  expect([(await settle(false)).kind, written]).toEqual(['unknown', []])
+  expect([(await settle(true)).kind, written]).toEqual(['stored', ['restore']])
+})
+
+// Found by simulation: the pod that had come back to the old address was put back where nobody was.
+test('what is settled is kept with the address that its entries mean, whatever it was enrolled with', async () => {
+  const pod = testPod({ ip: '10.0.0.1', containers: [{ name: 'app', image: 'app:v1' }] })
+  const written: LedgerEntry[] = []
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries: new Map() }, put: async (entry: LedgerEntry) => void written.push(entry) },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'abandoned', address: '10.0.0.9' })
+  expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
+})
+
+test('a pod that comes in the middle of a run is recorded after those before it, and stays there', async () => {
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const entries = new Map([['uid-9', {}]])
+  const put = async (entry: LedgerEntry): Promise<void> => void entries.set(entry.uid, entry)
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries }, put },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  const enroll = (): unknown => ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: [] })
+  await enroll()
+  expect(entries.get(pod.uid)).toMatchObject({ order: 1 })
+  entries.set('uid-10', {})
+  await enroll()
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+  expect(entries.get(pod.uid)).toMatchObject({ state: 'restore', order: 1 })
+  await ports.settle({ uid: 'another', targets: [], settlement: 'restore' })
+  expect(entries.get('uid-10')).not.toHaveProperty('order')
+})
+
+test('one that was recorded as the run was gone on with is newer than one that had its target before', async () => {
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const { targets } = entryOf('web-9')
+  const put = async (entry: LedgerEntry): Promise<void> => void entries.set(entry.uid, entry)
+  const entries = new Map([entryOf('web-9', { order: 4 }), entryOf('web-0', { uid: pod.uid })].map((one) => [one.uid, one]))
+  const ports = createPodPorts({
+    podOf: () => pod,
+    ledger: { ledger: { entries }, put },
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  const orderWith = async (own: LedgerEntry['targets']): Promise<number | undefined> => {
+    await ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: own })
+    return entries.get(pod.uid)!.order
+  }
+  expect(await orderWith(entryOf('web-0').targets), 'control: it had another').toBeUndefined()
+  expect(await orderWith(targets.map((one) => ({ ...one, untouched: true }))), 'control: it is left alone').toBeUndefined()
+  expect(await orderWith(targets)).toBe(5)
+})
+
+const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
+const OTHERS = 'web-0 has other containers by now, or is about to get others'
+
+// Found by simulation: it had waited for ten seconds behind a call that nobody answered.
+test.each([
+  { toServe: 'it is ready', change: {}, objection: undefined },
+  { toServe: 'not any more', change: { ready: false }, objection: 'web-0 is not ready any more' },
+  // Found by simulation: somebody had patched it meanwhile.
+  { toServe: 'other images are asked for', change: { containers: [{ ...APP, image: 'app:v9' }] }, objection: OTHERS },
+  { toServe: 'another container runs', change: { containers: [{ ...APP, containerId: 'c2' }] }, objection: OTHERS },
+  { toServe: 'the kubelet has not seen its spec', change: { generation: 3, observedGeneration: 2 }, objection: OTHERS },
+])('a restore leaves only for a pod that is ready as it leaves: $toServe', async ({ change, objection }) => {
+  expect(await objections(change)).toEqual([objection, undefined])
+})
+
+test('while the pods cannot be watched, a restore leaves for a pod itself, and not for another in its place', async () => {
+  const unknown = 'nobody knows whether web-0 is ready: the pods cannot be watched'
+  expect(await objections({}, { isCurrent: false })).toEqual([undefined, undefined])
+  expect(await objections({}, { isCurrent: false, uid: 'gone' })).toEqual([unknown, undefined])
+  expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
+})
+
+// Found by reading: what the call named was another pod's by then.
+test.each([
+  { is: 'being deleted', change: { deleting: true }, objection: 'web-0 is going' },
+  { is: 'evicted', change: { finished: true }, objection: 'web-0 is going' },
+  { is: 'gone', change: undefined, objection: 'the pod is gone' },
+  { is: 'elsewhere', change: { ip: '10.0.0.9' }, objection: 'web-0 is at another address' },
+])('no call leaves for the place of a pod that is $is', async ({ change, objection }) => {
+  expect(await objections(change)).toEqual([objection, objection])
+})
+
+/** To a restore and a drain of a pod that has changed so while they waited. */
+async function objections(
+  change: Partial<PodView> | undefined,
+  { isCurrent = true, uid = 'uid-0' } = {},
+): Promise<(string | undefined)[]> {
+  const pod = { ...testPod({ ip: '10.0.0.1' }), containers: [APP], name: 'web-0', ready: true }
+  const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
+  const record = { ...journal, targets: [target] }
+  let now: PodView | undefined = pod
+  const asked: Parameters<Traffic['effect']>[0][] = []
+  const ports = createPodPorts({
+    store: { isCurrent: () => isCurrent, get: () => now && { pod: now, stored: { kind: 'none' } } },
+    traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
+    podOf: () => pod,
+  } as unknown as PodPortOptions)
+  await ports.effect({ uid, address: '10.0.0.1', toServe: pod, effect: 'restore', record })
+  await ports.effect({ uid: pod.uid, address: '10.0.0.1', effect: 'drain', record: { ...record, step: 'drain' } })
+  now = change && { ...pod, ...change }
+  return asked.map((request) => request.objection?.())
+}
+
+test('nothing is sent without the Lease', async () => {
+  const { answer, sent } = await close(journal, false)
+  expect([answer.kind, sent]).toEqual(['unknown', []])
+})
+
+test.each([
+  {
+    name: 'another pod has its name',
+    status: 422,
+    message: 'Invalid: the server rejected our request due to an error in our request',
+  },
+  { name: 'it is gone', status: 404, message: 'NotFound: pods "web-0" not found' },
+  { name: 'it was written at the same moment', status: 409, message: 'Conflict: the object has been modified' },
+  { name: 'it never arrived', status: undefined, message: 'connect ECONNREFUSED 127.0.0.1:6443 (nothing was sent)' },
+  { name: 'the server that has just started knows nobody yet', status: 401, message: 'Unauthorized' },
+])('a dry run that says nothing of the images refuses nothing: $name', async ({ status, message }) => {
+  expect((await rehearsed(status, message)).kind).toBe('unknown')
+})
+
+test('control: a policy refuses them, with the same status', async () => {
+  const denied = await rehearsed(422, 'Invalid: ValidatingAdmissionPolicy "images" denied request: not from our registry')
+  expect(denied).toMatchObject({ kind: 'refused', message: expect.stringContaining('not from our registry') })
+})
+
+function rehearsed(status: number | undefined, message: string): ReturnType<typeof rehearse> {
+  const kind = status === 409 ? 'conflict' : 'definite'
+  const error = new KubeError(message, { kind, method: 'PATCH', path: '', ...(status === undefined ? {} : { status }) })
+  const client = { patch: () => Promise.reject(error) } as unknown as KubeClient
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  return rehearse(client, 'shop', pod, [{ container: 'app', image: 'app:v2' }], [])
+}
+
+test('a write that is throttled is sent once, and is in doubt only when that time is over', async () => {
+  const clock = createVirtualClock()
+  const sent: unknown[] = []
+  const throttled = new KubeError('429', { kind: 'throttled', method: 'PATCH', path: '', status: 429, retryAfterMs: 3_000 })
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const ports = createPodPorts({
+    client: {
+      patch: async (_path: string, _operations: unknown, options: unknown) => {
+        sent.push(options)
+        throw throttled
+      },
+    } as unknown as KubeClient,
+    clock,
+    namespace: 'shop',
+    isOwned: () => true,
+  } as unknown as PodPortOptions)
+  let answer: StoreAnswer | undefined
+  const stored = { kind: 'none' as const }
+  void ports.store({ uid: pod.uid, pod, stored, record: journal, wanted: [] }).then((one) => (answer = one))
+  await clock.advance(2_900)
+  expect([answer, sent]).toEqual([undefined, [expect.objectContaining({ once: true })]])
+  await clock.advance(200)
+  expect([answer?.kind, sent.length]).toEqual(['unknown', 1])
+})
+
+test.each([
+  { name: 'a gateway that has lost its API server says so', reason: undefined, kind: 'unknown' },
+  { name: 'control: the API server does', reason: 'NotFound', kind: 'gone' },
+])('a pod is gone where the API server says that it is: $name', async ({ reason, kind }) => {
+  const path = '/api/v1/namespaces/shop/pods/web-0'
+  const fields = { kind: 'definite', method: 'GET', path, status: 404, ...(reason === undefined ? {} : { reason }) } as const
+  const client = { get: () => Promise.reject(new KubeError('404', fields)) } as unknown as KubeClient
+  const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
+  const ports = createPodPorts({ client, namespace: 'shop', podOf: () => pod } as unknown as PodPortOptions)
+  expect((await ports.read({ uid: pod.uid })).kind).toBe(kind)
+  const lease = readLease(client, 'shop', 'sluice-statefulset-web')
+  expect(await lease.catch((error: KubeError) => error.status)).toBe(reason === undefined ? 404 : undefined)
+})

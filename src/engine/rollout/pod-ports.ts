@@ -1,0 +1,241 @@
+import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
+import type { EffectInput, PodPorts, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
+import {
+  claimPatch,
+  closePatch,
+  drainIntentPatch,
+  imagesPatch,
+  isForCondition,
+  restoreIntentPatch,
+} from '../../journal/patches.ts'
+import { formerPod } from '../../journal/former-pod.ts'
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { KubeClient, PatchOperation } from '../../kube/client.ts'
+import { isNotFound, KubeError } from '../../kube/errors.ts'
+import { pause } from '../../kube/pause.ts'
+import { asksFor } from '../../pods/baseline.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView } from '../../pods/glossary.ts'
+import { isSpecObserved } from '../../pods/observed-spec.ts'
+import { hasOtherContainers } from '../../pods/other-containers.ts'
+import { podView } from '../../pods/view.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { revisionLabelPatch } from '../../workloads/revision-label.ts'
+import { messageOf } from '../errors.ts'
+import type { LedgerStore } from '../ledgers/ledger-store.ts'
+import { inTheMiddle, isHadSince } from '../ledgers/open-entries.ts'
+import type { PodStore } from '../pod-store.ts'
+import { podsPath } from '../pod-store.ts'
+import type { Traffic } from '../traffic/traffic.ts'
+
+/** Milliseconds for one call to the API server. */
+const API_DEADLINE_MS = 10_000
+
+/** For a 429 that does not say how long. */
+const THROTTLED_MS = 1_000
+
+const NOT_HELD = { kind: 'unknown', message: 'the Lease is not held at this moment' } as const
+
+export interface PodPortOptions {
+  client: KubeClient
+  clock: Clock
+  namespace: string
+  store: PodStore
+  traffic: Traffic
+  ledger: LedgerStore
+  /** The pod as its machine knows it: also one that is gone. */
+  podOf(uid: string): PodView
+  /** What its workload adds to the images patch. */
+  podOperations(pod: PodView): PatchOperation[]
+  isOwned(uid: string): boolean
+}
+
+/** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
+export function createPodPorts(options: PodPortOptions): PodPorts {
+  const { client, clock, namespace, store, traffic, ledger } = options
+
+  async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
+    if (!options.isOwned(uid)) return NOT_HELD
+    // Its guard would be made of a later owner's word, and pass.
+    if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
+    try {
+      const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
+      const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
+      const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
+      return { kind: 'stored', seen: store.observe(raw) }
+    } catch (error) {
+      // Found by simulation: a load balancer was reloaded while the client waited, and the pod patched with requests under
+      // way on it. So its machine looks again before it is sent once more.
+      if (error instanceof KubeError && error.kind === 'throttled')
+        await pause(clock, Math.min(error.retryAfterMs ?? THROTTLED_MS, API_DEADLINE_MS))
+      return isRejection(error) ? { kind: 'rejected', message: messageOf(error) } : { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /** A pod that goes back counts as what it was made from, or upgraded to, before. */
+  function labelOf({ rollback }: Journal, pod: PodView): PatchOperation[] {
+    if (rollback === undefined) return options.podOperations(pod)
+    const former = ledger.ledger.entries.get(pod.uid)?.before?.revision
+    return former === undefined ? [] : revisionLabelPatch(pod, former)
+  }
+
+  async function enter(
+    uid: string,
+    targets: JournalTarget[],
+    known: Pick<LedgerEntry, 'state' | 'leftOut' | 'address' | 'before' | 'order'>,
+  ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
+    // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
+    if (!options.isOwned(uid)) return NOT_HELD
+    try {
+      const recorded = ledger.ledger.entries.get(uid)
+      const before = recorded?.before ?? known.before
+      const order = recorded?.order === undefined ? {} : { order: recorded.order }
+      const entry = { ...ledgerEntry(options.podOf(uid), targets), ...order, ...known, ...(before && { before }) }
+      await ledger.put(entry, () => {
+        if (!options.isOwned(uid)) throw new Error(NOT_HELD.message)
+      })
+      return { kind: 'stored' }
+    } catch (error) {
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /**
+   * Found by simulation: a restore waited behind a call that had no answer, and when it left, the pod had long crashed. Found by
+   * reading: or what the call named was another pod's by then. By what is observed now, and not by what its machine has heard:
+   * one that waits for the answer may not have heard of it.
+   */
+  function unfit({ uid, toServe, ...place }: EffectInput): string | undefined {
+    const pod = store.get(toServe?.uid ?? uid)?.pod
+    if (pod === undefined) return 'the pod is gone'
+    if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
+    if (isEnding({ gone: false, pod })) return `${pod.name} is going`
+    if (toServe === undefined) return undefined
+    // Of itself the answer to its own intent has told.
+    const isHeir = toServe.uid !== uid
+    if (isHeir && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
+    if (!pod.ready) return `${pod.name} is not ready any more`
+    const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
+    return isStaying ? undefined : `${pod.name} has other containers by now, or is about to get others`
+  }
+
+  return {
+    snapshot: ({ pod }) => traffic.snapshot(pod),
+    async rehearse({ pod, wanted }) {
+      return rehearse(client, namespace, pod, wanted, options.podOperations(pod))
+    },
+    enroll({ uid, pod, wanted, targets }) {
+      const known = ledger.ledger.entries.get(uid)
+      const midway = inTheMiddle(ledger.ledger)
+      // Found by reading: one that was planned when the run was gone on with had the targets of one that had come before that, was
+      // taken for the older of the two, and stayed out for ever.
+      const isNewest = known === undefined || isHadSince({ ...known, targets }, midway)
+      const order = isNewest ? { order: 1 + Math.max(0, ...midway.map((one) => one.order ?? 0)) } : {}
+      return enter(uid, targets, { state: 'open', before: formerPod(pod, wanted), ...order })
+    },
+    store: write,
+    async read({ uid }) {
+      try {
+        const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
+        // The name may be another pod's by now.
+        if (podView(raw).uid !== uid) return { kind: 'gone' }
+        return { kind: 'read', seen: store.observe(raw) }
+      } catch (error) {
+        if (isNotFound(error)) return { kind: 'gone' }
+        if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
+        return { kind: 'unknown', message: messageOf(error) }
+      }
+    },
+    effect: (input) => {
+      const { uid, effect, record } = input
+      return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })
+    },
+    inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
+    compare: ({ targets }) => traffic.compare(targets),
+    relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
+    settle: ({ uid, targets, settlement, address }) =>
+      enter(uid, targets, {
+        ...(settlement === 'left' ? { state: 'closed', leftOut: true } : { state: settlement }),
+        ...(address === undefined ? {} : { address }),
+      }),
+  }
+}
+
+/** The API server has looked at the write and refused it. One that it never saw, or put off, says nothing of the guards. */
+function isRejection(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return true
+  return error.status !== undefined && error.kind !== 'ambiguous' && error.kind !== 'throttled'
+}
+
+export function ledgerEntry(pod: PodView, targets: JournalTarget[]): LedgerEntry {
+  const { uid, name, ip, node, owner } = pod
+  return {
+    uid,
+    pod: name,
+    ...(ip === undefined ? {} : { address: ip }),
+    ...(node === undefined ? {} : { node }),
+    ...(owner === undefined ? {} : { owner }),
+    targets,
+    state: 'open',
+  }
+}
+
+function patchFor(
+  record: Journal,
+  pod: PodView,
+  wanted: readonly ContainerImage[],
+  extra: () => PatchOperation[],
+): PatchOperation[] {
+  switch (record.step) {
+    case 'drain':
+      return drainIntentPatch(pod, record, wanted)
+    case 'patched':
+      return imagesPatch(pod, record, wanted, extra())
+    case 'restore':
+      return restoreIntentPatch(pod, record)
+    case 'closed':
+      return closePatch(pod, record)
+  }
+}
+
+/**
+ * It never arrived, or nobody knew whose it is. Or the pod is gone, or another has its name (a `test` fails, measured: with
+ * these words, and not a policy's), or it was written at the same moment: the watch will say.
+ */
+function saysNothingOfImages({ status, message }: KubeError): boolean {
+  const isTestFailed = status === 422 && message.includes('the server rejected our request due to an error in our request')
+  return status === undefined || [401, 404, 409].includes(status) || isTestFailed
+}
+
+/**
+ * The images patch as a dry run: admission (an image policy, a quota) refuses, or rewrites, before anything is drained.
+ */
+export async function rehearse(
+  client: KubeClient,
+  namespace: string,
+  pod: PodView,
+  wanted: readonly ContainerImage[],
+  extra: readonly PatchOperation[],
+): Promise<{ kind: 'accepted' } | { kind: 'refused'; message: string } | { kind: 'unknown'; message: string }> {
+  const images = pod.containers.flatMap(({ name, image }, index): PatchOperation[] => {
+    const want = wanted.find(({ container }) => container === name)
+    if (!want || want.image === image) return []
+    return [
+      { op: 'test', path: `/spec/containers/${index}/name`, value: name },
+      { op: 'replace', path: `/spec/containers/${index}/image`, value: want.image },
+    ]
+  })
+  const operations: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...extra, ...images]
+  try {
+    const answer = podView(
+      await client.patch(podsPath(namespace, pod.name), operations, { dryRun: true, deadlineMs: API_DEADLINE_MS }),
+    )
+    if (asksFor(answer, wanted)) return { kind: 'accepted' }
+    const got = answer.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
+    return { kind: 'refused', message: `the dry run came back with other images (${got}): an admission webhook rewrites them` }
+  } catch (error) {
+    if (error instanceof KubeError && (error.kind === 'ambiguous' || error.kind === 'throttled' || saysNothingOfImages(error))) {
+      return { kind: 'unknown', message: error.message }
+    }
+    return { kind: 'refused', message: messageOf(error) }
+  }
+}

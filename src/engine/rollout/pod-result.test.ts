@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { PodContext } from '../../../machines/pod-upgrade/context.ts'
+import type { ReadJournal } from '../../pods/glossary.ts'
+import { testPod } from '../../pods/testing/raw-pod.ts'
+import { podResult } from './pod-result.ts'
+
+const pod = testPod({ name: 'web-0', containers: [{ name: 'app', image: 'app:v1' }] })
+
+const journal = { run: 'r1', epoch: 2, attempt: 1, step: 'patched', generation: 2, baseline: [], targets: [] } as const
+
+/** Of a pod that failed, where the last journal that could be read was this, and what there is now. */
+function outWith(lastRead: typeof journal | undefined, stored: ReadJournal): boolean {
+  const context = {
+    pod,
+    stored,
+    lastRead,
+    gone: false,
+    outcome: 'failed',
+    reason: '',
+    run: 'r1',
+    epoch: 2,
+  } as unknown as PodContext
+  return podResult(context, { isDone: false, now: { pod, stored }, phases: {} }).out
+}
+
+test('a pod that failed is out, also where somebody has removed its journal meanwhile, or made it unreadable', () => {
+  expect(outWith(journal, { kind: 'none' })).toBe(true)
+  expect(outWith(journal, { kind: 'unreadable', reason: 'it is not JSON' })).toBe(true)
+  expect(outWith(journal, { kind: 'read', journal: { ...journal, baseline: [], targets: [], step: 'closed' } })).toBe(false)
+  expect(outWith(undefined, { kind: 'none' })).toBe(false)
+})
+
+/** Of a process that has epoch 2 and has lost its Lease, where the pod was drained by the owner of this epoch. */
+function outAfter(epoch: number): boolean {
+  const stored = { kind: 'read', journal: { ...journal, step: 'drain', epoch } } as unknown as ReadJournal
+  const context = { pod, stored, gone: false, outcome: 'conflict', reason: '', run: 'r1', epoch: 2 } as unknown as PodContext
+  return podResult(context, { isDone: false, now: { pod, stored }, phases: {} }).out
+}
+
+test('who was overtaken says of its own drains that they are open, and nothing of those of the next owner', () => {
+  expect(outAfter(2)).toBe(true)
+  expect(outAfter(1)).toBe(true)
+  expect(outAfter(3)).toBe(false)
+})
+
+// Found by reading: it was to be said that it is out, which is refused for such a pod.
+test('who is asked about a pod that has come to another address is told where that is, and to say nothing but that it is in', () => {
+  const target = {
+    loadBalancer: 'edge',
+    target: 'web/web-0@10.0.0.1:80',
+    scope: 'web',
+    prior: { state: 'ready' },
+    untouched: false,
+  }
+  const record = { run: 'r1', epoch: 1, attempt: 1, step: 'patched', baseline: [], targets: [target] }
+  const stored = { kind: 'read', journal: record } as unknown as ReadJournal
+  const moved = { ...pod, ip: '10.0.0.9' }
+  const context = { pod: moved, stored, record, address: '10.0.0.1', gone: false, outcome: 'needsOperator', reason: '' }
+  const { instructions } = podResult(context as unknown as PodContext, { isDone: false, now: { pod: moved, stored }, phases: {} })
+  expect(instructions).toContain('Point the entries at its address now (10.0.0.9), and leave them drained, or remove them')
+  expect(instructions).toMatch(/sluice resolve pod\/web-0 -n \S+ --traffic in$/)
+  expect(instructions).not.toContain('--traffic out')
+})

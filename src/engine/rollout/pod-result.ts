@@ -1,0 +1,53 @@
+import type { Observation, PodContext } from '../../../machines/pod-upgrade/context.ts'
+import { isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
+import { openJournal } from '../../pods/open-journal.ts'
+import { restartProof } from '../../pods/witness.ts'
+import { restartsOf } from '../account.ts'
+import type { PodResult } from '../events.ts'
+import { failedInstructions, needsOperatorInstructions } from '../instructions.ts'
+
+export interface Ended {
+  /** It has nothing open any more. */
+  isDone: boolean
+  /** The pod as it is known now: newer than what its machine saw last, or the same. */
+  now: Observation
+  phases: PodResult['phases']
+}
+
+/** What came of a pod whose machine has come to its end. */
+export function podResult(context: PodContext, { isDone, now, phases }: Ended): PodResult {
+  const { pod, gone, outcome, reason, deadline, restart, record, leftOut } = context
+  const proof = restart && restartProof(restart)
+  // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
+  const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
+  // Found by reading: somebody had removed the journal of a pod that failed; it was called no more out, and its run was closed.
+  const open = now.stored.kind === 'read' ? openJournal(now.stored) : context.lastRead
+  const out = !isDone && (gone || (open !== undefined && !isOthers))
+  return {
+    uid: pod.uid,
+    pod: pod.name,
+    outcome: outcome ?? 'needsOperator',
+    reason,
+    ...(deadline ? { deadline } : {}),
+    out,
+    ...(leftOut ? { leftOut } : {}),
+    ...instructionsOf(context, out),
+    phases,
+    ...(proof && outcome === 'upgraded' ? { proof } : {}),
+    ...(proof && record ? { restarts: restartsOf(record.baseline, now.pod) } : {}),
+    ...(record ? { targets: record.targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })) } : {}),
+  }
+}
+
+function instructionsOf(context: PodContext, out: boolean): Pick<PodResult, 'instructions'> {
+  const { outcome, pod, gone, record } = context
+  const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
+  const stranded = { pod, gone, ...moved, targets: record?.targets ?? [], former: formerOf(record) }
+  if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
+  return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
+}
+
+/** A pod that failed on its way back has the images in its baseline that it failed on before. */
+function formerOf(record: PodContext['record']): { name: string; image: string }[] {
+  return record?.rollback?.map(({ container, image }) => ({ name: container, image })) ?? record?.baseline ?? []
+}

@@ -1,0 +1,307 @@
+import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
+import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { byUpgradeOrder } from '../../pods/heir.ts'
+import { admit, windowSize } from '../../plan/window.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PodResult, RunEventBody } from '../events.ts'
+import type { EndpointStore } from '../endpoint-store.ts'
+import { exposedPods } from './exposed-pods.ts'
+import type { PodStore } from '../pod-store.ts'
+import type { Member } from './members.ts'
+import { contextOf, createMembers } from './members.ts'
+import { patientClocks } from './patient-clock.ts'
+import type { Beside } from './beside.ts'
+import { createReloadGuard } from './reload-guard.ts'
+import type { RunSettings } from '../settings.ts'
+import { createStall } from './stall.ts'
+import { isAdmitting, isBeforeDrain, isLookedAt } from './snapshots.ts'
+import type { Traffic } from '../traffic/traffic.ts'
+import { windowPods } from './window-pods.ts'
+import type { PodOwner } from './missing-pods.ts'
+import { mayBeOpen } from '../../pods/open-journal.ts'
+
+/** Runs the pods of a run through their upgrades, as many at once as the window has places. */
+export interface Rollout {
+  /** The pod has changed, is gone, or its endpoint has: by uid. */
+  onPod(uid: string): void
+  onGone(uid: string): void
+  onEndpoints(uids: Iterable<string>): void
+  /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
+  onSight(): void
+  /** A workload has changed: how many pods there should be, and what is to come in the place of one. */
+  onWorkload(): void
+  /** Starts with the pods that are there, and with what earlier runs left to settle. */
+  start(ghosts: readonly PodUpgradeInput[]): void
+  /** Starts no new pod, and puts back what is drained and not patched; what is patched comes home. */
+  hold(reason: string): void
+  /** Starts no new pod until `resume`; what is under way goes on to its end. */
+  pause(reason: string): void
+  resume(): void
+  /** As `hold`, for all that is open, taken in or not. */
+  abort(reason: string): void
+  /** The same, and after `graceMs` leaves what is not home. */
+  interrupt(graceMs: number): void
+  /** Leaves everything as it is. */
+  checkpoint(): void
+  /** Another owner has the workload. */
+  lose(reason: string): void
+  /** Looks, when it is finished, whether a load balancer has forgotten what stays out, and drains it again. */
+  secure(): Promise<void>
+  /** Until then it looks for that from time to time. */
+  stop(): void
+  /** Resolves when every pod has come to its end. */
+  readonly finished: Promise<PodResult[]>
+}
+
+export interface RolloutOptions {
+  clock: Clock
+  settings: RunSettings
+  /** Pods that may be out at once, as it was planned. */
+  window: number
+  store: PodStore
+  endpoints: EndpointStore
+  traffic: Traffic
+  ports: PodPorts
+  /** Is this pod the run's concern? */
+  includes(pod: PodView): boolean
+  workloads: readonly PodOwner[]
+  /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
+  beside: Beside
+  /** Resolves once what is known is of now. */
+  refresh(): Promise<void>
+  /** What a pod's machine starts from; undefined where nothing is to be done with it. */
+  inputFor(pod: PodView): PodUpgradeInput | undefined
+  /** Something will take the place of this pod. */
+  expectsHeir(pod: PodView): boolean
+  /** Has it come in the place of one that is gone? */
+  isHeir(gone: PodView, candidate: PodView): boolean
+  /** An operator had this pod out of rotation when the run was planned. */
+  isOperatorOut(uid: string): boolean
+  /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
+  drainedFor(uid: string): string | undefined
+  /** It is not known to be in every load balancer. */
+  isUnserved(pod: PodView): boolean
+  /** It is paused, and nothing is under way. Called whenever it is found so. */
+  onRest(): void
+  /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
+  onStalled(reason: string): void
+  tell(event: RunEventBody): void
+}
+
+/**
+ * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
+ * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
+ */
+const PODS_PER_MS = 20
+
+export function createRollout(options: RolloutOptions): Rollout {
+  const { clock, settings, store, traffic, tell } = options
+  /** For all that is decided when time is over. */
+  const patientClock = patientClocks(clock, options.refresh)
+  const stall = createStall({ clock: patientClock(), forMs: settings.readyDeadlineMs, onStalled: options.onStalled })
+  /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
+  let intake: 'all' | 'open' | 'none' = 'all'
+  /** What is drained and not patched is put back. */
+  let undoes = false
+  /** Why no pod is started for now. */
+  let paused: string | undefined
+  let started = false
+  let planned = false
+  let decidedAt = Number.NEGATIVE_INFINITY
+  let graceTimer: unknown
+  let resolveFinished: (results: PodResult[]) => void = () => {}
+  const finished = new Promise<PodResult[]>((resolve) => {
+    resolveFinished = resolve
+  })
+
+  const members = createMembers({ ...options, patientClock, onBadEnd: holdAfter, onChange: plan })
+  const exposed = () => exposedPods({ members: members.all(), store, traffic })
+  const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
+
+  /** No other pod is started after one that went wrong. */
+  function holdAfter(pod: string, how: string): void {
+    if (intake === 'all') hold(`${pod} ${how}: no further pod is started`, { undo: false })
+  }
+
+  /** Decides anew, in a turn of its own, whatever changed: who starts, who waits for what, and whether all is done. */
+  function plan(): void {
+    if (planned || !started) return
+    planned = true
+    const waitMs = decidedAt + Math.floor(members.size / PODS_PER_MS) - clock.now()
+    if (waitMs > 0) clock.setTimeout(decideNow, waitMs)
+    else queueMicrotask(decideNow)
+  }
+
+  function decideNow(): void {
+    planned = false
+    decidedAt = clock.now()
+    decide()
+  }
+
+  function decide(): void {
+    const included = includedPods()
+    takeIn(included)
+    const pods = windowPods({
+      ...options,
+      included,
+      beside: options.beside.all(),
+      members: [...members.all()].map(members.standingOf),
+      isOperatorOut,
+    })
+    const { start, waitingFor: crowded } = admit(pods, windowNow(included))
+    const blind = store.isCurrent() && options.beside.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
+    // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
+    // reading: who could not watch them waited without end.
+    const full = intake === 'all' ? (crowded ?? blind) : undefined
+    const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
+    for (const uid of starting) {
+      const member = members.get(uid)
+      // One that is being checked has only kept its place.
+      if (member && isWaiting(member)) member.actor.send({ type: 'start' })
+    }
+    for (const member of members.all()) {
+      if (member.result !== undefined || starting.has(member.uid)) continue
+      if (isBeforeDrain(member.actor.getSnapshot())) member.actor.send({ type: 'wait' })
+      if (!isWaiting(member)) continue
+      const before = members.beforeIt(member)
+      const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
+      members.detail(member, paused ?? blind ?? reason ?? (intake === 'all' ? '' : 'no further pod is started'))
+    }
+    reloadGuard.watch()
+    const all = [...members.all()]
+    const rest = all.filter(({ result }) => result === undefined)
+    // Nothing is under way and nothing more will start: those that wait come to their end unchanged.
+    const resting = rest.length > 0 && rest.every((member) => isWaiting(member))
+    if (resting && intake !== 'all') for (const { actor } of rest) actor.send({ type: 'interrupt' })
+    else if (resting && paused !== undefined) options.onRest()
+    // For one that is looked at while it waits the time goes on.
+    if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
+      stall.wait(resting && paused === undefined && starting.size === 0 ? full : undefined)
+    if (rest.length === 0) {
+      // What comes up from now on is another run's: this one has its account to write, and that may take long.
+      intake = 'none'
+      clock.clearTimeout(graceTimer)
+      stall.wait(undefined)
+      resolveFinished(all.map(({ result }) => result!))
+    }
+  }
+
+  /** As it was planned; less where it is a share, and pods have been scaled away since: else all that are left could leave. */
+  function windowNow(included: readonly Observation[]): number {
+    const counted = included.filter(({ pod }) => (pod.deleting ? options.expectsHeir(pod) : !pod.finished))
+    return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
+  }
+
+  /** Since its turn came it is known better than it was when the run was planned. */
+  function isOperatorOut(uid: string): boolean {
+    const member = members.get(uid)
+    const record = member && contextOf(member).record
+    return record ? record.targets.some(({ untouched }) => untouched) : options.isOperatorOut(uid)
+  }
+
+  function includedPods(): Observation[] {
+    return Array.from(store.all()).filter(({ pod }) => options.includes(pod))
+  }
+
+  /**
+   * Pods that have none yet get their machine: those of the start, and later ones that came up on other images. What is
+   * open is brought to its end also by a run that is held: nobody else would say that it is.
+   */
+  function takeIn(included: readonly Observation[]): void {
+    if (intake === 'none') return
+    // As it is at the beginning: one that has failed before holds the run as soon as it is taken in, and the others are named too.
+    const openAlone = intake === 'open'
+    const others = included.filter(({ pod }) => !members.has(pod.uid))
+    for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
+      // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
+      if ((pod.deleting || pod.finished || openAlone) && !mayBeOpen(stored)) continue
+      // Its address is still being settled for the pod before it.
+      if (members.settlingFor(pod)) continue
+      const input = options.inputFor(pod)
+      if (input === undefined) continue
+      members.add(input)
+      if (undoes) members.get(pod.uid)!.actor.send({ type: 'interrupt' })
+    }
+  }
+
+  /** For a place in the window. */
+  function isWaiting(member: Member): boolean {
+    return member.state === 'queued' || isAdmitting(member.actor.getSnapshot())
+  }
+
+  function lookAnew(): void {
+    members.tellHeirs()
+    plan()
+  }
+
+  function send(event: { type: 'interrupt' } | { type: 'checkpoint' } | { type: 'lost'; reason: string }): void {
+    for (const { actor, result } of members.all()) if (result === undefined) actor.send(event)
+    plan()
+  }
+
+  function hold(reason: string, { undo } = { undo: true }): void {
+    if (intake === 'all') {
+      tell({ type: 'warning', message: reason })
+      intake = 'open'
+    }
+    undoes ||= undo
+    if (undo) send({ type: 'interrupt' })
+    plan()
+  }
+
+  function checkpoint(): void {
+    intake = 'none'
+    send({ type: 'checkpoint' })
+  }
+
+  return {
+    finished,
+    start(ghosts) {
+      started = true
+      // Lost before it began: then they are another owner's, too.
+      if (intake !== 'none') for (const ghost of ghosts) members.add(ghost)
+      plan()
+    },
+    onPod(uid) {
+      const observation = store.get(uid)
+      const member = members.get(uid)
+      if (observation && member && member.result === undefined) member.actor.send({ type: 'observed', ...observation })
+      lookAnew()
+    },
+    onGone(uid) {
+      const member = members.get(uid)
+      if (member && member.result === undefined) member.actor.send({ type: 'gone' })
+      lookAnew()
+    },
+    onSight: lookAnew,
+    onWorkload: lookAnew,
+    onEndpoints(uids) {
+      for (const uid of uids) members.tellEndpoint(uid)
+    },
+    hold,
+    pause(reason) {
+      paused = reason
+      plan()
+    },
+    resume() {
+      paused = undefined
+      plan()
+    },
+    abort(reason) {
+      takeIn(includedPods())
+      hold(reason)
+    },
+    interrupt(graceMs) {
+      hold('interrupted: no further pod is started')
+      graceTimer = clock.setTimeout(checkpoint, graceMs)
+    },
+    checkpoint,
+    lose(reason) {
+      intake = 'none'
+      send({ type: 'lost', reason })
+    },
+    secure: reloadGuard.look,
+    stop: reloadGuard.stop,
+  }
+}

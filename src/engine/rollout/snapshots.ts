@@ -1,0 +1,51 @@
+import type { SnapshotFrom } from 'xstate'
+import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
+import type { PodState } from '../events.ts'
+
+/** Of a pod's machine. */
+export type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
+
+/** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */
+export function stateOf({ value }: Snapshot): PodState {
+  const name = typeof value === 'string' ? value : Object.keys(value)[0]!
+  return name === 'stopped' ? 'failed' : (name as PodState)
+}
+
+const BAD_ENDS = new Map<string | undefined, string>([
+  ['failed', 'failed'],
+  ['rolledBack', 'failed and goes back to its former images'],
+  ['needsOperator', 'needs a person'],
+])
+
+/** What is said of a pod after which no other is to start; it may still be on its way to that end. */
+export function badEnd({ context: { outcome } }: Snapshot): string | undefined {
+  return BAD_ENDS.get(outcome)
+}
+
+/** Nothing is drained for it by this run. */
+export function isUntouched(state: PodState): boolean {
+  return state === 'deriving' || state === 'queued' || state === 'checking'
+}
+
+/** Patched, and not ready yet to be put back. */
+export function isProving(state: PodState): boolean {
+  return state === 'restarting' || state === 'warming'
+}
+
+const INTENDING = ['writing', 'rereading', 'rewaiting', 'pausing'] as const
+
+/** It has a place in the window, and no effect: its intent is not known to be stored. */
+export function isBeforeDrain(snapshot: Snapshot): boolean {
+  return snapshot.matches('checking') || INTENDING.some((draining) => snapshot.matches({ draining }))
+}
+
+/** What an earlier owner meant to drain, and has not. */
+export function isAdmitting(snapshot: Snapshot): boolean {
+  return snapshot.matches({ draining: 'admitting' })
+}
+
+/** Has that been drained after all? */
+export function isLookedAt(snapshot: Snapshot): boolean {
+  const { record, admitted } = snapshot.context
+  return snapshot.matches({ draining: 'reading' }) && record?.step === 'drain' && !admitted
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../ports/clock.ts'
+
+/** Where nothing of a run holds the window, nothing of it can free a place: that is not waited for without end. */
+export interface Stall {
+  /** Whether it waits, and what fills the window now: what it gives up for is what fills it then. */
+  wait(full: string | undefined): void
+}
+
+export interface StallOptions {
+  clock: Clock
+  forMs: number
+  onStalled(reason: string): void
+}
+
+export function createStall({ clock, forMs, onStalled }: StallOptions): Stall {
+  let timer: unknown
+  let stalledBy = ''
+  return {
+    wait(full) {
+      if (full === undefined) {
+        clock.clearTimeout(timer)
+        timer = undefined
+        return
+      }
+      stalledBy = full
+      timer ??= clock.setTimeout(() => onStalled(`no pod may leave in time: ${stalledBy}`), forMs)
+    },
+  }
+}

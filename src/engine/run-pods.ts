@@ -1,0 +1,67 @@
+import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
+import type { PatchOperation } from '../kube/client.ts'
+import type { PodView } from '../pods/glossary.ts'
+import { revisionLabelPatch } from '../workloads/revision-label.ts'
+import type { Owners } from './leases/owners.ts'
+import type { RunLedgers } from './ledgers/history.ts'
+import { allLedgers } from './ledgers/history.ts'
+import { isSettled } from './ledgers/open-entries.ts'
+import type { World } from './world.ts'
+
+export interface RunPodsOptions {
+  world: World
+  ledgers: RunLedgers
+  owners: Owners
+  /** Pods, by their uid, whose patch has had its dry run. */
+  rehearsed: ReadonlySet<string>
+  /** What earlier runs left to settle. */
+  ghosts: readonly PodUpgradeInput[]
+}
+
+/** What a run knows of its pods, and is to do with them. */
+export interface RunPods {
+  /** As last seen, also where it is gone by now. */
+  podOf(uid: string): PodView
+  /** What a pod's machine starts from; undefined where nothing is to be done with it. */
+  inputFor(pod: PodView): PodUpgradeInput | undefined
+  /** What its patch changes beside the images. */
+  podOperations(pod: PodView): PatchOperation[]
+}
+
+export function createRunPods({ world, ledgers, owners, rehearsed, ghosts }: RunPodsOptions): RunPods {
+  const { header } = ledgers.current.ledger
+  const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
+
+  return {
+    podOf(uid) {
+      const pod = world.store.get(uid)?.pod
+      if (pod) known.set(uid, pod)
+      return known.get(uid)!
+    },
+    inputFor(pod) {
+      const observation = world.store.get(pod.uid)
+      const assessed = world.workloadOf(pod)
+      if (!observation || !assessed) return undefined
+      known.set(pod.uid, pod)
+      const address = ledgers.addressOf(pod.uid)
+      const before = ledgers.current.ledger.entries.get(pod.uid)?.before?.images
+      return {
+        ...observation,
+        run: header.run,
+        epoch: owners.epochOf(pod),
+        wanted: world.imagesFor(pod),
+        rehearsed: rehearsed.has(pod.uid),
+        ...(address === undefined ? {} : { address }),
+        ...(before === undefined ? {} : { before }),
+        ...(isSettled(observation, allLedgers(ledgers)) ? { settled: true } : {}),
+        gone: false,
+      }
+    },
+    podOperations(pod) {
+      const assessed = world.workloadOf(pod)
+      if (!assessed) return []
+      const label = world.undoing()?.labelOf(pod, assessed.assessment.images)
+      return label === undefined ? assessed.workload.podOperations(pod) : revisionLabelPatch(pod, label)
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Adapter, Capabilities } from '../../../adapters/contract.ts'
+import { AdapterError } from '../../../adapters/contract.ts'
+import type { JournalTarget } from '../../pods/glossary.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LoadBalancer } from '../request.ts'
+import type { ScopeQueue } from './scope-queue.ts'
+import { createScopeQueue } from './scope-queue.ts'
+
+/** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
+export const CALL_LIFE_MS = 10_000
+
+/** The load balancers of a run by name, and the queue of each of their scopes. */
+export interface Balancers {
+  has(name: string): boolean
+  /** Throws where it is in the config no more. */
+  adapterOf(name: string): Adapter
+  /** Of those that sluice may touch these targets in. */
+  capabilitiesOf(targets: readonly JournalTarget[]): Capabilities[]
+  queueOf(target: Pick<JournalTarget, 'loadBalancer' | 'scope'>): ScopeQueue
+  /** What is done to it can be read back. */
+  isReadable(target: JournalTarget): boolean
+}
+
+export function createBalancers(clock: Clock, loadBalancers: readonly LoadBalancer[]): Balancers {
+  const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
+  const queues = new Map<string, ScopeQueue>()
+
+  function adapterOf(name: string): Adapter {
+    const loadBalancer = byName.get(name)
+    if (!loadBalancer)
+      throw new AdapterError('engine', 'fatal', `the config has no load balancer "${name}", which this pod's record names`)
+    return loadBalancer.adapter
+  }
+
+  return {
+    has: (name) => byName.has(name),
+    adapterOf,
+    // A record may name a load balancer that is in the config no more: that shows where it is called.
+    capabilitiesOf: (targets) =>
+      targets.flatMap(({ loadBalancer, untouched }) => {
+        const known = untouched ? undefined : byName.get(loadBalancer)
+        return known ? [known.adapter.capabilities] : []
+      }),
+    queueOf(target) {
+      const key = JSON.stringify([target.loadBalancer, target.scope])
+      const queue =
+        queues.get(key) ?? createScopeQueue({ clock, adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
+      queues.set(key, queue)
+      return queue
+    },
+    isReadable: ({ loadBalancer }) => adapterOf(loadBalancer).capabilities.inspect !== 'none',
+  }
+}

@@ -1,0 +1,45 @@
+import type { Json } from '../../../adapters/contract.ts'
+import type { CompareAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import type { JournalTarget } from '../../pods/glossary.ts'
+import { messageOf } from '../errors.ts'
+import type { Balancers } from './balancers.ts'
+import type { Knowledge } from './knowledge.ts'
+import { canonical, describeTarget } from './reading.ts'
+import { plain } from './target-key.ts'
+
+/** Are the targets as they were before their drain, and do they get requests? */
+export async function compareWithPrior(
+  { isReadable, queueOf }: Balancers,
+  { stateOf, hasCaughtUp }: Knowledge,
+  targets: readonly JournalTarget[],
+): Promise<CompareAnswer> {
+  try {
+    for (const target of targets.filter(({ untouched }) => !untouched)) {
+      if (!isReadable(target)) {
+        const state = stateOf(target)
+        if (state === 'in') continue
+        // Found by reading: a restore that had not left was not sent again, since nothing was to be seen of it.
+        if (state === 'out')
+          return { kind: 'different', message: `${target.loadBalancer}/${target.target} is out, by all that is known` }
+        return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} cannot be read back` }
+      }
+      // Also where it reads as it should: the next look at it, by whoever comes then, must not see it drained.
+      if (!hasCaughtUp(target))
+        return { kind: 'unknown', message: `what ${target.loadBalancer} says may be from before the restore` }
+      const before = canonical(target.prior as Json)
+      const now = target.said === 'in' ? before : canonical((await queueOf(target).snapshot(plain(target))).prior)
+      if (now !== before) {
+        const message = `${target.loadBalancer}/${target.target} is ${now}, it was ${before}`
+        // One that answers at once and does it later; what somebody else has done to it is no drain.
+        const { admin, routable } = await queueOf(target).inspect(plain(target))
+        return { kind: 'different', message, ...(admin === 'draining' && !routable ? { drained: true } : {}) }
+      }
+      // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
+      const reading = await queueOf(target).inspect(plain(target))
+      if (!reading.routable) return { kind: 'unknown', message: `it gets no requests: ${describeTarget(target, reading)}` }
+    }
+    return { kind: 'equal' }
+  } catch (error) {
+    return { kind: 'unknown', message: messageOf(error) }
+  }
+}

@@ -1,0 +1,145 @@
+import type { Json } from '../../../adapters/contract.ts'
+import { AdapterError } from '../../../adapters/contract.ts'
+import type { EffectAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import type { Journal, JournalTarget } from '../../pods/glossary.ts'
+import { messageOf } from '../errors.ts'
+import type { RunEventBody } from '../events.ts'
+import type { Balancers } from './balancers.ts'
+import { CALL_LIFE_MS } from './balancers.ts'
+import { answerOf, worst } from './effect-answer.ts'
+import type { Knowledge } from './knowledge.ts'
+import { keyOf, plain } from './target-key.ts'
+
+/** From the moment that a call was cut without an answer until it is taken to arrive no more. */
+const LATE_ARRIVAL_MS = 2 * CALL_LIFE_MS
+
+export interface EffectRequest {
+  pod: string
+  uid: string
+  effect: 'drain' | 'restore'
+  record: Journal
+  /** Asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
+  objection?: () => string | undefined
+}
+
+/** Drains and restores: what changes a load balancer. */
+export interface Effects {
+  effect(request: EffectRequest): Promise<EffectAnswer>
+  /**
+   * Sends no further effect; resolves once none is under way: answered, or cut at the end of its life. False where one that
+   * nobody answered may still arrive.
+   */
+  quiet(): Promise<boolean>
+}
+
+export interface EffectsOptions {
+  balancers: Balancers
+  knowledge: Knowledge
+  /** Throws where this process may not act on the pod's behalf now. */
+  assertOwned(uid: string): void
+  tell(event: RunEventBody): void
+}
+
+export function createEffects({ balancers, knowledge, assertOwned, tell }: EffectsOptions): Effects {
+  const { isReadable, queueOf } = balancers
+  const { answers, doubts, operations, stateOf } = knowledge
+  /** By target, the effect that is under way there, and all that wait for their turn behind it. */
+  const underWay = new Map<string, Promise<unknown>>()
+  let ended = false
+
+  async function effectOn(target: JournalTarget, request: EffectRequest): Promise<EffectAnswer> {
+    const { pod, uid, effect: kind, record } = request
+    // Called again for the sake of another target: nobody could see what a second call does here.
+    const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
+    // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
+    if (isDone && balancers.has(target.loadBalancer) && (!isReadable(target) || target.said === 'in')) return { kind: 'applied' }
+    // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
+    if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
+      return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
+    // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
+    const wasReadOut = knowledge.wasReadOut(target)
+    knowledge.beginEffect(target)
+    const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
+    const operation = operations.idOf(record, uid, kind, target)
+    const event = {
+      type: 'effect',
+      uid,
+      pod,
+      loadBalancer: target.loadBalancer,
+      target: target.target,
+      effect: kind,
+      operation,
+    } as const
+    try {
+      const { result, batch } = await queueOf(target).effect({
+        kind,
+        target: plain(target),
+        prior: target.prior as Json,
+        operation,
+        fence: record.epoch,
+        assertLive() {
+          if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
+          const objection = request.objection?.()
+          if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
+          assertOwned(uid)
+        },
+      })
+      if (result.outcome === 'failed') throw result.error
+      const detail = result.outcome === 'applied' ? result.detail : undefined
+      tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
+      doubts.settle(uid, target)
+      if (result.outcome === 'applied') {
+        answers.note(target, kind === 'drain' ? 'out' : 'in')
+        operations.noteDone(target, operation, kind)
+        return { kind: 'applied', ...late }
+      }
+      answers.forget(target)
+      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
+      return { kind: 'unknown', message: `job ${result.job} is under way` }
+    } catch (error) {
+      const answer = answerOf(error, kind)
+      const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
+      const told = { ...event, outcome, batch: 1, detail: messageOf(error) } as const
+      tell(told)
+      if (answer.kind === 'unknown') {
+        doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
+        answers.forget(target)
+        // Found by simulation: it was done before this call, or a reload has done it since, so that reading it back says
+        // nothing of the call itself.
+        const { volatileOnReload } = balancers.adapterOf(target.loadBalancer).capabilities
+        const isReadInVain = isDone || (kind === 'restore' && (volatileOnReload || (isReadable(target) && !wasReadOut)))
+        if (isReadInVain && doubts.overtake(uid, target)) return { ...answer, lateCall: true }
+      }
+      return { ...answer, ...late }
+    } finally {
+      knowledge.endEffect(target)
+    }
+  }
+
+  /**
+   * Found by reading: a drain after a reload was under way when a pod that had just been patched was to be put back. That was asked
+   * for before anybody knew that the drain would have no answer, and nobody looked again when it came late.
+   */
+  async function inTurn<T>(target: JournalTarget, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(target)
+    const own = underWay.get(key)?.then(work, work) ?? work()
+    underWay.set(key, own)
+    try {
+      return await own
+    } finally {
+      if (underWay.get(key) === own) underWay.delete(key)
+    }
+  }
+
+  return {
+    async effect(request) {
+      const targets = request.record.targets.filter(({ untouched }) => !untouched)
+      return worst(await Promise.all(targets.map((target) => inTurn(target, () => effectOn(target, request)))))
+    },
+    async quiet() {
+      ended = true
+      await Promise.allSettled(underWay.values())
+      return doubts.areOver()
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import type { TargetObservation } from '../../../adapters/contract.ts'
+import type { JournalTarget, TrafficReading } from '../../pods/glossary.ts'
+import { messageOf } from '../errors.ts'
+import type { RunEventBody } from '../events.ts'
+import type { AskTargets } from './ask-targets.ts'
+import type { Balancers } from './balancers.ts'
+import type { Knowledge } from './knowledge.ts'
+import { describeTarget, inFlightOf, isOut, together } from './reading.ts'
+
+export interface InspectOptions {
+  balancers: Balancers
+  knowledge: Knowledge
+  ask: AskTargets
+  tell(event: RunEventBody): void
+}
+
+/**
+ * `wasOut`: one that cannot be read, and of which nothing is known, is taken to be out. `all`: those that an operator has
+ * out are read as well, for `reclaimed`.
+ */
+export type Inspect = (
+  uid: string,
+  targets: readonly JournalTarget[],
+  how?: { wasOut: boolean; all?: true },
+) => Promise<TrafficReading>
+
+export function createInspect({ balancers, knowledge, ask, tell }: InspectOptions): Inspect {
+  const { isReadable } = balancers
+  const { doubts, operations, hasCaughtUp, isOvertaken, stateOf, wasReadOut } = knowledge
+
+  /** A call that nobody answered, and that is seen to be done, is confirmed. */
+  function confirm(
+    uid: string,
+    targets: readonly JournalTarget[],
+    readings: readonly TargetObservation[],
+    isOfNow: (target: JournalTarget) => boolean,
+  ): void {
+    targets.forEach((target, index) => {
+      const reading = readings[index]!
+      const doubt = doubts.of(uid, target)
+      if (!doubt || !isReadable(target) || isOut(reading) !== (doubt.effect === 'drain')) return
+      // What is not there says nothing of a call: one 404 of a gateway, or one short list, is no drain.
+      if (reading.admin === 'unknown' || reading.admin === 'absent') return
+      // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
+      if (!isOfNow(target)) return
+      doubts.settle(uid, target)
+      operations.noteDone(target, doubt.operation, doubt.effect)
+      tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })
+    })
+  }
+
+  /**
+   * Only what sluice may touch makes the state: an entry that an operator has out of rotation says nothing about the pod.
+   * That he has put it back since is told beside it, and requests that are still under way there are counted.
+   */
+  return async (uid, recorded, { wasOut, all } = { wasOut: false }) => {
+    const targets = recorded.filter(({ untouched }) => !untouched)
+    if (recorded.length === 0) return { state: 'out', inFlight: 0, detail: 'in no load balancer' }
+    const before = knowledge.effects()
+    try {
+      // Found by reading: the answer took its time, and it was asked for too soon.
+      const hadCaughtUp = new Set(targets.filter(hasCaughtUp))
+      const operators = all ? recorded.filter((target) => target.untouched && isReadable(target)) : []
+      const asked = await ask([...targets, ...operators], wasOut)
+      const readings = asked.slice(0, targets.length)
+      const leftAlone = asked.slice(targets.length)
+      const reclaimed = reclaimedOf(operators, leftAlone)
+      if (targets.length === 0)
+        return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
+      const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
+      const isOfNow = (target: JournalTarget): boolean =>
+        hadCaughtUp.has(target) && hasCaughtUp(target) && !isOvertaken(target, before)
+      const known = targets.map((target, index) => ({
+        reading: readings[index]!,
+        wasOut: wasOut || stateOf(target) === 'out' || wasReadOut(target),
+      }))
+      confirm(uid, targets, readings, isOfNow)
+      targets.forEach((target, index) => {
+        const reading = readings[index]!
+        // A call that is about to be made may be one that changes nothing, and that no read-back can then be a proof of.
+        if (isReadable(target) && reading.admin !== 'unknown' && reading.admin !== 'absent' && isOfNow(target))
+          knowledge.note(target, isOut(reading) ? 'out' : 'in', before)
+      })
+      return {
+        ...together(known),
+        inFlight: inFlightOf([...readings, ...leftAlone]),
+        ...(isHidden ? { hidden: true } : {}),
+        ...reclaimed,
+        ...(doubts.isPending(uid) ? { pending: true } : {}),
+        ...(targets.every(isOfNow) ? {} : { old: true }),
+        detail: readings.map((reading, index) => describeTarget(targets[index]!, reading)).join('; '),
+      }
+    } catch (error) {
+      return { state: 'unknown', inFlight: null, detail: messageOf(error) }
+    }
+  }
+}
+
+/** What an operator had out and has put back, in words. */
+function reclaimedOf(
+  targets: readonly JournalTarget[],
+  readings: readonly TargetObservation[],
+): Pick<TrafficReading, 'reclaimed'> {
+  const index = readings.findIndex(({ routable }) => routable)
+  return index === -1 ? {} : { reclaimed: describeTarget(targets[index]!, readings[index]!) }
+}

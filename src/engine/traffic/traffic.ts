@@ -1,0 +1,63 @@
+import type { CompareAnswer, RelocateAnswer, SnapshotAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import type { JournalTarget } from '../../pods/glossary.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { RunEventBody } from '../events.ts'
+import { createAskTargets } from './ask-targets.ts'
+import { createBalancers } from './balancers.ts'
+import { compareWithPrior } from './compare-with-prior.ts'
+import type { Effects } from './effects.ts'
+import { createEffects } from './effects.ts'
+import type { Found, Listener, Where } from './find-targets.ts'
+import { findTargets } from './find-targets.ts'
+import type { Inspect } from './inspect-targets.ts'
+import { createInspect } from './inspect-targets.ts'
+import { createKnowledge } from './knowledge.ts'
+import { relocate } from './relocate.ts'
+import { takeSnapshot } from './take-snapshot.ts'
+
+/** All load balancers of a run together: one pod's targets in all of them are one thing to the pod's machine. */
+export interface Traffic extends Effects {
+  /** Where each pod is in the load balancers, in the order of the pods. Throws an AdapterError where one cannot be asked. */
+  find(pods: readonly Listener[]): Promise<Found[]>
+  snapshot(pod: Listener): Promise<SnapshotAnswer>
+  inspect: Inspect
+  compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
+  relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
+  /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
+  settleMs(targets: readonly JournalTarget[]): number
+  /** An effect on this pod's targets that nobody answered, and that another has followed, may still arrive. */
+  hasOvertaken(uid: string): boolean
+  /** Milliseconds until no effect on this pod's targets that nobody answered is under way any more. */
+  lateMs(uid: string): number
+  /** One of these may forget a drain by itself. */
+  isVolatile(targets: readonly JournalTarget[]): boolean
+}
+
+export interface TrafficOptions extends Where {
+  clock: Clock
+  /** Throws where this process may not act on the pod's behalf now. */
+  assertOwned(uid: string): void
+  tell(event: RunEventBody): void
+}
+
+export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
+  const where = { loadBalancers, allowUnbalanced }
+  const balancers = createBalancers(clock, loadBalancers)
+  const knowledge = createKnowledge(clock, balancers)
+  const ask = createAskTargets(clock, balancers, knowledge)
+  const { capabilitiesOf } = balancers
+  const { hasOvertaken, lateMs } = knowledge.doubts
+
+  return {
+    ...createEffects({ balancers, knowledge, assertOwned, tell }),
+    find: (pods) => findTargets(where, pods),
+    snapshot: (pod) => takeSnapshot({ ...where, balancers, knowledge }, pod),
+    inspect: createInspect({ balancers, knowledge, ask, tell }),
+    compare: (targets) => compareWithPrior(balancers, knowledge, targets),
+    relocate: (pod, targets) => relocate({ ...where, balancers }, pod, targets),
+    settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
+    hasOvertaken,
+    lateMs,
+    isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
+  }
+}
