@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { drawing, podStates } from '../../scripts/draw-machine.ts'
+import { currentPage } from '../../scripts/write-json-page.ts'
 import { currentSchema } from '../../scripts/write-schema.ts'
 import { page, ROOT } from './pages.ts'
 
 test('docs/config.schema.json is of now: node scripts/write-schema.ts', async () => {
   expect(JSON.parse(readFileSync(join(ROOT, 'docs/config.schema.json'), 'utf8'))).toEqual(await currentSchema())
+})
+
+test('docs/json.md has the declarations of now: node scripts/write-json-page.ts', () => {
+  expect(page('docs/json.md').text).toBe(currentPage())
+  expect(currentPage()).toMatch(/^interface RunReport \{$/m)
 })
 
 test('the drawing in docs/states.md is of now: node scripts/draw-machine.ts', () => {
