@@ -1,13 +1,17 @@
 import type { OpenRuns } from '../engine/orders/open-runs.ts'
 import type { OrderedAbort } from '../engine/orders/order-abort.ts'
 import type { RunRequest } from '../engine/run.ts'
-import { abortInterrupted, orderStands } from './abort-interrupted.ts'
+import { displayName } from '../workloads/resources.ts'
+import { abortInterrupted } from './abort-interrupted.ts'
 import type { CommandContext } from './commands/context.ts'
+import { completeFor } from './complete-commands.ts'
+import { completeFailure } from './complete-events.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { failureOf } from './failures.ts'
+import { failureOf, type Failure } from './failures.ts'
 import type { AbortFlags } from './flags.ts'
 import { watchInterrupts } from './interrupts.ts'
 import { createLogger } from './log.ts'
+import { orderStands } from './order-stands.ts'
 import { orderGiver } from './order-giver.ts'
 import { inert } from './output/inert.ts'
 import { orderOutput, type OrderReport } from './output/order-view.ts'
@@ -29,20 +33,32 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
   const { runUpgrade } = await import('./run-upgrade.ts')
   // A level that is none is refused here already, and not when it is the order's turn to be done.
   await createLogger(flags.verbose === true, terminal)
+  const resume = resumeCommand(invocation, flags, terminal.env)
+  let namespace: string | undefined
+  const complete = completeFor({ flags, invocation }, terminal.env, () => namespace)
+  function tell(error: unknown, touched: boolean): Failure {
+    const failure = completeFailure(failureOf(error, { touched }), complete)
+    reportFailure(failure, flags, terminal)
+    return failure
+  }
+  let isOrdered = false
   // It may wait for hours, and as the first process of a container it would not even hear a signal.
   const interrupts = watchInterrupts({
     events: terminal.events,
     now: () => terminal.clock.now(),
     exit: (code, cause) => {
-      if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), flags, terminal)
-      else terminal.err.write(abortInterrupted(cause, resumeCommand(invocation, terminal.env)))
+      if ('signal' in cause) terminal.err.write(abortInterrupted(cause, resume))
+      else {
+        tell(cause.bug, isOrdered)
+        if (isOrdered) terminal.err.write(orderStands(resume))
+      }
       terminal.exit(code)
     },
   })
-  let isOrdered = false
   let left: Left
   try {
     const cluster = await openCluster(flags, request.requestTimeoutMs, terminal)
+    namespace = cluster.namespace
     try {
       const onOrdered = (): void => void (isOrdered = true)
       const ordered = await order({ cluster, select: request.select, by, flags, context, onOrdered })
@@ -53,20 +69,20 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     }
   } catch (error) {
     if (!isOrdered) throw error
-    const failure = failureOf(error, { touched: true })
-    reportFailure(failure, flags, terminal)
-    terminal.err.write(orderStands(resumeCommand(invocation, terminal.env)))
+    const failure = tell(error, true)
+    terminal.err.write(orderStands(resume))
     // What is no bug is a cluster that cannot be watched any more.
     return failure.stack === undefined ? EXIT.deadline : failure.code
   } finally {
     interrupts.dispose()
   }
+  // It hears signals from its first moment on.
   return runUpgrade(
     { request, flags, invocation, aborts: true },
     {
       terminal,
       openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
-      prepareRun: ({ namespace, settings }, ports) => prepareAbort({ namespace, settings, by, ...left }, ports),
+      prepareRun: (asked, ports) => prepareAbort({ namespace: asked.namespace, settings: asked.settings, by, ...left }, ports),
     },
   )
 }
@@ -119,7 +135,7 @@ async function order({
     commands: string[] = [],
   ): { code: ExitCode } {
     const runs = open.runs.map(({ run }) => run)
-    const report: OrderReport = { order: 'abort', namespace, workloads: open.asked, runs, outcome, message }
+    const report: OrderReport = { order: 'abort', namespace, workloads: open.refs.map(displayName), runs, outcome, message }
     if (commands.length > 0) report.templateCommands = commands
     terminal.out.write(orderOutput(report, flags.output))
     return { code }

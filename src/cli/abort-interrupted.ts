@@ -1,10 +1,7 @@
 import type { InterruptSignal } from './exit-codes.ts'
+import { orderStands } from './order-stands.ts'
 
-/** What is said of an abort that a signal ends: its order may stand, and is not taken back. */
+/** What is said of an abort that a signal ends. */
 export function abortInterrupted({ signal }: { signal: InterruptSignal }, resumeCommand: string): string {
   return `${signal}: stopped. ${orderStands(resumeCommand)}`
-}
-
-export function orderStands(resumeCommand: string): string {
-  return `An order that was given stands, as sluice status shows. To go on from here:\n  ${resumeCommand}\n`
 }

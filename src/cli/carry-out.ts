@@ -1,16 +1,17 @@
 import type { CommandContext } from './commands/context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { UpgradeFlags } from './flags.ts'
+import { parseTogether } from './parse-together.ts'
 import { parseReportFiles } from './report-files.ts'
 import type { ParsedRequest } from './request.ts'
 
 /** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
 export async function carryOut(
-  request: ParsedRequest,
+  parse: () => ParsedRequest,
   flags: UpgradeFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
-  const reportFiles = parseReportFiles(flags.report, flags)
+  const [request, reportFiles] = parseTogether(parse, () => parseReportFiles(flags.report, flags))
   const { configPath, openWorld } = await import('./world.ts')
   const { prepareRun } = await import('../engine/run.ts')
   const deps = {
@@ -20,7 +21,7 @@ export async function carryOut(
   }
   if (flags.dryRun === true) {
     const { runPlan } = await import('./run-plan.ts')
-    return runPlan({ request, flags }, deps)
+    return runPlan({ request, flags, invocation }, deps)
   }
   const { runUpgrade } = await import('./run-upgrade.ts')
   return runUpgrade({ request, flags, invocation, reportFiles }, deps)

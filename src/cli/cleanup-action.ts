@@ -1,9 +1,9 @@
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { CleanupFlags } from './flags.ts'
-import { assertLogLevel } from './log-level.ts'
 import { cleanupDocument, cleanupLines } from './output/cleanup-view.ts'
 import { inertJson } from './output/inert.ts'
+import { withCluster } from './with-cluster.ts'
 import { parseWorkloads } from './workload-arguments.ts'
 
 export async function cleanupAction(
@@ -11,19 +11,13 @@ export async function cleanupAction(
   flags: CleanupFlags,
   { terminal }: CommandContext,
 ): Promise<ExitCode> {
-  assertLogLevel(terminal.env)
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
-  const { openCluster } = await import('./world.ts')
   const { cleanUp } = await import('../engine/ledgers/cleanup.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
-  try {
-    const { client, namespace } = cluster
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const dryRun = flags.dryRun ?? false
     const report = await cleanUp({ namespace, refs, dryRun }, { client, clock: terminal.clock })
     if (flags.output === 'json') terminal.out.write(`${inertJson(cleanupDocument(namespace, dryRun, report), 2)}\n`)
     else for (const line of cleanupLines(dryRun, report)) terminal.out.write(`${line}\n`)
     return EXIT.done
-  } finally {
-    await cluster.close()
-  }
+  })
 }

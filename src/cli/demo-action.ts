@@ -2,16 +2,19 @@ import { createDemo } from '../../demo/demo.ts'
 import { createShow } from '../../demo/view/show.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { failureOf } from './failures.ts'
 import type { DemoFlags } from './flags.ts'
 import { codeOf, watchInterrupts } from './interrupts.ts'
 import { createColors, useColor } from './output/color.ts'
+import { quote } from './quote.ts'
+import { reportFailure } from './report-failure.ts'
 import { parseReportFiles } from './report-files.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Plays the demo, and leaves no process behind, however it ends. */
 export async function demoAction(flags: DemoFlags, { terminal }: CommandContext): Promise<ExitCode> {
   const pods = Number(flags.pods)
-  if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods ${flags.pods}: must be a number from 2 to 9`])
+  if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods: ${quote(flags.pods)} is no number from 2 to 9`])
   if (flags.report !== undefined) parseReportFiles([flags.report])
   const { out, env } = terminal
   const show = createShow({
@@ -31,7 +34,9 @@ export async function demoAction(flags: DemoFlags, { terminal }: CommandContext)
   const interrupted = new Promise<ExitCode>((resolve) => {
     interrupts.stopInOrder((cause) => {
       show.close()
-      terminal.err.write('bug' in cause ? `error: ${String(cause.bug)}\n` : `${cause.signal}: all its processes end\n`)
+      // There is no -v to ask for more with.
+      if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), { verbose: true }, terminal)
+      else terminal.err.write(`${cause.signal}: all its processes end\n`)
       resolve(codeOf(cause))
     })
   })

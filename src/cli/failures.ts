@@ -16,11 +16,15 @@ interface TypedError extends Error {
   hint?: string
 }
 
-/**
- * What an error means for the exit code. `touched` is true once a run has begun to write: a failure is then no longer
- * one of the preflight. An error that names no component is a mistake of sluice itself.
- */
-export function failureOf(error: unknown, { touched }: { touched: boolean }): Failure {
+export interface Failing {
+  /** True once a run has begun to write: a failure is then no longer one of the preflight. */
+  touched: boolean
+  /** True of a plan or a dry run, whose code 1 says that there are changes: no failure may say that, and a pipeline go on. */
+  plans?: boolean
+}
+
+/** What an error means for the exit code. An error that names no component is a mistake of sluice itself. */
+export function failureOf(error: unknown, { touched, plans = false }: Failing): Failure {
   if (isTyped(error)) {
     if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
     // Each line begins with file:line:column, so that editors and CI systems find the place.
@@ -37,7 +41,7 @@ export function failureOf(error: unknown, { touched }: { touched: boolean }): Fa
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   const stack = error instanceof Error ? error.stack : undefined
   return {
-    code: EXIT.failed,
+    code: plans ? EXIT.preflight : EXIT.failed,
     lines: [...errorLines(message), 'This is a bug in sluice. Please report it with the output of the same command with -v.'],
     ...(stack === undefined ? {} : { stack }),
   }

@@ -15,10 +15,14 @@ export interface ClusterFlags {
 export type OutputFormat = 'text' | 'json' | 'jsonl'
 export type ColorChoice = 'auto' | 'always' | 'never'
 
-export interface OutputFlags {
+export interface ResultFlags {
   output: OutputFormat
-  color: ColorChoice
   verbose?: boolean
+}
+
+/** Of a command that uses colour. */
+export interface OutputFlags extends ResultFlags {
+  color: ColorChoice
 }
 
 /** What is to be upgraded, and how. */
@@ -57,23 +61,24 @@ export interface ReportFlags extends ClusterFlags {
   color: ColorChoice
   report?: string[]
   failures?: string
+  verbose?: boolean
 }
 
-export interface ResolveFlags extends ClusterFlags, OutputFlags {
+export interface ResolveFlags extends ClusterFlags, ResultFlags {
   traffic: 'in' | 'out'
   loadBalancer?: string[]
 }
 
-export interface CleanupFlags extends ClusterFlags, OutputFlags {
+export interface CleanupFlags extends ClusterFlags, ResultFlags {
   dryRun?: boolean
 }
 
-export interface OrderFlags extends ClusterFlags, OutputFlags {
+export interface OrderFlags extends ClusterFlags, ResultFlags {
   selector?: string
 }
 
 export interface AbortFlags
-  extends OrderFlags, Pick<RequestFlags, 'config' | 'restartDeadline' | 'readyDeadline' | 'restoreDeadline'> {
+  extends OrderFlags, OutputFlags, Pick<RequestFlags, 'config' | 'restartDeadline' | 'readyDeadline' | 'restoreDeadline'> {
   wait: boolean
   grace: string
 }

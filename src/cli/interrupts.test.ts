@@ -5,19 +5,21 @@ import { watchInterrupts, type InterruptCause } from './interrupts.ts'
 function setup() {
   const events = new EventEmitter()
   const exits: { code: number; again: boolean }[] = []
+  const exit = (again: boolean) => (code: number) => void exits.push({ code, again })
   const stops: InterruptCause[] = []
   const time = { nowMs: 0 }
   const interrupts = watchInterrupts({
     events,
     now: () => time.nowMs,
-    exit: (code, _cause, again) => exits.push({ code, again }),
+    exit: exit(false),
   })
-  return { events, exits, stops, time, interrupts }
+  const stopInOrder = () => interrupts.stopInOrder((cause) => stops.push(cause), exit(true))
+  return { events, exits, stops, stopInOrder, time, interrupts }
 }
 
 test('a Ctrl-C that arrives twice in one moment, as under npm, is one', () => {
-  const { events, exits, stops, time, interrupts } = setup()
-  interrupts.stopInOrder((cause) => stops.push(cause))
+  const { events, exits, stops, stopInOrder, time } = setup()
+  stopInOrder()
   events.emit('SIGINT')
   time.nowMs = 99
   events.emit('SIGINT')
@@ -29,8 +31,8 @@ test('a Ctrl-C that arrives twice in one moment, as under npm, is one', () => {
 })
 
 test('another signal in the same moment is a second one', () => {
-  const { events, exits, interrupts } = setup()
-  interrupts.stopInOrder(() => {})
+  const { events, exits, stopInOrder } = setup()
+  stopInOrder()
   events.emit('SIGINT')
   events.emit('SIGTERM')
   expect(exits).toEqual([{ code: 130, again: true }])
@@ -44,13 +46,31 @@ test('before there is something to stop, the first one ends the process', () => 
 })
 
 test('a mistake of sluice stops in order, a second one ends the process', () => {
-  const { events, exits, stops, interrupts } = setup()
-  interrupts.stopInOrder((cause) => stops.push(cause))
+  const { events, exits, stops, stopInOrder } = setup()
+  stopInOrder()
   const error = new Error('x')
   events.emit('unhandledRejection', error)
   expect(stops).toEqual([{ bug: error }])
   events.emit('uncaughtException', error)
   expect(exits).toEqual([{ code: 1, again: true }])
+})
+
+test('once the run is over every cause means what is left, but for the rest of a press', () => {
+  const { events, exits, stops, stopInOrder, time, interrupts } = setup()
+  stopInOrder()
+  events.emit('SIGINT')
+  const ends: InterruptCause[] = []
+  interrupts.over((cause) => ends.push(cause))
+  time.nowMs = 50
+  events.emit('SIGINT')
+  expect(ends).toEqual([])
+  events.emit('SIGTERM')
+  time.nowMs = 200
+  events.emit('SIGTERM')
+  expect(ends).toEqual([{ signal: 'SIGTERM' }, { signal: 'SIGTERM' }])
+  expect(stops).toEqual([{ signal: 'SIGINT' }])
+  expect(interrupts.cause).toEqual({ signal: 'SIGINT' })
+  expect(exits).toEqual([])
 })
 
 test('nothing is left behind', () => {

@@ -1,6 +1,7 @@
 /**
  * Signals, and mistakes of sluice itself, in the middle of a run. The first asks the run to stop in order, the second
- * ends the process at once: what a run holds is in the cluster, so that a later run can always go on.
+ * ends the process at once: what a run holds is in the cluster, so that a later run can always go on. Once it is over they mean
+ * what is left to be done here, and not the run.
  */
 import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from './exit-codes.ts'
 
@@ -21,34 +22,46 @@ export interface InterruptsDeps {
   events: ProcessEvents
   /** Monotonic milliseconds. */
   now: () => number
-  /** Ends the process now. `again` is false where nothing had begun yet. */
-  exit: (code: ExitCode, cause: InterruptCause, again: boolean) => void
+  /** Ends the process now, where nothing has begun yet, and where nothing else is said of the second cause. */
+  exit: (code: ExitCode, cause: InterruptCause) => void
 }
 
 export interface Interrupts {
-  /** The first cause, once there was one. */
+  /** What the run was interrupted by, once there was something. */
   readonly cause: InterruptCause | undefined
-  /** From now on the first cause calls `stop`; before this every cause ends the process at once. */
-  stopInOrder(stop: (cause: InterruptCause) => void): void
+  /** From now on the first cause calls `stop`, and the second `again`, which ends the process now with the code of the first. */
+  stopInOrder(stop: (cause: InterruptCause) => void, again?: InterruptsDeps['exit']): void
+  /** From now on each cause calls `end`: the exit code is settled, and no signal changes it. */
+  over(end: (cause: InterruptCause) => void): void
   /** Back to the process's own way with signals. */
   dispose(): void
 }
 
+interface Caught {
+  cause: InterruptCause
+  atMs: number
+}
+
 export function watchInterrupts({ events, now, exit }: InterruptsDeps): Interrupts {
-  let stop: ((cause: InterruptCause) => void) | undefined
-  let first: { cause: InterruptCause; atMs: number } | undefined
+  let first: Caught | undefined
+  let last: Caught | undefined
+  let onFirst = (cause: InterruptCause): void => exit(codeOf(cause), cause)
+  let onAgain = exit
+  let onceOver: ((cause: InterruptCause) => void) | undefined
 
   function onCause(cause: InterruptCause): void {
-    if (first !== undefined) {
-      if (!isSamePress(first, cause)) exit(codeOf(first.cause), cause, true)
-      return
+    const isSamePress = last !== undefined && pressedOnce(last, cause)
+    if (isSamePress) return
+    last = { cause, atMs: now() }
+    if (onceOver !== undefined) onceOver(cause)
+    else if (first !== undefined) onAgain(codeOf(first.cause), cause)
+    else {
+      first = last
+      onFirst(cause)
     }
-    first = { cause, atMs: now() }
-    if (stop === undefined) exit(codeOf(cause), cause, false)
-    else stop(cause)
   }
 
-  function isSamePress(earlier: { cause: InterruptCause; atMs: number }, cause: InterruptCause): boolean {
+  function pressedOnce(earlier: Caught, cause: InterruptCause): boolean {
     const isSameSignal = 'signal' in cause && 'signal' in earlier.cause && cause.signal === earlier.cause.signal
     return isSameSignal && now() - earlier.atMs < SAME_PRESS_MS
   }
@@ -62,8 +75,12 @@ export function watchInterrupts({ events, now, exit }: InterruptsDeps): Interrup
     get cause() {
       return first?.cause
     },
-    stopInOrder: (callback) => {
-      stop = callback
+    stopInOrder: (stop, again = exit) => {
+      onFirst = stop
+      onAgain = again
+    },
+    over: (end) => {
+      onceOver = end
     },
     dispose: () => {
       for (const [event, listener] of listeners) events.off(event, listener)

@@ -1,3 +1,5 @@
+import { quote } from './quote.ts'
+
 const TOKEN = /[ \t\r\n]+|==|!=|[=!(),<>]|[^ \t\r\n=!(),<>]+/g
 const SYMBOL = /^(?:==|!=|[=!(),<>])$/
 const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
@@ -13,15 +15,17 @@ export function readSelector(text: string): { labels: string[] } | { problem: st
   const labels: string[] = []
   let at = 0
   const isWord = (token: string | undefined): token is string => token !== undefined && !SYMBOL.test(token)
-  const expected = (what: string): string =>
-    `${tokens[at] === undefined ? 'it ends' : `${JSON.stringify(tokens[at])} stands`} where ${what} must be`
+  const expected = (what: string): string => {
+    const token = tokens[at]
+    return `${token === undefined ? 'it ends' : `${quote(token)} stands`} where ${what} must be`
+  }
 
   function requirement(): string | undefined {
     const isNot = tokens[at] === '!'
     if (isNot) at += 1
     const key = tokens[at]
     if (!isWord(key)) return expected('the name of a label')
-    if (!isLabelName(key)) return `${JSON.stringify(key)} cannot be the name of a label`
+    if (!isLabelName(key)) return `${quote(key)} cannot be the name of a label`
     labels.push(key)
     at += 1
     if (isNot || tokens[at] === undefined || tokens[at] === ',') return undefined
@@ -34,7 +38,7 @@ export function readSelector(text: string): { labels: string[] } | { problem: st
     at += 1
     const value = isWord(tokens[at]) ? tokens[at++]! : ''
     if (operator === '<' || operator === '>')
-      return /^\d+$/.test(value) ? undefined : `${operator} compares with a whole number, and not with ${JSON.stringify(value)}`
+      return /^\d+$/.test(value) ? undefined : `${operator} compares with a whole number, and not with ${quote(value)}`
     return valueProblem(value)
   }
 
@@ -67,5 +71,5 @@ function isLabelName(text: string): boolean {
 }
 
 function valueProblem(text: string): string | undefined {
-  return text === '' || WORD.test(text) ? undefined : `${JSON.stringify(text)} cannot be the value of a label`
+  return text === '' || WORD.test(text) ? undefined : `${quote(text)} cannot be the value of a label`
 }

@@ -1,12 +1,12 @@
+import { quote } from './quote.ts'
 import { UsageError } from './usage-error.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Also for commands that log nothing: a level that is none is told before one is needed. */
 export function assertLogLevel(env: NodeJS.ProcessEnv): void {
   const level = logLevel(false, env)
   if (level === undefined || LEVELS.includes(level)) return
-  throw new UsageError([`SLUICE_LOG: ${JSON.stringify(level)} is none of ${LEVELS.join(', ')}`])
+  throw new UsageError([`SLUICE_LOG: ${quote(level)} is none of ${LEVELS.join(', ')}`])
 }
 
 /** As it was asked for, by -v or SLUICE_LOG; undefined where it was not. */

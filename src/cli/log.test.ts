@@ -1,20 +1,33 @@
 import { expect, test } from 'vitest'
+import type { RunEventBody } from '../engine/events.ts'
 import { createLogger, logEvent } from './log.ts'
+import { createFakeTerminal } from './testing/fake-terminal.ts'
 import { at } from './testing/samples.ts'
 
+/** The line of the log for an event. */
+async function logged(event: RunEventBody): Promise<string> {
+  const terminal = createFakeTerminal()
+  const logger = await createLogger(true, terminal)
+  logEvent(logger!, at(0, event))
+  return terminal.written.err
+}
+
 test('what comes from a cluster has no effect on the terminal that shows the log', async () => {
-  let text = ''
-  const err = {
-    isTerminal: true,
-    columns: 80,
-    rows: 24,
-    backlog: 0,
-    write: (more: string) => (text += more),
-    flush: async () => {},
-  }
-  const logger = await createLogger(true, { env: {}, err })
   // An escape sequence may begin with one character, which JSON leaves as it is.
-  logEvent(logger!, at(0, { type: 'warning', message: '\u009b2J and \u202e, \u001b[2J' }))
+  const text = await logged({ type: 'warning', message: '\u009b2J and \u202e, \u001b[2J' })
   expect(text).toContain('\\u009b2J and \\u202e, \\u001b[2J')
   expect(JSON.parse(text)).toMatchObject({ level: 40, message: '\u009b2J and \u202e, \u001b[2J' })
+})
+
+test.each<[RunEventBody, object]>([
+  [
+    { type: 'ordered', order: 'abort', by: 'ann@desk' },
+    { msg: 'Order found', order: 'abort', by: 'ann@desk' },
+  ],
+  [
+    { type: 'paused', by: 'ann@desk' },
+    { msg: 'Run paused', by: 'ann@desk' },
+  ],
+])('the log tells of a run that was given an order: $type', async (event, line) => {
+  expect(JSON.parse(await logged(event))).toMatchObject({ level: 30, ...line })
 })

@@ -49,7 +49,17 @@ export function logEvent(logger: Logger, event: RunEvent): void {
     case 'interrupting':
       logger.warn(facts, 'Run interrupted')
       return
+    case 'ordered':
+      logger.info(facts, 'Order found')
+      return
+    case 'paused':
+      logger.info(facts, 'Run paused')
+      return
     case 'finished':
       logger.info({ outcome: event.result.outcome, reason: event.result.reason }, 'Run finished')
+      return
+    default:
+      // An event that is missing above does not compile.
+      return type satisfies never
   }
 }

@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander'
+import { CommanderError, type Command } from 'commander'
 import { endProcess } from './end-process.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
@@ -12,18 +12,34 @@ import { usageHint } from './usage-hint.ts'
 /** Runs a command line and ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   const terminal = processTerminal()
-  await endProcess(await runCommandLine(argv, terminal), terminal)
+  const { code, whenLost } = await runCommandLine(argv, terminal)
+  // Whether all was taken shows only now.
+  await terminal.out.flush()
+  const hasFailed = whenLost !== undefined && terminal.isOutputLost()
+  if (hasFailed) terminal.err.write('error: what this command prints is its only result, and it is not all there\n')
+  await endProcess(hasFailed ? whenLost : code, terminal)
 }
 
-export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+interface Ending {
+  code: ExitCode
+  /** The code where stdout is lost, of what does nothing but write to it. */
+  whenLost?: ExitCode | undefined
+}
+
+async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<Ending> {
   const invocation = invocationOf(argv)
-  let code: ExitCode = EXIT.done
-  const onDone = (result: ExitCode): void => {
-    code = result
+  let ending: Ending = { code: EXIT.done }
+  const onDone = (code: ExitCode, whenLost?: ExitCode): void => {
+    ending = { code, whenLost }
   }
+  const program = createProgram({ invocation, terminal, onDone })
+  let running: Command | undefined
+  program.hook('preAction', (_program, command) => {
+    running = command
+  })
   try {
-    await createProgram({ invocation, terminal, onDone }).parseAsync(invocation.args, { from: 'user' })
-    return code
+    await program.parseAsync(words(invocation.args, program), { from: 'user' })
+    return ending
   } catch (error) {
     // commander has written its message already.
     if (error instanceof CommanderError) {
@@ -31,12 +47,24 @@ export async function runCommandLine(argv: readonly string[], terminal: Terminal
       // kubectl takes its own flags before the command too.
       if (error.code === 'commander.unknownOption' && first.startsWith('-'))
         terminal.err.write(`Options come after the command: ${invocation.program} COMMAND ${inert(first)} …\n`)
-      return error.exitCode === 0 ? EXIT.done : EXIT.usage
+      return error.exitCode === 0 ? { code: EXIT.done, whenLost: EXIT.failed } : { code: EXIT.usage }
     }
-    const failure = failureOf(error, { touched: false })
-    reportFailure(failure, { verbose: argv.includes('-v') || argv.includes('--verbose') }, terminal)
-    // Its command has found the mistake: the first word is its name.
-    if (failure.code === EXIT.usage) terminal.err.write(`${usageHint(invocation, invocation.args[0])}\n`)
-    return failure.code
+    const failure = failureOf(error, { touched: false, plans: running !== undefined && isPlan(running) })
+    reportFailure(failure, { verbose: running?.opts<{ verbose?: boolean }>().verbose === true }, terminal)
+    // Its command has found the mistake.
+    if (failure.code === EXIT.usage) terminal.err.write(`${usageHint(invocation, running?.name())}\n`)
+    return { code: failure.code }
   }
+}
+
+function isPlan(command: Command): boolean {
+  const isDryRun = command.opts<{ dryRun?: boolean }>().dryRun === true
+  return command.name() === 'plan' || (isDryRun && command.name() !== 'cleanup')
+}
+
+/** Commander answers `help nosuch` with the help of all commands, and never names the word; `nosuch` it does. */
+function words(args: readonly string[], { commands }: Command): readonly string[] {
+  const [first, second] = args
+  const asksForNone = first === 'help' && second !== undefined && !commands.some((command) => command.name() === second)
+  return asksForNone ? args.slice(1) : args
 }

@@ -90,13 +90,26 @@ test('a cluster that cannot be watched any more once an abort is ordered: exit 4
   expect(code).toBe(4)
 })
 
-test('a config that is missed once an abort is ordered: the order stands', async () => {
+// Found by reading: 2 promises that nothing was touched.
+test('a config that is missed once an abort is ordered: exit 4, and the order stands', async () => {
   await startCluster()
   const { code, stderr } = await give('abort')
   expect(stderr).toBe(
     `sluice.yaml: there is no such file\n    name the config with --config FILE or SLUICE_CONFIG; without either it is ./sluice.yaml\n${STANDS}`,
   )
-  expect(code).toBe(2)
+  expect(code).toBe(4)
+})
+
+test('a mistake of sluice itself while an abort waits: the order stands', async () => {
+  await startCluster({ holder: 'somebody' })
+  const preload = `data:text/javascript,process.on('SIGUSR2',()=>{throw(new(TypeError)('x'))})`
+  const args = ['--import', preload, ENTRY, 'abort', 'sts/web', '--kubeconfig', 'kubeconfig']
+  const child = startChild(args, { cwd: folder, env: { HOME: folder } })
+  onTestFinished(() => void child.process.kill('SIGKILL'))
+  await child.sees('the abort is ordered; waits for somebody')
+  child.process.kill('SIGUSR2')
+  expect(await child.end()).toBe(1)
+  expect(child.stderr()).toContain(`with the output of the same command with -v.\n${STANDS}`)
 })
 
 test('an abort whose run has left a template as it is: exit 7, the run is over, and how pods follow the template', async () => {
@@ -110,7 +123,11 @@ test('an abort whose run has left a template as it is: exit 7, the run is over, 
   expect([code, stderr]).toEqual([7, ''])
   await startCluster({ leaves })
   const told = await give('abort', { flags: ['-o', 'json'] })
-  expect(JSON.parse(told.stdout)).toMatchObject({ outcome: 'left', templateCommands: [command] })
+  expect(JSON.parse(told.stdout)).toMatchObject({
+    workloads: ['statefulset/web'],
+    outcome: 'left',
+    templateCommands: [command],
+  })
 })
 
 test.each([
@@ -129,4 +146,22 @@ test('resume, where the process that holds the Lease may be dead: says how it go
   const { code, stdout } = await give('resume')
   expect(code).toBe(0)
   expect(stdout).toContain('; where its process is dead, the same upgrade command goes on\n')
+})
+
+test('resume, as JSON: the workloads are a list', async () => {
+  await startCluster({ order: { order: 'pause', runs: ['r1'], by: 'ann' } })
+  const { stdout } = await give('resume', { flags: ['-o', 'json'] })
+  expect(JSON.parse(stdout)).toMatchObject({ kind: 'OrderReport', workloads: ['statefulset/web'], runs: ['r1'] })
+})
+
+test('with -v each request is logged, and what came of it; without it none', async () => {
+  await startCluster({ leased: false })
+  const { code, stderr } = await give('pause', { flags: ['-v'] })
+  const log = stderr.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as object] : []))
+  const lease = { level: 20, method: 'get', path: expect.stringContaining('/leases/sluice-statefulset-web') }
+  expect(log).toContainEqual(expect.objectContaining({ ...lease, msg: 'Request failed', error: expect.any(String) }))
+  const ledgers = { level: 20, method: 'get', path: expect.stringContaining('/configmaps?'), ms: expect.any(Number) }
+  expect(log).toContainEqual(expect.objectContaining({ ...ledgers, msg: 'Request answered' }))
+  expect(code).toBe(3)
+  expect((await give('pause')).stderr).toMatch(/^error: /)
 })

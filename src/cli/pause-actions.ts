@@ -1,13 +1,14 @@
 import { RunError } from '../engine/errors.ts'
 import { RENEW_EVERY_MS } from '../engine/leases/lease.ts'
 import type { OpenRuns } from '../engine/orders/open-runs.ts'
+import { displayName } from '../workloads/resources.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { OrderFlags } from './flags.ts'
-import { assertLogLevel } from './log-level.ts'
 import { orderGiver } from './order-giver.ts'
 import { orderOutput, type OrderReport } from './output/order-view.ts'
 import { parseRequest } from './request.ts'
+import { withCluster } from './with-cluster.ts'
 import type { Cluster } from './world.ts'
 
 const NEXT_RENEWAL = `the next renewal of its Lease (${RENEW_EVERY_MS / 1000} s)`
@@ -44,23 +45,18 @@ async function order(
   args: readonly string[],
   flags: OrderFlags,
   { terminal }: CommandContext,
-  give: (open: OpenRuns, cluster: Cluster) => Promise<string>,
+  give: (open: OpenRuns, cluster: Pick<Cluster, 'client' | 'namespace'>) => Promise<string>,
 ): Promise<ExitCode> {
-  assertLogLevel(terminal.env)
   const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
-  const { openCluster } = await import('./world.ts')
   const { awaitOpenRuns } = await import('../engine/orders/open-runs.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
-  try {
-    const { client, namespace } = cluster
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const open = await awaitOpenRuns(client, { namespace, select }, terminal.clock)
     if (open.runs.length === 0) throw new RunError('preflight', `no run of ${open.asked} is open: nothing to ${verb}`)
     const runs = open.runs.map(({ run }) => run)
-    const message = `run ${runs.join(', ')} of ${open.asked}: ${await give(open, cluster)}`
-    const report: OrderReport = { order: verb, namespace, workloads: open.asked, runs, outcome: 'ordered', message }
+    const message = `run ${runs.join(', ')} of ${open.asked}: ${await give(open, { client, namespace })}`
+    const workloads = open.refs.map(displayName)
+    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', message }
     terminal.out.write(orderOutput(report, flags.output))
     return EXIT.done
-  } finally {
-    await cluster.close()
-  }
+  })
 }

@@ -1,18 +1,13 @@
 import type { Plan } from '../plan/plan.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { completeCommands } from './complete-commands.ts'
-import type { ClusterFlags, OutputFlags } from './flags.ts'
+import type { OutputFlags } from './flags.ts'
 import { createColors, useColor } from './output/color.ts'
 import { inertJson } from './output/inert.ts'
 import { hasChanges, planDocument, planLines } from './output/plan-view.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Prints a plan, and says by the exit code what it means, as `kubectl diff` does. */
-export function printPlan(made: Plan, flags: OutputFlags & ClusterFlags, { out, err, env }: Terminal): ExitCode {
-  const refusals = made.refusals.map((refusal) =>
-    refusal.command === undefined ? refusal : { ...refusal, command: completeCommands(refusal.command, flags) },
-  )
-  const plan = { ...made, refusals }
+export function printPlan(plan: Plan, flags: OutputFlags, { out, err, env }: Terminal): ExitCode {
   if (flags.output === 'text') {
     const colors = createColors(useColor(flags.color, env, out.isTerminal))
     for (const line of planLines(plan, colors)) out.write(`${line}\n`)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, extname, join } from 'node:path'
+import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join, resolve } from 'node:path'
 import { inertJson } from '../report/inert.ts'
 import type { reportPage } from '../report/html/page.ts'
 import type { Report } from '../report/report.ts'
@@ -28,18 +28,29 @@ export function parseReportFiles(paths: readonly string[] = [], { dryRun }: { dr
 
 /** A temporary file is made and removed: rights, quotas and read-only file systems have no better test. */
 function placeProblem(path: string): string | undefined {
-  const trial = temporaryBeside(path)
   try {
     // It throws for all but what is not there: a name that is too long, a circle of links, a folder that may not be entered.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'it is a folder'
+    const trial = temporaryBeside(placeOf(path))
     writeFileSync(trial, '', { flag: 'wx' })
     rmSync(trial)
     return undefined
   } catch (error) {
-    // What follows names a file, the trial perhaps, which nobody has asked for.
-    const [reason] = (error as Error).message.split(',')
-    return `it cannot be written there (${reason})`
+    return `it cannot be written there (${reasonOf(error)})`
   }
+}
+
+/** Without the file that an error of the file system names at its end: the temporary one perhaps, which nobody has asked for. */
+function reasonOf(error: unknown): string {
+  const { message, syscall } = error as NodeJS.ErrnoException
+  return syscall === undefined ? message : message.split(',')[0]!
+}
+
+/** Where links lead: to rename a file onto one would put it in place of the link. */
+function placeOf(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path
+  const leadsToFile = statSync(path, { throwIfNoEntry: false }) !== undefined
+  return leadsToFile ? realpathSync(path) : placeOf(resolve(realpathSync(dirname(path)), readlinkSync(path)))
 }
 
 /** What puts a report into a file; loaded only where a page is wanted. */
@@ -52,16 +63,28 @@ export async function loadPage(files: readonly ReportFile[]): Promise<Page | und
 /** Each file whole or not at all; synchronous, for a process that is told to end at once. Gives what could not be written. */
 export function writeReportFiles(files: readonly ReportFile[], report: Report, page: Page | undefined): UnwrittenFile[] {
   return files.flatMap(({ path, format }) => {
-    const temporary = temporaryBeside(path)
     try {
-      writeFileSync(temporary, format === 'html' ? page!(report) : `${inertJson(report, 2)}\n`, { flag: 'wx' })
-      renameSync(temporary, path)
+      writeWhole(placeOf(path), format === 'html' ? page!(report) : `${inertJson(report, 2)}\n`)
       return []
     } catch (error) {
-      rmSync(temporary, { force: true })
-      return [{ path, message: (error as Error).message }]
+      return [{ path, message: reasonOf(error) }]
     }
   })
+}
+
+function writeWhole(place: string, text: string): void {
+  const temporary = temporaryBeside(place)
+  try {
+    writeFileSync(temporary, text, { flag: 'wx' })
+    renameSync(temporary, place)
+  } catch (error) {
+    try {
+      rmSync(temporary, { force: true })
+    } catch {
+      // Its folder is none any more, and what could not be written is told.
+    }
+    throw error
+  }
 }
 
 export interface UnwrittenFile {

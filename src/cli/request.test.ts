@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { parseRequest } from './request.ts'
+import { parseRequest, type RequestVerb } from './request.ts'
 import { UsageError } from './usage-error.ts'
 
-function problemsOf(args: string[], flags: Parameters<typeof parseRequest>[1] = {}): readonly string[] {
+type Flags = Parameters<typeof parseRequest>[1]
+
+function problemsOf(args: string[], flags: Flags = {}, verb?: RequestVerb): readonly string[] {
   try {
-    parseRequest(args, flags)
+    parseRequest(args, flags, verb)
   } catch (error) {
     if (error instanceof UsageError) return error.problems
     throw error
@@ -83,8 +85,8 @@ describe('what is understood', () => {
     })
   })
 
-  test('--request-timeout=0, the default of kubectl, is the default here', () => {
-    expect(parseRequest(['sts/web'], { requestTimeout: '0' })).not.toHaveProperty('requestTimeoutMs')
+  test.each(['0', '0s', '0ms'])('--request-timeout=%s, the default of kubectl, is the default here', (requestTimeout) => {
+    expect(parseRequest(['sts/web'], { requestTimeout })).not.toHaveProperty('requestTimeoutMs')
   })
 })
 
@@ -124,7 +126,7 @@ describe('what is refused', () => {
     expect(problemsOf(args)).toEqual([problem])
   })
 
-  test.each<[Parameters<typeof parseRequest>[1], string]>([
+  test.each<[Flags, string]>([
     [{ selector: 'app=web' }, 'names and -l exclude each other: give one of them'],
     [{ grace: '5' }, '--grace: 5 has no unit: write "5s" for seconds or "5ms" for milliseconds'],
     [{ drainDeadline: '0s' }, '--drain-deadline: 0s is too short: a deadline of 0 would always have passed'],
@@ -158,18 +160,22 @@ describe('what is refused', () => {
     expect(problemsOf([], { selector: ' ' })).toEqual(['-l: an empty selector would mean every pod in the namespace'])
   })
 
-  test('of an order for a run: an image, or nothing to give it to', () => {
-    const problems = (args: string[]): string => {
-      try {
-        parseRequest(args, {}, 'abort')
-        return ''
-      } catch (error) {
-        return (error as Error).message
-      }
-    }
-    expect(problems(['sts/web'])).toBe('')
-    expect(problems(['sts/web', 'app=app:v2'])).toBe('abort takes no image: it is about the run that is open')
-    expect(problems([])).toBe('what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR')
+  test.each<[RequestVerb, string[], string[]]>([
+    ['abort', ['sts/web'], []],
+    ['abort', ['sts/web', 'app=app:v2'], ['"app=app:v2": abort takes no image: it is about the run that is open']],
+    ['abort', [], ['what to abort is missing: name TYPE/NAME, or pods with -l SELECTOR']],
+    ['resume', ['web'], ['"web" is no workload: write TYPE/NAME']],
+    ['resume', ['sts'], ['"sts" is no workload: write sts/NAME']],
+    // It has no -l.
+    ['undo', ['app=app:v2'], ['"app=app:v2": undo takes no image: it goes back to the images on record']],
+    [
+      'plan',
+      ['web'],
+      ['"web" is neither a workload nor an image: write TYPE/NAME for a workload, or CONTAINER=IMAGE for an image'],
+    ],
+    ['plan', ['app=app:v2'], ['what to plan is missing: name TYPE/NAME, or pods with -l SELECTOR']],
+  ])('of %s: %j', (verb, args, problems) => {
+    expect(problemsOf(args, {}, verb)).toEqual(problems)
   })
 
   test('everything at once', () => {

@@ -1,14 +1,28 @@
-import { parseDuration } from '../config/duration.ts'
 import { parseMaxUnavailable } from '../config/max-unavailable.ts'
 import type { RunRequest, RunSettings } from '../engine/run.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
+import { durationFlag } from './duration-flag.ts'
 import type { ClusterFlags, RequestFlags } from './flags.ts'
 import { parseImageArgument } from './image-arguments.ts'
 import { readSelector } from './label-selector.ts'
+import { quote } from './quote.ts'
+import { parseRequestTimeout } from './request-timeout.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 
-/** The command line of `upgrade` and `plan`, understood. The namespace and the settings left out come from elsewhere. */
+/** A command that is told which workloads it is about. */
+export type RequestVerb = 'upgrade' | 'plan' | 'undo' | 'pause' | 'resume' | 'abort'
+
+const OPEN_RUN = 'it is about the run that is open'
+/** Why a command takes no image, where it takes none. */
+const TAKES_NO_IMAGE: Partial<Record<RequestVerb, string>> = {
+  undo: 'it goes back to the images on record',
+  pause: OPEN_RUN,
+  resume: OPEN_RUN,
+  abort: OPEN_RUN,
+}
+
+/** The command line of these commands, understood. The namespace and the settings left out come from elsewhere. */
 export interface ParsedRequest {
   select: RunRequest['select']
   images: ContainerImage[]
@@ -27,11 +41,10 @@ export interface ParsedRequest {
 type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string; exitWhenPaused?: boolean }
 
 /** Throws a UsageError with everything that is wrong. */
-export function parseRequest(args: readonly string[], flags: Flags, verb = 'upgrade'): ParsedRequest {
+export function parseRequest(args: readonly string[], flags: Flags, verb: RequestVerb = 'upgrade'): ParsedRequest {
   const problems: string[] = []
-  const { refs, images } = parseArguments(args, problems)
+  const { refs, images } = parseArguments(args, verb, problems)
   const select = parseSelection(refs, flags.selector, verb, problems)
-  if (verb !== 'upgrade' && images.length > 0) problems.push(`${verb} takes no image: it is about the run that is open`)
   const overrides = parseOverrides(flags, problems)
   const graceMs = flags.grace === undefined ? 0 : durationFlag('--grace', flags.grace, 0, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
@@ -48,19 +61,25 @@ export function parseRequest(args: readonly string[], flags: Flags, verb = 'upgr
   }
 }
 
-function parseArguments(args: readonly string[], problems: string[]): { refs: SelectedRef[]; images: ContainerImage[] } {
+function parseArguments(
+  args: readonly string[],
+  verb: RequestVerb,
+  problems: string[],
+): { refs: SelectedRef[]; images: ContainerImage[] } {
+  const noImage = TAKES_NO_IMAGE[verb]
   const refs: SelectedRef[] = []
   const images: ContainerImage[] = []
   for (const argument of args) {
     // No object name and no kind holds "=", and no container name holds "/".
-    if (argument.includes('=')) {
+    if (argument.includes('=') && noImage !== undefined) problems.push(`${quote(argument)}: ${verb} takes no image: ${noImage}`)
+    else if (argument.includes('=')) {
       const parsed = parseImageArgument(argument)
       if (!parsed.ok) problems.push(parsed.problem)
       else if (images.some(({ container }) => container === parsed.image.container)) {
-        problems.push(`${JSON.stringify(argument)}: container ${parsed.image.container} is given twice`)
+        problems.push(`${quote(argument)}: container ${parsed.image.container} is given twice`)
       } else images.push(parsed.image)
     } else {
-      const parsed = parseRef(argument, { orImage: true })
+      const parsed = parseRef(argument, { orImage: noImage === undefined })
       if (!parsed.ok) problems.push(parsed.problem)
       else if (!refs.some(({ kind, name }) => kind === parsed.ref.kind && name === parsed.ref.name)) refs.push(parsed.ref)
     }
@@ -71,7 +90,7 @@ function parseArguments(args: readonly string[], problems: string[]): { refs: Se
 function parseSelection(
   refs: SelectedRef[],
   selector: string | undefined,
-  verb: string,
+  verb: RequestVerb,
   problems: string[],
 ): RunRequest['select'] {
   if (selector === undefined) {
@@ -88,7 +107,7 @@ function parseSelection(
 
 function selectorProblems(selector: string): string[] {
   const read = readSelector(selector)
-  if ('problem' in read) return [`-l: ${JSON.stringify(selector)} is no label selector: ${read.problem}`]
+  if ('problem' in read) return [`-l: ${quote(selector)} is no label selector: ${read.problem}`]
   // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
   if (!read.labels.includes('controller-revision-hash')) return []
   const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
@@ -115,18 +134,4 @@ function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSet
     if (text !== undefined) overrides[setting] = durationFlag(flag, text, atLeastMs, problems)
   }
   return overrides
-}
-
-function durationFlag(flag: string, text: string, atLeastMs: number, problems: string[]): number {
-  const parsed = parseDuration(text)
-  if (!parsed.ok) problems.push(`${flag}: ${parsed.reason}: ${parsed.hint}`)
-  else if (parsed.ms < atLeastMs) problems.push(`${flag}: ${text} is too short: a deadline of 0 would always have passed`)
-  else return parsed.ms
-  return 0
-}
-
-/** As kubectl takes it: 0 is the default, and a number without a unit means seconds. */
-export function parseRequestTimeout(text: string | undefined, problems: string[]): number | undefined {
-  if (text === undefined || text === '0') return undefined
-  return durationFlag('--request-timeout', /^\d+$/.test(text) ? `${text}s` : text, 1, problems)
 }

@@ -2,26 +2,23 @@ import { systemRandom } from '../ports/system.ts'
 import type { CommandContext } from './commands/context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { ResolveFlags } from './flags.ts'
-import { assertLogLevel } from './log-level.ts'
 import { inert, inertJson } from './output/inert.ts'
 import { API_VERSION } from './output/run-report.ts'
 import { leaseWaiting } from './output/sentences.ts'
 import { processIdentity } from './process-identity.ts'
-import { parseRequestTimeout } from './request.ts'
+import { quote } from './quote.ts'
+import { parseRequestTimeout } from './request-timeout.ts'
 import { parseRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
+import { withCluster } from './with-cluster.ts'
 
 export async function resolveAction(argument: string, flags: ResolveFlags, { terminal }: CommandContext): Promise<ExitCode> {
-  assertLogLevel(terminal.env)
   const problems: string[] = []
   const pod = podName(argument, problems)
   const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
   if (problems.length > 0) throw new UsageError(problems)
-  const { openCluster } = await import('./world.ts')
   const { resolvePod } = await import('../engine/resolving/resolve.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
-  try {
-    const { client, namespace } = cluster
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const { clock, err, out } = terminal
     let told: string | undefined
     const { messages } = await resolvePod(
@@ -43,15 +40,13 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
     if (flags.output === 'json') out.write(`${inertJson(report, 2)}\n`)
     else for (const message of messages) out.write(`${inert(message)}\n`)
     return EXIT.done
-  } finally {
-    await cluster.close()
-  }
+  })
 }
 
 function podName(argument: string, problems: string[]): string {
   const parsed = parseRef(argument.includes('/') ? argument : `pod/${argument}`)
   if (!parsed.ok) problems.push(parsed.problem)
   else if (parsed.ref.kind === 'Pod') return parsed.ref.name
-  else problems.push(`${JSON.stringify(argument)} is no pod: name the one that needs an operator`)
+  else problems.push(`${quote(argument)} is no pod: name the one that needs an operator`)
   return ''
 }

@@ -1,5 +1,7 @@
 import { systemRandom } from '../ports/system.ts'
 import type { LeaseHolder } from '../engine/run.ts'
+import { completeFor } from './complete-commands.ts'
+import { completeFailure, completePlan } from './complete-events.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { failureOf } from './failures.ts'
 import { createLogger, logEvent } from './log.ts'
@@ -22,10 +24,24 @@ function heldWords({ lease, holder }: LeaseHolder): string {
 }
 
 /** Looks and plans, touches nothing. A signal may end it anywhere. */
-export async function runPlan({ request, flags }: Omit<UpgradeOrder, 'invocation'>, deps: UpgradeDeps): Promise<ExitCode> {
+export async function runPlan(
+  order: Pick<UpgradeOrder, 'request' | 'flags' | 'invocation'>,
+  deps: UpgradeDeps,
+): Promise<ExitCode> {
   const { terminal } = deps
-  const logger = await createLogger(flags.verbose === true, terminal)
+  const { request, flags } = order
   let world: World | undefined
+  const complete = completeFor(order, terminal.env, () => world?.namespace)
+  function fail(error: unknown): ExitCode {
+    const failure = completeFailure(failureOf(error, { touched: false, plans: true }), complete)
+    reportFailure(failure, flags, terminal)
+    return failure.code
+  }
+
+  // Until the process ends: Node's own code for it is that of a plan with changes.
+  for (const event of ['uncaughtException', 'unhandledRejection'])
+    terminal.events.on(event, (error) => terminal.exit(fail(error)))
+  const logger = await createLogger(flags.verbose === true, terminal)
   try {
     world = await deps.openWorld()
     const prepared = await deps.prepareRun(runRequest(request, world.namespace, world.settings), {
@@ -40,11 +56,10 @@ export async function runPlan({ request, flags }: Omit<UpgradeOrder, 'invocation
     })
     await withinLimit(terminal.clock, CLOSE_LIMIT_MS, () => prepared.close())
     const { plan, holders } = prepared
-    return printPlan({ ...plan, warnings: [...plan.warnings, ...holders.map(heldWords)] }, flags, terminal)
+    const warnings = [...plan.warnings, ...holders.map(heldWords)]
+    return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal)
   } catch (error) {
-    const failure = failureOf(error, { touched: false })
-    reportFailure(failure, flags, terminal)
-    return failure.code
+    return fail(error)
   } finally {
     await withinLimit(terminal.clock, CLOSE_LIMIT_MS, async () => world?.close())
   }

@@ -1,5 +1,4 @@
 import type { RunEvent, RunResult } from '../engine/events.ts'
-import { inert } from '../report/inert.ts'
 import { processIdentity } from './process-identity.ts'
 import { loadPage, writeReportFiles, type ReportFile } from './report-files.ts'
 import type { Terminal } from './terminal.ts'
@@ -8,15 +7,15 @@ import type { Terminal } from './terminal.ts'
 export interface RunReporter {
   onEvent(event: RunEvent): void
   /**
-   * Never throws, since the run is what it is. Says on stderr what could not be written, and gives it. Once: two signals that
-   * come when the run has ended, and its connections are being closed, make no interrupted one of it.
+   * Never throws, since the run is what it is: gives warnings of what could not be written. Once: what comes when the run has
+   * ended makes no other one of it.
    */
   write(ending: Pick<RunResult, 'outcome' | 'reason'>): string[]
 }
 
 const SILENT: RunReporter = { onEvent: () => {}, write: () => [] }
 
-export async function createRunReporter(files: readonly ReportFile[], terminal: Terminal): Promise<RunReporter> {
+export async function createRunReporter(files: readonly ReportFile[], { clock }: Pick<Terminal, 'clock'>): Promise<RunReporter> {
   if (files.length === 0) return SILENT
   // Before the run: a second signal leaves no time for it.
   const page = await loadPage(files)
@@ -33,16 +32,14 @@ export async function createRunReporter(files: readonly ReportFile[], terminal: 
     write: (result) => {
       if (isWritten) return []
       isWritten = true
-      const warnings = unwritten().map(
+      return unwritten().map(
         ({ path, message }) =>
           `the report could not be written to ${path}: ${message}. The run is as told here${run === '' ? '' : `, and sluice report ${run} makes it anew`}`,
       )
-      for (const warning of warnings) terminal.err.write(`warning: ${inert(warning)}\n`)
-      return warnings
 
       function unwritten(): { path: string; message: string }[] {
         try {
-          const now = { by: processIdentity(), at: new Date(terminal.clock.wallNow()), result }
+          const now = { by: processIdentity(), at: new Date(clock.wallNow()), result }
           return writeReportFiles(files, buildReport(recorder.record(now)), page)
         } catch (error) {
           return files.map(({ path }) => ({ path, message: String(error) }))

@@ -111,6 +111,98 @@ describe('a run that somebody has given an order', () => {
   })
 })
 
+test('a refused plan names the program that was called, with the code of a refusal', async () => {
+  const child = start('refused')
+  expect(await child.end()).toBe(3)
+  expect(child.stdout()).toContain('  kubectl sluice resolve pod/web-1 -n shop --traffic out\n')
+})
+
+test('once an abort is ordered no code says that nothing was touched', async () => {
+  const refused = start('refused', '-o', 'text', 'aborts')
+  expect(await refused.end()).toBe(4)
+  expect(refused.stderr()).toBe(
+    `error: the plan is refused; nothing was touched\nAn order that was given stands, as sluice status shows. ${RESUME}`,
+  )
+  const laterRefused = start('late', '-o', 'json', 'aborts')
+  expect(await laterRefused.end()).toBe(4)
+  const report = JSON.parse(laterRefused.stdout()) as RunReport
+  expect(report).toMatchObject({ outcome: 'refused', exitCode: 4, resumeCommand: expect.any(String) as string })
+  expect(await start('late').end()).toBe(3)
+})
+
+describe('a printed command reaches the cluster of the run', () => {
+  const RESOLVE = 'kubectl sluice resolve --kubeconfig prod.conf pod/web-1 -n shop --traffic in'
+  const env = { KUBECONFIG: 'prod.conf' }
+
+  test('in each event, in the report on stdout, and in the file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'report.json')
+    const child = startChild([SCRIPT, 'operator', '-o', 'jsonl'], { env: { ...env, REPORT: file } })
+    expect(await child.end()).toBe(8)
+    const lines = child.stdout().trimEnd().split('\n')
+    const told = lines.filter((line) => line.includes('--traffic'))
+    expect(told.map((line) => (JSON.parse(line) as { type?: string; kind: string }).type)).toEqual([
+      'podFinished',
+      'finished',
+      undefined,
+    ])
+    for (const text of [...told, readFileSync(file, 'utf8')]) {
+      expect(text).toContain(RESOLVE)
+      expect(text.split('--traffic').length).toBe(text.split(RESOLVE).length)
+    }
+  })
+
+  test('in what says why it could not begin', async () => {
+    const child = startChild([SCRIPT, 'renamed'], { env })
+    expect(await child.end()).toBe(3)
+    expect(child.stderr()).toBe(`error: pod/web-1 is half done: ${RESOLVE}\n`)
+  })
+
+  test('in the command to go on with', async () => {
+    const child = startChild([SCRIPT, 'forbidden'], { env })
+    await child.end()
+    expect(child.stderr()).toContain(RESUME.replace(/\n$/, ' --kubeconfig prod.conf\n'))
+  })
+})
+
+describe('signals when the run has ended', () => {
+  test.each([[['SIGINT']], [['SIGINT', 'SIGTERM']]] as const)('%s: cut short what is still closing', async (signals) => {
+    const child = start('lingering', '-o', 'json')
+    await child.sees('"exitCode": 0')
+    const since = Date.now()
+    for (const signal of signals) child.process.kill(signal)
+    expect(await child.end()).toBe(0)
+    // It would be waited for two seconds.
+    expect(Date.now() - since).toBeLessThan(1500)
+    expect(child.stderr()).not.toMatch(/stop|go on/)
+  })
+
+  test('do not wait for a cluster that is asked whether anything is open', async () => {
+    const child = startChild([SCRIPT, 'edited', '-o', 'json'], { env: { OPEN: 'unknown' } })
+    onTestFinished(() => void child.process.kill('SIGKILL'))
+    await child.sees('web-1 unchanged')
+    const since = Date.now()
+    child.process.kill('SIGTERM')
+    expect(await child.end()).toBe(7)
+    expect(Date.now() - since).toBeLessThan(3000)
+    expect(JSON.parse(child.stdout())).toMatchObject({ outcome: 'conflict', exitCode: 7 })
+    expect(child.stderr()).toContain(RESUME)
+    expect(child.stderr()).not.toContain('stop')
+  })
+
+  test('end a process whose output nobody takes, with the code of the run', async () => {
+    const child = start('told')
+    child.process.stdout!.pause()
+    await child.sees('all is told')
+    child.process.kill('SIGINT')
+    while (!child.isOver()) await sleep(20)
+    child.process.stdout!.resume()
+    expect(await child.end()).toBe(0)
+    expect(child.stderr()).toBe('all is told\n')
+  })
+})
+
 describe('the report of a run', () => {
   let folder = ''
   let html = ''
@@ -169,9 +261,8 @@ describe('the report of a run', () => {
     const child = reporting('lingering')
     await child.sees('Done: it was done')
     child.process.kill('SIGINT')
-    await child.sees('SIGINT: stopping in order')
     child.process.kill('SIGTERM')
-    await child.end()
+    expect(await child.end()).toBe(0)
     expect(read()).toMatchObject({ outcome: 'done', reason: 'it was done' })
   })
 

@@ -39,6 +39,11 @@ const REFUSED = new Map<string, string>([
 const KNOWN = 'known are pod, statefulset, daemonset and deployment'
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
+/** The name of a kind alone, such as `sts`. */
+export function isKindName(text: string): boolean {
+  return KINDS.has(text.toLowerCase())
+}
+
 /**
  * Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`.
  * `orImage`: an image could stand there as well.
@@ -48,7 +53,7 @@ export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
   const parts = text.split('/')
   const [type = '', name = ''] = parts
   if (parts.length !== 2 || type === '' || name === '') {
-    const isKind = parts.length === 1 && KINDS.has(type.toLowerCase())
+    const isKind = parts.length === 1 && isKindName(type)
     if (!orImage) return { ok: false, problem: `${quoted} is no workload: write ${isKind ? type : 'TYPE'}/NAME` }
     const hint = isKind ? `write ${type}/NAME` : 'write TYPE/NAME for a workload, or CONTAINER=IMAGE for an image'
     return { ok: false, problem: `${quoted} is neither a workload nor an image: ${hint}` }

@@ -3,10 +3,10 @@ import type { CommandContext } from './commands/context.ts'
 import { completeCommands } from './complete-commands.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import type { StatusFlags } from './flags.ts'
-import { assertLogLevel } from './log-level.ts'
 import { createColors, useColor } from './output/color.ts'
 import { inertJson } from './output/inert.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from './output/status-view.ts'
+import { withCluster } from './with-cluster.ts'
 import { parseWorkloads } from './workload-arguments.ts'
 
 export async function statusAction(
@@ -14,15 +14,11 @@ export async function statusAction(
   flags: StatusFlags,
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
-  assertLogLevel(terminal.env)
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
-  const { openCluster } = await import('./world.ts')
   const { readStatus } = await import('../engine/status.ts')
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
-  try {
-    const { client, namespace } = cluster
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const found = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
-    const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program))
+    const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program, terminal.env))
     if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
     else {
       const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
@@ -30,9 +26,7 @@ export async function statusAction(
     }
     if (status.workloads.some(needsOperator) || status.unreadable.length > 0) return EXIT.needsOperator
     return status.workloads.some(isOpen) ? EXIT.deadline : EXIT.done
-  } finally {
-    await cluster.close()
-  }
+  })
 }
 
 function withCommands(status: Status, complete: (text: string) => string): Status {

@@ -4,6 +4,7 @@ import { withDefaultSignals } from './default-signals.ts'
 import type { ExitCode } from './exit-codes.ts'
 import type { ProcessEvents } from './interrupts.ts'
 import { streamSink, type Sink } from './output/sink.ts'
+import { wholeFile } from './whole-file.ts'
 
 /** The process around a command: the only way to its streams, its environment and its end. */
 export interface Terminal {
@@ -12,16 +13,22 @@ export interface Terminal {
   env: NodeJS.ProcessEnv
   events: ProcessEvents
   clock: Clock
+  /** stdout could not be written, and somebody may still wait for it: not where its reader has gone. */
+  isOutputLost(): boolean
   /** Ends the process now. Only for what cannot wait; everything else returns its code. */
   exit(code: ExitCode): void
 }
 
 export function processTerminal(): Terminal {
+  let isLost = false
   const err = streamSink(process.stderr)
-  const out = streamSink(process.stdout, ({ code, message }) => {
+  const out = streamSink(wholeFile(process.stdout), ({ code, message }) => {
     // A closed pipe is `| head`, and no news; a full disk is.
-    if (code !== 'EPIPE') err.write(`stdout is lost (${message}); the command goes on without it\n`)
+    if (code === 'EPIPE') return
+    isLost = true
+    err.write(`stdout is lost (${message}); the command goes on without it\n`)
   })
   const exit = (code: ExitCode): void => process.exit(code)
-  return { out, err, env: process.env, events: withDefaultSignals(process, exit), clock: systemClock, exit }
+  const events = withDefaultSignals(process, exit)
+  return { out, err, env: process.env, events, clock: systemClock, isOutputLost: () => isLost, exit }
 }

@@ -7,5 +7,5 @@ import { parseRequest } from './request.ts'
 /** An upgrade whose images come from the record of an earlier run. */
 export async function undoAction(workload: string, flags: UndoFlags, context: CommandContext): Promise<ExitCode> {
   const undo = flags.run === undefined ? {} : { run: flags.run }
-  return carryOut({ ...parseRequest([workload], flags, 'undo'), undo }, flags, context)
+  return carryOut(() => ({ ...parseRequest([workload], flags, 'undo'), undo }), flags, context)
 }

@@ -22,10 +22,10 @@ test('after an interrupt that left a pod out: what it waits for may never come',
   expect(undoCommands(left(false), samplePlan, {}, sluice)).toEqual([])
 })
 
-test('a config that the environment named is written out', () => {
-  const env = { SLUICE_CONFIG: 'my conf.yaml' }
+test('the files that the environment named are written out', () => {
+  const env = { SLUICE_CONFIG: 'my conf.yaml', KUBECONFIG: 'prod.conf' }
   expect(undoCommands(failed, samplePlan, {}, sluice, env)).toEqual([
-    "sluice undo statefulset/web --run r7 --config 'my conf.yaml'",
+    "sluice undo statefulset/web --run r7 --kubeconfig prod.conf --config 'my conf.yaml'",
   ])
 })
 

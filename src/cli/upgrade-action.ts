@@ -6,5 +6,5 @@ import { parseRequest } from './request.ts'
 
 /** The command line is understood before the engine is loaded: a mistake in it should not take half a second to tell. */
 export async function upgradeAction(args: readonly string[], flags: UpgradeFlags, context: CommandContext): Promise<ExitCode> {
-  return carryOut(parseRequest(args, flags), flags, context)
+  return carryOut(() => parseRequest(args, flags), flags, context)
 }

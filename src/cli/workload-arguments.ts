@@ -1,5 +1,5 @@
 import type { ClusterFlags } from './flags.ts'
-import { parseRequestTimeout } from './request.ts'
+import { parseRequestTimeout } from './request-timeout.ts'
 import { parseRef, type SelectedRef } from './selection.ts'
 import { UsageError } from './usage-error.ts'
 

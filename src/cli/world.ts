@@ -13,7 +13,6 @@ import { sluiceVersion } from './version.ts'
 export interface Cluster {
   client: KubeClient
   namespace: string
-  server: string
   close(): Promise<void>
 }
 
@@ -64,7 +63,6 @@ export async function openWorld(
   return {
     client: cluster.client,
     namespace: cluster.namespace,
-    server: cluster.server,
     loadBalancers,
     settings: config.settings,
     close: async () => {

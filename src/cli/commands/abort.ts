@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { AbortFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addHomeDeadlines, addOrderFlags, addOutputFlags } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addHomeDeadlines, addOrderFlags, addOutputFlags, given } from './flag-groups.ts'
 
 export function registerAbort(program: Command, context: CommandContext): void {
   const command = program
@@ -17,9 +17,9 @@ export function registerAbort(program: Command, context: CommandContext): void {
     .option('--no-wait', 'leave the order with the run, and do not wait for its end')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
     .optionsGroup('Where the process of the run is dead, in place of the config:')
-    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
+    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)', given)
   addHomeDeadlines(command)
-  addOutputFlags(command, ['text', 'json', 'jsonl'])
+  addColorFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
   addClusterFlags(command)
   command
     .addHelpText(

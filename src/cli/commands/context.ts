@@ -6,6 +6,6 @@ import type { Terminal } from '../terminal.ts'
 export interface CommandContext {
   invocation: Invocation
   terminal: Terminal
-  /** Called once, by the action that ran. */
-  onDone(code: ExitCode): void
+  /** Called once, by the action that ran. `whenLost` is the code where stdout, which was all that it did, could not be written. */
+  onDone(code: ExitCode, whenLost?: ExitCode): void
 }

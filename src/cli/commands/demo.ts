@@ -1,10 +1,11 @@
 import { Option, type Command } from 'commander'
 import type { DemoFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
+import { addColorFlag } from './flag-groups.ts'
 
 export function registerDemo(program: Command, context: CommandContext): void {
   const name = `${context.invocation.program} demo`
-  program
+  const command = program
     .command('demo')
     .summary('see in a minute what goes wrong without sluice, and that it does not with it')
     .description(
@@ -22,7 +23,7 @@ export function registerDemo(program: Command, context: CommandContext): void {
       '--report <file>',
       'where the report of the last act goes, .html or .json (default: a new file in the temporary folder)',
     )
-    .addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
+  addColorFlag(command)
     .addHelpText(
       'after',
       `

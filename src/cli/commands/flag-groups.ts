@@ -1,7 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { quote } from '../quote.ts'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
-  return [...(earlier ?? []), value]
+  return [...(earlier ?? []), given(value)]
 }
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -13,9 +14,16 @@ function namespaceName(text: string): string {
 }
 
 /** A variable that was not set must not stand for the default: it may be another cluster, or the rights of another. */
-function given(text: string): string {
-  if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave the flag out.')
+export function given(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave it out.')
   return text
+}
+
+/** The last of several would count, and pods that were asked for be left out without a word. */
+function onlyOnce(selector: string, earlier: string | undefined): string {
+  if (earlier === undefined) return selector
+  const both = quote(`${earlier},${selector}`)
+  throw new InvalidArgumentError(`It is given twice: -l ${both} asks for pods that match both.`)
 }
 
 /** kubectl's own flags, under kubectl's own names. */
@@ -37,8 +45,11 @@ export function addOutputFlags(command: Command, formats: readonly string[]): Co
   return command
     .optionsGroup('Output:')
     .addOption(new Option('-o, --output <format>', 'what goes to stdout').choices(formats).default('text'))
-    .addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
     .option('-v, --verbose', 'log to stderr (level debug, or SLUICE_LOG)')
+}
+
+export function addColorFlag(command: Command): Command {
+  return command.addOption(new Option('--color <when>', 'colour').choices(['auto', 'always', 'never']).default('auto'))
 }
 
 export function addReportFlag(command: Command): Command {
@@ -50,7 +61,7 @@ export function addRequestFlags(command: Command): Command {
   command
     .argument('[arguments...]', 'TYPE/NAME of workloads and pods, CONTAINER=IMAGE of the images they shall run')
     .optionsGroup('What to upgrade:')
-    .option('-l, --selector <selector>', 'pods by label, in place of names')
+  addSelectorFlag(command)
   addPermissions(command)
   addRolloutFlags(command).addOption(
     new Option('--on-failure <action>', 'hold: a failed pod stays out; rollback: it goes back to its former images').choices([
@@ -75,7 +86,7 @@ export function addPermissions(command: Command): Command {
 export function addRolloutFlags(command: Command): Command {
   command
     .optionsGroup('How, in place of the config:')
-    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)')
+    .option('--config <file>', 'config file (default: $SLUICE_CONFIG, else sluice.yaml)', given)
     .option('--max-unavailable <pods>', 'how many pods may be out of rotation at once: a number or a share such as 25%')
     .option('--ready-for <duration>', 'how long a restarted pod must stay ready before it is put back')
     .option('--drain-deadline <duration>', 'until nothing may be in flight any more')
@@ -98,7 +109,9 @@ export function addHomeDeadlines(command: Command): Command {
 
 /** Which run is meant: by what it upgrades. */
 export function addOrderFlags(command: Command): Command {
-  return command
-    .argument('[workloads...]', 'TYPE/NAME of workloads and pods that the run upgrades')
-    .option('-l, --selector <selector>', 'pods by label, in place of names')
+  return addSelectorFlag(command.argument('[workloads...]', 'TYPE/NAME of workloads and pods that the run upgrades'))
+}
+
+function addSelectorFlag(command: Command): Command {
+  return command.option('-l, --selector <selector>', 'pods by label, in place of names', onlyOnce)
 }

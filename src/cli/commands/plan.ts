@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
 import type { PlanFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addRequestFlags } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags, addRequestFlags } from './flag-groups.ts'
 
 export function registerPlan(program: Command, context: CommandContext): void {
   const command = program
@@ -9,7 +10,7 @@ export function registerPlan(program: Command, context: CommandContext): void {
     .summary('show what upgrade would do, pod by pod, and why')
     .description('Shows what `upgrade` with the same arguments would do, pod by pod, and why. Touches nothing.')
   addRequestFlags(command)
-  addOutputFlags(command, ['text', 'json', 'jsonl'])
+  addColorFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
   addClusterFlags(command)
   command
     .addHelpText(
@@ -25,6 +26,6 @@ Exit codes, as of kubectl diff:
     )
     .action(async (args: string[], flags: PlanFlags) => {
       const { planAction } = await import('../plan-action.ts')
-      context.onDone(await planAction(args, flags, context))
+      context.onDone(await planAction(args, flags, context), EXIT.preflight)
     })
 }

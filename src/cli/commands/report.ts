@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
 import type { ReportFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addReportFlag } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags, addReportFlag, given } from './flag-groups.ts'
 
 export function registerReport(program: Command, context: CommandContext): void {
   const command = program
@@ -12,13 +13,14 @@ export function registerReport(program: Command, context: CommandContext): void 
         'balancers with their evidence, images before and after, and the proof of each restart. Without a run it lists those ' +
         'that are known. A process keeps its part when it ends: what one that was killed had done is named as missing.',
     )
-    .argument('[run]', 'id of a run, or TYPE/NAME for the newest run of that workload (default: list the runs)')
+    .argument('[run]', 'id of a run, or TYPE/NAME for the newest run of that workload (default: list the runs)', given)
     .optionsGroup('This report:')
     .option(
       '--failures <file>',
       'JSON of failures seen from outside, to stand beside: [{"at": TIME, "kind": "503", "pod": NAME}]',
+      given,
     )
-  addReportFlag(addOutputFlags(command, ['text', 'json', 'html']))
+  addReportFlag(addColorFlag(addOutputFlags(command, ['text', 'json', 'html'])))
   addClusterFlags(command)
   const name = `${context.invocation.program} report`
   command
@@ -37,6 +39,6 @@ Exit codes:
     )
     .action(async (run: string | undefined, flags: ReportFlags) => {
       const { reportAction } = await import('../report-action.ts')
-      context.onDone(await reportAction(run, flags, context))
+      context.onDone(await reportAction(run, flags, context), EXIT.failed)
     })
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
 import type { StatusFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags } from './flag-groups.ts'
 
 export function registerStatus(program: Command, context: CommandContext): void {
   const command = program
@@ -9,7 +10,7 @@ export function registerStatus(program: Command, context: CommandContext): void 
     .summary('show what is open: owners, runs, pods half done')
     .description('Shows what sluice has left in the cluster: who owns a workload, its runs, and pods that are half done.')
     .argument('[workloads...]', 'TYPE/NAME (default: every workload of the namespace that sluice has worked on)')
-  addOutputFlags(command, ['text', 'json'])
+  addColorFlag(addOutputFlags(command, ['text', 'json']))
   addClusterFlags(command)
   command
     .addHelpText(
@@ -26,6 +27,6 @@ Exit codes:
     )
     .action(async (args: string[], flags: StatusFlags) => {
       const { statusAction } = await import('../status-action.ts')
-      context.onDone(await statusAction(args, flags, context))
+      context.onDone(await statusAction(args, flags, context), EXIT.failed)
     })
 }

@@ -1,7 +1,16 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
 import type { UndoFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addPermissions, addReportFlag, addRolloutFlags } from './flag-groups.ts'
+import {
+  addClusterFlags,
+  addColorFlag,
+  addOutputFlags,
+  addPermissions,
+  addReportFlag,
+  addRolloutFlags,
+  given,
+} from './flag-groups.ts'
 
 export function registerUndo(program: Command, context: CommandContext): void {
   const command = program
@@ -17,6 +26,7 @@ export function registerUndo(program: Command, context: CommandContext): void {
     .option(
       '--run <id>',
       'the run, as sluice status names it (default: the newest that has changed anything, and is no undo itself)',
+      given,
     )
   addPermissions(command)
   addRolloutFlags(command)
@@ -24,7 +34,7 @@ export function registerUndo(program: Command, context: CommandContext): void {
     .option('--dry-run', 'show what would be done, pod by pod, and touch nothing')
     .option('--exit-when-paused', 'where somebody pauses the run, end once nothing is under way, in place of waiting')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
-  addReportFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
+  addReportFlag(addColorFlag(addOutputFlags(command, ['text', 'json', 'jsonl'])))
   addClusterFlags(command)
   const name = `${context.invocation.program} undo`
   command
@@ -42,6 +52,6 @@ are changes. A pod that fails on its way back stays out of rotation, whatever ro
     )
     .action(async (workload: string, flags: UndoFlags) => {
       const { undoAction } = await import('../undo-action.ts')
-      context.onDone(await undoAction(workload, flags, context))
+      context.onDone(await undoAction(workload, flags, context), flags.dryRun ? EXIT.preflight : undefined)
     })
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
 import type { UpgradeFlags } from '../flags.ts'
 import type { CommandContext } from './context.ts'
-import { addClusterFlags, addOutputFlags, addReportFlag, addRequestFlags } from './flag-groups.ts'
+import { addClusterFlags, addColorFlag, addOutputFlags, addReportFlag, addRequestFlags } from './flag-groups.ts'
 
 export function registerUpgrade(program: Command, context: CommandContext): void {
   const command = program
@@ -17,7 +18,7 @@ export function registerUpgrade(program: Command, context: CommandContext): void
     .option('--dry-run', 'plan only; the same as the command plan')
     .option('--exit-when-paused', 'once a pause has come to rest, end with exit code 5 in place of waiting for its end')
     .option('--grace <duration>', 'after an interrupt, how long patched pods may take to come home', '5s')
-  addReportFlag(addOutputFlags(command, ['text', 'json', 'jsonl']))
+  addReportFlag(addColorFlag(addOutputFlags(command, ['text', 'json', 'jsonl'])))
   addClusterFlags(command)
   const name = `${context.invocation.program} upgrade`
   command
@@ -40,6 +41,6 @@ Exit codes:
     )
     .action(async (args: string[], flags: UpgradeFlags) => {
       const { upgradeAction } = await import('../upgrade-action.ts')
-      context.onDone(await upgradeAction(args, flags, context))
+      context.onDone(await upgradeAction(args, flags, context), flags.dryRun ? EXIT.preflight : undefined)
     })
 }

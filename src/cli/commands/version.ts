@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
+import { API_VERSION } from '../output/run-report.ts'
 import { sluiceVersion } from '../version.ts'
 import type { CommandContext } from './context.ts'
 
@@ -12,8 +13,8 @@ export function registerVersion(program: Command, { terminal, onDone }: CommandC
     .addHelpText('after', '\nExit codes:\n  0 printed    2 wrong arguments\n')
     .action(({ output }: { output: 'text' | 'json' }) => {
       const [version, node] = [sluiceVersion(), process.versions.node]
-      const document = { apiVersion: 'sluice.dev/v1', kind: 'Version', version, node }
+      const document = { apiVersion: API_VERSION, kind: 'Version', version, node }
       terminal.out.write(output === 'json' ? `${JSON.stringify(document)}\n` : `sluice ${version} (node ${node})\n`)
-      onDone(EXIT.done)
+      onDone(EXIT.done, EXIT.failed)
     })
 }

@@ -13,8 +13,8 @@ import { FOLLOW_TEMPLATE } from './summary.ts'
 export interface OrderReport {
   order: 'pause' | 'resume' | 'abort'
   namespace: string
-  /** As they were asked for, such as `statefulset/web`. */
-  workloads: string
+  /** Such as `statefulset/web`: those that were asked for; in place of a pod, what owns it. */
+  workloads: string[]
   runs: string[]
   outcome: 'none' | 'ordered' | 'aborted' | 'left' | 'finished'
   message: string

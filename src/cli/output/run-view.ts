@@ -17,19 +17,16 @@ export interface PodRow {
 
 export interface RunView {
   run?: string
-  epoch?: number
-  resumed: boolean
   /** By uid, in the order of the run. */
   pods: Map<string, PodRow>
   lease?: { lease: string; holder: string; remainingMs: number; atMs: number }
   interrupting: boolean
   /** Such as "paused by NAME". */
   order?: string
-  warnings: string[]
 }
 
 export function emptyView(): RunView {
-  return { resumed: false, pods: new Map(), interrupting: false, warnings: [] }
+  return { pods: new Map(), interrupting: false }
 }
 
 export function applyEvent(view: RunView, event: RunEvent): void {
@@ -40,8 +37,6 @@ export function applyEvent(view: RunView, event: RunEvent): void {
     case 'started':
       delete view.lease
       view.run = event.run
-      view.epoch = event.epoch
-      view.resumed = event.resumed
       for (const { uid, pod } of event.pods) rowOf(view, uid, pod, event.atMs)
       return
     case 'podState': {
@@ -66,8 +61,6 @@ export function applyEvent(view: RunView, event: RunEvent): void {
       else view.order = `${event.order === 'pause' ? 'paused' : 'aborted'} by ${event.by}`
       return
     case 'warning':
-      view.warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
-      return
     case 'planned':
     case 'paused':
     case 'template':

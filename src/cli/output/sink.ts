@@ -1,3 +1,5 @@
+import type { Writable } from 'node:stream'
+
 /** Where text goes: stdout or stderr, which may be slow, and may go away in the middle of a run. */
 export interface Sink {
   readonly isTerminal: boolean
@@ -11,7 +13,8 @@ export interface Sink {
   flush(limitMs?: number): Promise<void>
 }
 
-type Output = NodeJS.WriteStream & { _handle?: { setBlocking?(on: boolean): void } }
+type Output = Writable &
+  Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'rows'>> & { _handle?: { setBlocking?(on: boolean): void } }
 
 export function streamSink(stream: Output, onLost: (error: NodeJS.ErrnoException) => void = () => {}): Sink {
   let isLost = false

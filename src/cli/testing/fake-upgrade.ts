@@ -1,8 +1,11 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
-// $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended.
+// $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended, or, with "unknown", the
+// cluster does not answer then.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
+import { RunError } from '../../engine/errors.ts'
 import type { PodOutcome, RunEventBody, RunOutcome } from '../../engine/events.ts'
+import { needsOperatorInstructions } from '../../engine/instructions.ts'
 import type { PreparedRun, RunPorts } from '../../engine/run.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -23,7 +26,7 @@ const wakes = new EventEmitter()
 // Like the watches of a real run: it keeps the process alive.
 const heart = setInterval(() => {}, 1000)
 
-const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', failed: 'failed' }
+const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', failed: 'failed', needsOperator: 'needsOperator' }
 
 const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<RunOutcome>> = {
   done: async () => 'done',
@@ -64,10 +67,19 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
     await once(wakes, 'interrupt')
     return 'interrupted'
   },
+  /** Has told more than any pipe holds, and is done. */
+  told: async (emit) => {
+    for (let index = 0; index < 3000; index += 1) emit({ type: 'warning', message: 'x'.repeat(1000) })
+    // When nothing but its output is left.
+    setTimeout(() => writeSync(2, 'all is told\n'), 200)
+    return 'done'
+  },
   forbidden: async () => {
     throw new WorkloadError('forbidden', 'not allowed to patch pods')
   },
   failed: async () => 'failed',
+  /** By the write of the template. */
+  late: async () => 'refused',
   operator: async () => 'needsOperator',
   aborted: async (emit) => {
     emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
@@ -105,20 +117,19 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
 }
 
 /** With the record of the run as its abort has left it. */
-function cluster({ isOpen }: { isOpen: boolean }): KubeClient {
+function cluster(open: string | undefined): KubeClient {
   const api = createFakeApi()
   const header = { run: 'r7', workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }], images: [], startedAt: '', chunks: 1 }
-  const end = isOpen ? {} : { finishedAt: '2026-03-01T12:00:00Z', aborted: { by: 'ann@desk', left: [] } }
+  const end = open !== undefined ? {} : { finishedAt: '2026-03-01T12:00:00Z', aborted: { by: 'ann@desk', left: [] } }
   const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
   const metadata = { name: 'sluice-run-r7', labels: { [LEDGER_LABEL]: 'r7' } }
   api.put('/api/v1/namespaces/shop/configmaps/sluice-run-r7', { metadata, data })
-  return api.client
+  return open === 'unknown' ? { ...api.client, get: () => never } : api.client
 }
 
 const world: World = {
-  client: cluster({ isOpen: process.env['OPEN'] !== undefined }),
+  client: cluster(process.env['OPEN']),
   namespace: 'shop',
-  server: 'https://example.invalid',
   loadBalancers: [],
   settings: {
     maxUnavailable: { count: 1 },
@@ -138,8 +149,10 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
     writeSync(2, 'preparing\n')
     return never
   }
+  if (scenario === 'renamed') throw new RunError('preflight', 'pod/web-1 is half done: sluice resolve pod/web-1 --traffic in')
   const emit = (body: RunEventBody): void => onEvent(at(0, body))
-  const plan = scenario === 'refused' ? { ...samplePlan, refusals: [{ code: 'no', message: 'it must not be' }] } : samplePlan
+  const refusal = { code: 'no', message: 'it must not be', command: 'sluice resolve pod/web-1 -n shop --traffic out' }
+  const plan = scenario === 'refused' ? { ...samplePlan, refusals: [refusal] } : samplePlan
   emit({ type: 'planned', plan })
   return {
     plan,
@@ -148,8 +161,19 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
       emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
       emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
       const outcome = await scenarios[scenario]!(emit)
-      const pods = [podResult({ uid: 'u1', pod: 'web-1', outcome: OUTCOMES[outcome] ?? 'unchanged' })]
-      return runResult({ outcome, reason: `it was ${outcome}`, pods })
+      const pod = { name: 'web-1', namespace: 'shop' }
+      const result = podResult({
+        uid: 'u1',
+        pod: 'web-1',
+        outcome: OUTCOMES[outcome] ?? 'unchanged',
+        ...(outcome === 'needsOperator'
+          ? { instructions: needsOperatorInstructions({ pod, gone: true, targets: [], former: [] }) }
+          : {}),
+      })
+      const whole = runResult({ outcome, reason: `it was ${outcome}`, pods: [result] })
+      emit({ type: 'podFinished', result })
+      emit({ type: 'finished', result: whole })
+      return whole
     },
     interrupt: (graceMs) => {
       emit({ type: 'interrupting', graceMs })

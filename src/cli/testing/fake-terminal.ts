@@ -1,0 +1,34 @@
+import { EventEmitter } from 'node:events'
+import type { Sink } from '../output/sink.ts'
+import type { Terminal } from '../terminal.ts'
+import { createFakeClock } from './fake-clock.ts'
+
+export interface FakeTerminal extends Terminal {
+  /** Tells what a process would: a signal, an uncaught exception. */
+  events: EventEmitter
+  /** What was written so far. */
+  written: { out: string; err: string }
+}
+
+/** A pipe at either end, and an environment that decides nothing. */
+export function createFakeTerminal(): FakeTerminal {
+  const written = { out: '', err: '' }
+  const sink = (name: 'out' | 'err'): Sink => ({
+    isTerminal: false,
+    columns: 80,
+    rows: 24,
+    backlog: 0,
+    write: (text) => void (written[name] += text),
+    flush: async () => {},
+  })
+  return {
+    written,
+    out: sink('out'),
+    err: sink('err'),
+    env: {},
+    events: new EventEmitter(),
+    clock: createFakeClock(),
+    isOutputLost: () => false,
+    exit() {},
+  }
+}
