@@ -5,7 +5,7 @@ import { KubeError } from '../kube/errors.ts'
 import { KubeConfigError } from '../kube/kubeconfig-error.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { failureOf } from './failures.ts'
-import { UsageError } from './usage-error.ts'
+import { UsageError } from './arguments/usage-error.ts'
 
 const kubeError = (kind: 'definite' | 'conflict') =>
   new KubeError('pods is forbidden', { kind, method: 'GET', path: '/api/v1/pods', status: 403, reason: 'Forbidden' })

@@ -1,5 +1,5 @@
-import { quote } from './quote.ts'
-import { UsageError } from './usage-error.ts'
+import { quote } from './arguments/quote.ts'
+import { UsageError } from './arguments/usage-error.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 

@@ -7,7 +7,7 @@ import { createProgram } from './program.ts'
 import { inert } from './output/inert.ts'
 import { reportFailure } from './report-failure.ts'
 import { processTerminal, type Terminal } from './terminal.ts'
-import { usageHint } from './usage-hint.ts'
+import { usageHint } from './arguments/usage-hint.ts'
 
 /** Runs a command line and ends the process. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -13,7 +13,7 @@ import { registerUndo } from './commands/undo.ts'
 import { registerUpgrade } from './commands/upgrade.ts'
 import { registerVersion } from './commands/version.ts'
 import { commandError } from './output/command-error.ts'
-import { usageHint } from './usage-hint.ts'
+import { usageHint } from './arguments/usage-hint.ts'
 import { sluiceVersion } from './version.ts'
 
 /** All commands. Their flags are known here, what they do is loaded when one of them runs. */

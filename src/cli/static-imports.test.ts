@@ -78,11 +78,11 @@ test('--help loads commander, and nothing else that has to be installed', () => 
 })
 
 test('a mistake on the command line is told before the engine and the client are loaded', () => {
-  expect(reachable('src/cli/upgrade-action.ts').packages).toEqual(['fastest-levenshtein'])
+  expect(reachable('src/cli/actions/upgrade-action.ts').packages).toEqual(['fastest-levenshtein'])
 })
 
 test('a run in a pipeline loads nothing to draw with', () => {
-  expect(reachable('src/cli/run-upgrade.ts').packages).toEqual(['picocolors'])
+  expect(reachable('src/cli/run/run-upgrade.ts').packages).toEqual(['picocolors'])
 })
 
 test('control: the walk finds what is there', () => {

@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system.ts'
-import { withDefaultSignals } from './default-signals.ts'
+import { withDefaultSignals } from './run/default-signals.ts'
 import type { ExitCode } from './exit-codes.ts'
-import type { ProcessEvents } from './interrupts.ts'
+import type { ProcessEvents } from './run/interrupts.ts'
 import { streamSink, type Sink } from './output/sink.ts'
 import { wholeFile } from './whole-file.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { AbortFlags } from '../flags.ts'
+import type { AbortFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addHomeDeadlines, addOrderFlags, addOutputFlags, given } from './flag-groups.ts'
 
@@ -37,7 +37,7 @@ The run that is aborted exits with 6.
 `,
     )
     .action(async (args: string[], flags: AbortFlags) => {
-      const { abortAction } = await import('../abort-action.ts')
+      const { abortAction } = await import('../actions/abort-action.ts')
       context.onDone(await abortAction(args, flags, context))
     })
 }

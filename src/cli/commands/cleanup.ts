@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { CleanupFlags } from '../flags.ts'
+import type { CleanupFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addOutputFlags } from './flag-groups.ts'
 
@@ -29,7 +29,7 @@ Exit codes:
 `,
     )
     .action(async (args: string[], flags: CleanupFlags) => {
-      const { cleanupAction } = await import('../cleanup-action.ts')
+      const { cleanupAction } = await import('../actions/cleanup-action.ts')
       context.onDone(await cleanupAction(args, flags, context), flags.dryRun ? EXIT.failed : undefined)
     })
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { DemoFlags } from '../flags.ts'
+import type { DemoFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addColorFlag } from './flag-groups.ts'
 
@@ -37,7 +37,7 @@ Exit codes:
 `,
     )
     .action(async (flags: DemoFlags) => {
-      const { demoAction } = await import('../demo-action.ts')
+      const { demoAction } = await import('../actions/demo-action.ts')
       context.onDone(await demoAction(flags, context))
     })
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { quote } from '../quote.ts'
+import { quote } from '../arguments/quote.ts'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), given(value)]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { OrderFlags } from '../flags.ts'
+import type { OrderFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addOrderFlags, addOutputFlags } from './flag-groups.ts'
 
@@ -26,7 +26,7 @@ Exit codes:
 `,
     )
     .action(async (args: string[], flags: OrderFlags) => {
-      const { pauseAction } = await import('../pause-actions.ts')
+      const { pauseAction } = await import('../actions/pause-actions.ts')
       context.onDone(await pauseAction(args, flags, context))
     })
 }

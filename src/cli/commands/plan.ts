@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { PlanFlags } from '../flags.ts'
+import type { PlanFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addOutputFlags, addRequestFlags } from './flag-groups.ts'
 
@@ -25,7 +25,7 @@ Exit codes, as of kubectl diff:
 `,
     )
     .action(async (args: string[], flags: PlanFlags) => {
-      const { planAction } = await import('../plan-action.ts')
+      const { planAction } = await import('../actions/plan-action.ts')
       context.onDone(await planAction(args, flags, context), EXIT.preflight)
     })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { ReportFlags } from '../flags.ts'
+import type { ReportFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addOutputFlags, addReportFlag, given } from './flag-groups.ts'
 
@@ -38,7 +38,7 @@ Exit codes:
 `,
     )
     .action(async (run: string | undefined, flags: ReportFlags) => {
-      const { reportAction } = await import('../report-action.ts')
+      const { reportAction } = await import('../actions/report-action.ts')
       context.onDone(await reportAction(run, flags, context), EXIT.failed)
     })
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { ResolveFlags } from '../flags.ts'
+import type { ResolveFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addOutputFlags, collect } from './flag-groups.ts'
 
@@ -39,7 +39,7 @@ Exit codes:
 `,
     )
     .action(async (pod: string, flags: ResolveFlags) => {
-      const { resolveAction } = await import('../resolve-action.ts')
+      const { resolveAction } = await import('../actions/resolve-action.ts')
       context.onDone(await resolveAction(pod, flags, context))
     })
 }

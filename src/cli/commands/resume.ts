@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { OrderFlags } from '../flags.ts'
+import type { OrderFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addOrderFlags, addOutputFlags } from './flag-groups.ts'
 
@@ -25,7 +25,7 @@ Exit codes:
 `,
     )
     .action(async (args: string[], flags: OrderFlags) => {
-      const { resumeAction } = await import('../pause-actions.ts')
+      const { resumeAction } = await import('../actions/pause-actions.ts')
       context.onDone(await resumeAction(args, flags, context))
     })
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { StatusFlags } from '../flags.ts'
+import type { StatusFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addOutputFlags } from './flag-groups.ts'
 
@@ -26,7 +26,7 @@ Exit codes:
 `,
     )
     .action(async (args: string[], flags: StatusFlags) => {
-      const { statusAction } = await import('../status-action.ts')
+      const { statusAction } = await import('../actions/status-action.ts')
       context.onDone(await statusAction(args, flags, context), EXIT.failed)
     })
 }

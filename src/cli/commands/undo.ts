@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { UndoFlags } from '../flags.ts'
+import type { UndoFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import {
   addClusterFlags,
@@ -51,7 +51,7 @@ are changes. A pod that fails on its way back stays out of rotation, whatever ro
 `,
     )
     .action(async (workload: string, flags: UndoFlags) => {
-      const { undoAction } = await import('../undo-action.ts')
+      const { undoAction } = await import('../actions/undo-action.ts')
       context.onDone(await undoAction(workload, flags, context), flags.dryRun ? EXIT.preflight : undefined)
     })
 }

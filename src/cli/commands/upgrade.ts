@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
-import type { UpgradeFlags } from '../flags.ts'
+import type { UpgradeFlags } from '../arguments/flags.ts'
 import type { CommandContext } from './context.ts'
 import { addClusterFlags, addColorFlag, addOutputFlags, addReportFlag, addRequestFlags } from './flag-groups.ts'
 
@@ -40,7 +40,7 @@ Exit codes:
 `,
     )
     .action(async (args: string[], flags: UpgradeFlags) => {
-      const { upgradeAction } = await import('../upgrade-action.ts')
+      const { upgradeAction } = await import('../actions/upgrade-action.ts')
       context.onDone(await upgradeAction(args, flags, context), flags.dryRun ? EXIT.preflight : undefined)
     })
 }

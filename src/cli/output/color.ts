@@ -1,5 +1,5 @@
 import picocolors from 'picocolors'
-import type { ColorChoice } from '../flags.ts'
+import type { ColorChoice } from '../arguments/flags.ts'
 
 export type Colors = ReturnType<typeof picocolors.createColors>
 

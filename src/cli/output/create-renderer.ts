@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import type { OutputFlags } from '../flags.ts'
+import type { OutputFlags } from '../arguments/flags.ts'
 import { isLogging } from '../log-level.ts'
 import { createColors, useColor } from './color.ts'
 import { createJson, createJsonLines } from './json.ts'

@@ -1,4 +1,4 @@
-import type { OutputFormat } from '../flags.ts'
+import type { OutputFormat } from '../arguments/flags.ts'
 import { inert, inertJson } from './inert.ts'
 import { API_VERSION } from './run-report.ts'
 import { FOLLOW_TEMPLATE } from './summary.ts'

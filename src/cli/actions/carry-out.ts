@@ -1,0 +1,28 @@
+import type { CommandContext } from '../commands/context.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { UpgradeFlags } from '../arguments/flags.ts'
+import { parseTogether } from '../arguments/parse-together.ts'
+import { parseReportFiles } from '../run/report-files.ts'
+import type { ParsedRequest } from '../arguments/request.ts'
+
+/** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
+export async function carryOut(
+  parse: () => ParsedRequest,
+  flags: UpgradeFlags,
+  { terminal, invocation }: CommandContext,
+): Promise<ExitCode> {
+  const [request, reportFiles] = parseTogether(parse, () => parseReportFiles(flags.report, flags))
+  const { configPath, openWorld } = await import('../world.ts')
+  const { prepareRun } = await import('../../engine/run.ts')
+  const deps = {
+    terminal,
+    openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
+    prepareRun,
+  }
+  if (flags.dryRun === true) {
+    const { runPlan } = await import('../run/run-plan.ts')
+    return runPlan({ request, flags, invocation }, deps)
+  }
+  const { runUpgrade } = await import('../run/run-upgrade.ts')
+  return runUpgrade({ request, flags, invocation, reportFiles }, deps)
+}

@@ -1,0 +1,53 @@
+import { createDemo } from '../../../demo/demo.ts'
+import { createShow } from '../../../demo/view/show.ts'
+import type { CommandContext } from '../commands/context.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import { failureOf } from '../failures.ts'
+import type { DemoFlags } from '../arguments/flags.ts'
+import { codeOf, watchInterrupts } from '../run/interrupts.ts'
+import { createColors, useColor } from '../output/color.ts'
+import { quote } from '../arguments/quote.ts'
+import { reportFailure } from '../report-failure.ts'
+import { parseReportFiles } from '../run/report-files.ts'
+import { UsageError } from '../arguments/usage-error.ts'
+
+/** Plays the demo, and leaves no process behind, however it ends. */
+export async function demoAction(flags: DemoFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  const pods = Number(flags.pods)
+  if (!/^[2-9]$/.test(flags.pods)) throw new UsageError([`--pods: ${quote(flags.pods)} is no number from 2 to 9`])
+  if (flags.report !== undefined) parseReportFiles([flags.report])
+  const { out, env } = terminal
+  const show = createShow({
+    out,
+    colors: createColors(useColor(flags.color, env, out.isTerminal)),
+    isLive: out.isTerminal && env['TERM'] !== 'dumb' && !env['CI'],
+  })
+  const demo = createDemo({ balancer: flags.loadBalancer, pods, report: flags.report, program: process.argv[1]!, show })
+  const interrupts = watchInterrupts({
+    events: terminal.events,
+    now: () => terminal.clock.now(),
+    exit: (code) => {
+      demo.kill()
+      terminal.exit(code)
+    },
+  })
+  const interrupted = new Promise<ExitCode>((resolve) => {
+    interrupts.stopInOrder((cause) => {
+      show.close()
+      // There is no -v to ask for more with.
+      if ('bug' in cause) reportFailure(failureOf(cause.bug, { touched: false }), { verbose: true }, terminal)
+      else terminal.err.write(`${cause.signal}: all its processes end\n`)
+      resolve(codeOf(cause))
+    })
+  })
+  try {
+    const played = demo.play().then((kept) => (kept ? EXIT.done : EXIT.failed))
+    // After an interrupt its processes are gone, and it fails for that.
+    played.catch(() => {})
+    return await Promise.race([played, interrupted])
+  } finally {
+    show.close()
+    await demo.end()
+    interrupts.dispose()
+  }
+}

@@ -1,0 +1,62 @@
+import { RunError } from '../../engine/errors.ts'
+import { RENEW_EVERY_MS } from '../../engine/leases/lease.ts'
+import type { OpenRuns } from '../../engine/orders/open-runs.ts'
+import { displayName } from '../../workloads/resources.ts'
+import type { CommandContext } from '../commands/context.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { OrderFlags } from '../arguments/flags.ts'
+import { orderGiver } from './order-giver.ts'
+import { orderOutput, type OrderReport } from '../output/order-view.ts'
+import { parseRequest } from '../arguments/request.ts'
+import { withCluster } from './with-cluster.ts'
+import type { Cluster } from '../world.ts'
+
+const NEXT_RENEWAL = `the next renewal of its Lease (${RENEW_EVERY_MS / 1000} s)`
+
+export async function pauseAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
+  return order('pause', args, flags, context, async (open, { client, namespace }) => {
+    const { assertLeased, giveOrder } = await import('../../engine/orders/give-order.ts')
+    assertLeased(open)
+    await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
+    return isHeld(open)
+      ? `no new pod starts from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`
+      : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
+  })
+}
+
+export async function resumeAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
+  return order('resume', args, flags, context, async (open, { client, namespace }) => {
+    const { liftPause } = await import('../../engine/orders/give-order.ts')
+    const by = await liftPause(open, { client, namespace })
+    if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
+    const next = isHeld(open)
+      ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
+      : 'no process is at work on it: the same upgrade command goes on'
+    return `the pause by ${by} is lifted; ${next}`
+  })
+}
+
+function isHeld({ leases }: OpenRuns): boolean {
+  return leases.some(({ holder }) => holder !== '')
+}
+
+async function order(
+  verb: 'pause' | 'resume',
+  args: readonly string[],
+  flags: OrderFlags,
+  { terminal }: CommandContext,
+  give: (open: OpenRuns, cluster: Pick<Cluster, 'client' | 'namespace'>) => Promise<string>,
+): Promise<ExitCode> {
+  const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
+  const { awaitOpenRuns } = await import('../../engine/orders/open-runs.ts')
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
+    const open = await awaitOpenRuns(client, { namespace, select }, terminal.clock)
+    if (open.runs.length === 0) throw new RunError('preflight', `no run of ${open.asked} is open: nothing to ${verb}`)
+    const runs = open.runs.map(({ run }) => run)
+    const message = `run ${runs.join(', ')} of ${open.asked}: ${await give(open, { client, namespace })}`
+    const workloads = open.refs.map(displayName)
+    const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', message }
+    terminal.out.write(orderOutput(report, flags.output))
+    return EXIT.done
+  })
+}

@@ -1,0 +1,34 @@
+import type { KnownRun } from '../../report/from-ledgers.ts'
+import type { Report } from '../../report/report.ts'
+import type { ReportFlags } from '../arguments/flags.ts'
+import { createColors, useColor } from '../output/color.ts'
+import { inertJson } from '../output/inert.ts'
+import { reportLines, runLines } from '../output/report-view.ts'
+import { API_VERSION } from '../output/run-report.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** The runs that are known. */
+export function printRuns(
+  namespace: string,
+  runs: readonly KnownRun[],
+  { output }: Pick<ReportFlags, 'output'>,
+  { out }: Pick<Terminal, 'out'>,
+): void {
+  const document = { apiVersion: API_VERSION, kind: 'RunList', namespace, runs }
+  out.write(output === 'json' ? `${inertJson(document, 2)}\n` : asText(runLines(namespace, runs)))
+}
+
+/** One of them. */
+export async function printReport(
+  report: Report,
+  { output, color }: Pick<ReportFlags, 'output' | 'color'>,
+  { out, env }: Pick<Terminal, 'out' | 'env'>,
+): Promise<void> {
+  if (output === 'json') out.write(`${inertJson(report, 2)}\n`)
+  else if (output === 'html') out.write((await import('../../report/html/page.ts')).reportPage(report))
+  else out.write(asText(reportLines(report, createColors(useColor(color, env, out.isTerminal)))))
+}
+
+function asText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}

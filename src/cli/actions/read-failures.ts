@@ -1,0 +1,19 @@
+import type { ReportFailure } from '../../report/report.ts'
+import { quote } from '../arguments/quote.ts'
+import { UsageError } from '../arguments/usage-error.ts'
+
+/** Far more than a page could show. `--failures <(command)` may look through logs first. */
+const LIMITS = { largestBytes: 1 << 24, pipeDeadlineMs: 60_000, what: 'such a file' }
+
+/** What others have seen fail, of the file that `--failures` names. */
+export async function readFailures(path: string): Promise<ReportFailure[]> {
+  const { parseFailures } = await import('../../report/failures.ts')
+  const { readBounded } = await import('../../config/read-bounded.ts')
+  try {
+    const read = await readBounded(path, LIMITS)
+    if (!(read instanceof Uint8Array)) throw new Error(read.message)
+    return parseFailures(new TextDecoder().decode(read))
+  } catch (error) {
+    throw new UsageError([`--failures: ${quote(path)}: ${(error as Error).message}`])
+  }
+}

@@ -1,0 +1,52 @@
+import { systemRandom } from '../../ports/system.ts'
+import type { CommandContext } from '../commands/context.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { ResolveFlags } from '../arguments/flags.ts'
+import { inert, inertJson } from '../output/inert.ts'
+import { API_VERSION } from '../output/run-report.ts'
+import { leaseWaiting } from '../output/sentences.ts'
+import { processIdentity } from '../process-identity.ts'
+import { quote } from '../arguments/quote.ts'
+import { parseRequestTimeout } from '../arguments/request-timeout.ts'
+import { parseRef } from '../arguments/selection.ts'
+import { UsageError } from '../arguments/usage-error.ts'
+import { withCluster } from './with-cluster.ts'
+
+export async function resolveAction(argument: string, flags: ResolveFlags, { terminal }: CommandContext): Promise<ExitCode> {
+  const problems: string[] = []
+  const pod = podName(argument, problems)
+  const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
+  if (problems.length > 0) throw new UsageError(problems)
+  const { resolvePod } = await import('../../engine/resolving/resolve.ts')
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
+    const { clock, err, out } = terminal
+    let told: string | undefined
+    const { messages } = await resolvePod(
+      { namespace, pod, traffic: flags.traffic, loadBalancers: flags.loadBalancer ?? [] },
+      {
+        client,
+        clock,
+        random: systemRandom,
+        identity: processIdentity(),
+        signal: new AbortController().signal,
+        onWaiting(lease, holder, remainingMs) {
+          if (told !== holder) err.write(`${leaseWaiting({ lease, holder, remainingMs })}\n`)
+          told = holder
+        },
+        onTrouble: (error) => err.write(`${inert(error.message)}\n`),
+      },
+    )
+    const report = { apiVersion: API_VERSION, kind: 'ResolveReport', namespace, pod, traffic: flags.traffic, messages }
+    if (flags.output === 'json') out.write(`${inertJson(report, 2)}\n`)
+    else for (const message of messages) out.write(`${inert(message)}\n`)
+    return EXIT.done
+  })
+}
+
+function podName(argument: string, problems: string[]): string {
+  const parsed = parseRef(argument.includes('/') ? argument : `pod/${argument}`)
+  if (!parsed.ok) problems.push(parsed.problem)
+  else if (parsed.ref.kind === 'Pod') return parsed.ref.name
+  else problems.push(`${quote(argument)} is no pod: name the one that needs an operator`)
+  return ''
+}

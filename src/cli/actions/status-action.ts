@@ -1,0 +1,41 @@
+import type { Status } from '../../engine/status.ts'
+import type { CommandContext } from '../commands/context.ts'
+import { completeCommands } from '../printed-commands/complete-commands.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { StatusFlags } from '../arguments/flags.ts'
+import { createColors, useColor } from '../output/color.ts'
+import { inertJson } from '../output/inert.ts'
+import { isOpen, needsOperator, statusDocument, statusLines } from '../output/status-view.ts'
+import { withCluster } from './with-cluster.ts'
+import { parseWorkloads } from '../arguments/workload-arguments.ts'
+
+export async function statusAction(
+  args: readonly string[],
+  flags: StatusFlags,
+  { terminal, invocation }: CommandContext,
+): Promise<ExitCode> {
+  const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
+  const { readStatus } = await import('../../engine/status.ts')
+  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
+    const found = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
+    const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program, terminal.env))
+    if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
+    else {
+      const colors = createColors(useColor(flags.color, terminal.env, terminal.out.isTerminal))
+      for (const line of statusLines(namespace, status, colors)) terminal.out.write(`${line}\n`)
+    }
+    if (status.workloads.some(needsOperator) || status.unreadable.length > 0) return EXIT.needsOperator
+    return status.workloads.some(isOpen) ? EXIT.deadline : EXIT.done
+  })
+}
+
+function withCommands(status: Status, complete: (text: string) => string): Status {
+  const workloads = status.workloads.map((report) => ({
+    ...report,
+    pods: report.pods.map((pod) =>
+      pod.needsOperator === undefined ? pod : { ...pod, needsOperator: complete(pod.needsOperator) },
+    ),
+  }))
+  const unreadable = status.unreadable.map((one) => ({ ...one, needsOperator: complete(one.needsOperator) }))
+  return { workloads, unreadable }
+}

@@ -1,0 +1,11 @@
+import { carryOut } from './carry-out.ts'
+import type { CommandContext } from '../commands/context.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { UndoFlags } from '../arguments/flags.ts'
+import { parseRequest } from '../arguments/request.ts'
+
+/** An upgrade whose images come from the record of an earlier run. */
+export async function undoAction(workload: string, flags: UndoFlags, context: CommandContext): Promise<ExitCode> {
+  const undo = flags.run === undefined ? {} : { run: flags.run }
+  return carryOut(() => ({ ...parseRequest([workload], flags, 'undo'), undo }), flags, context)
+}

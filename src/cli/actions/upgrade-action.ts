@@ -1,0 +1,10 @@
+import { carryOut } from './carry-out.ts'
+import type { CommandContext } from '../commands/context.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { UpgradeFlags } from '../arguments/flags.ts'
+import { parseRequest } from '../arguments/request.ts'
+
+/** The command line is understood before the engine is loaded: a mistake in it should not take half a second to tell. */
+export async function upgradeAction(args: readonly string[], flags: UpgradeFlags, context: CommandContext): Promise<ExitCode> {
+  return carryOut(() => parseRequest(args, flags), flags, context)
+}

@@ -1,0 +1,137 @@
+import { parseMaxUnavailable } from '../../config/max-unavailable.ts'
+import type { RunRequest, RunSettings } from '../../engine/run.ts'
+import type { ContainerImage } from '../../pods/glossary.ts'
+import { durationFlag } from './duration-flag.ts'
+import type { ClusterFlags, RequestFlags } from './flags.ts'
+import { parseImageArgument } from './image-arguments.ts'
+import { readSelector } from './label-selector.ts'
+import { quote } from './quote.ts'
+import { parseRequestTimeout } from './request-timeout.ts'
+import { parseRef, type SelectedRef } from './selection.ts'
+import { UsageError } from './usage-error.ts'
+
+/** A command that is told which workloads it is about. */
+export type RequestVerb = 'upgrade' | 'plan' | 'undo' | 'pause' | 'resume' | 'abort'
+
+const OPEN_RUN = 'it is about the run that is open'
+/** Why a command takes no image, where it takes none. */
+const TAKES_NO_IMAGE: Partial<Record<RequestVerb, string>> = {
+  undo: 'it goes back to the images on record',
+  pause: OPEN_RUN,
+  resume: OPEN_RUN,
+  abort: OPEN_RUN,
+}
+
+/** The command line of these commands, understood. The namespace and the settings left out come from elsewhere. */
+export interface ParsedRequest {
+  select: RunRequest['select']
+  images: ContainerImage[]
+  /** Settings that flags replace. */
+  overrides: Partial<RunSettings>
+  acceptTemplateDrift: boolean
+  allowUnbalanced: boolean
+  /** Absent: the default of the client. */
+  requestTimeoutMs?: number
+  graceMs: number
+  exitWhenPaused: boolean
+  /** An earlier run is taken back, in place of `images`. */
+  undo?: { run?: string }
+}
+
+type Flags = RequestFlags & Pick<ClusterFlags, 'requestTimeout'> & { grace?: string; exitWhenPaused?: boolean }
+
+/** Throws a UsageError with everything that is wrong. */
+export function parseRequest(args: readonly string[], flags: Flags, verb: RequestVerb = 'upgrade'): ParsedRequest {
+  const problems: string[] = []
+  const { refs, images } = parseArguments(args, verb, problems)
+  const select = parseSelection(refs, flags.selector, verb, problems)
+  const overrides = parseOverrides(flags, problems)
+  const graceMs = flags.grace === undefined ? 0 : durationFlag('--grace', flags.grace, 0, problems)
+  const requestTimeoutMs = parseRequestTimeout(flags.requestTimeout, problems)
+  if (problems.length > 0) throw new UsageError(problems)
+  return {
+    select,
+    images,
+    overrides,
+    acceptTemplateDrift: flags.acceptTemplateDrift ?? false,
+    allowUnbalanced: flags.allowUnbalanced ?? false,
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
+    graceMs,
+    exitWhenPaused: flags.exitWhenPaused ?? false,
+  }
+}
+
+function parseArguments(
+  args: readonly string[],
+  verb: RequestVerb,
+  problems: string[],
+): { refs: SelectedRef[]; images: ContainerImage[] } {
+  const noImage = TAKES_NO_IMAGE[verb]
+  const refs: SelectedRef[] = []
+  const images: ContainerImage[] = []
+  for (const argument of args) {
+    // No object name and no kind holds "=", and no container name holds "/".
+    if (argument.includes('=') && noImage !== undefined) problems.push(`${quote(argument)}: ${verb} takes no image: ${noImage}`)
+    else if (argument.includes('=')) {
+      const parsed = parseImageArgument(argument)
+      if (!parsed.ok) problems.push(parsed.problem)
+      else if (images.some(({ container }) => container === parsed.image.container)) {
+        problems.push(`${quote(argument)}: container ${parsed.image.container} is given twice`)
+      } else images.push(parsed.image)
+    } else {
+      const parsed = parseRef(argument, { orImage: noImage === undefined })
+      if (!parsed.ok) problems.push(parsed.problem)
+      else if (!refs.some(({ kind, name }) => kind === parsed.ref.kind && name === parsed.ref.name)) refs.push(parsed.ref)
+    }
+  }
+  return { refs, images }
+}
+
+function parseSelection(
+  refs: SelectedRef[],
+  selector: string | undefined,
+  verb: RequestVerb,
+  problems: string[],
+): RunRequest['select'] {
+  if (selector === undefined) {
+    // A name that is wrong is a problem already.
+    if (refs.length === 0 && problems.length === 0)
+      problems.push(`what to ${verb} is missing: name TYPE/NAME, or pods with -l SELECTOR`)
+    return { refs }
+  }
+  if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
+  if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
+  else problems.push(...selectorProblems(selector))
+  return { labelSelector: selector }
+}
+
+function selectorProblems(selector: string): string[] {
+  const read = readSelector(selector)
+  if ('problem' in read) return [`-l: ${quote(selector)} is no label selector: ${read.problem}`]
+  // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
+  if (!read.labels.includes('controller-revision-hash')) return []
+  const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
+  return [`-l: controller-revision-hash ${why}: name the workload, or select by another label`]
+}
+
+function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSettings> {
+  const overrides: Partial<RunSettings> = {}
+  if (flags.maxUnavailable !== undefined) {
+    const parsed = parseMaxUnavailable(flags.maxUnavailable)
+    if (parsed.ok) overrides.maxUnavailable = parsed.value
+    else problems.push(`--max-unavailable: ${parsed.reason}: ${parsed.hint}`)
+  }
+  if (flags.onFailure !== undefined) overrides.onFailure = flags.onFailure
+  if (flags.onDrainDeadline !== undefined) overrides.onDrainDeadline = flags.onDrainDeadline
+  const durations = [
+    ['readyForMs', '--ready-for', flags.readyFor, 0],
+    ['drainDeadlineMs', '--drain-deadline', flags.drainDeadline, 1],
+    ['restartDeadlineMs', '--restart-deadline', flags.restartDeadline, 1],
+    ['readyDeadlineMs', '--ready-deadline', flags.readyDeadline, 1],
+    ['restoreDeadlineMs', '--restore-deadline', flags.restoreDeadline, 1],
+  ] as const
+  for (const [setting, flag, text, atLeastMs] of durations) {
+    if (text !== undefined) overrides[setting] = durationFlag(flag, text, atLeastMs, problems)
+  }
+  return overrides
+}

@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { constantFrom, array, assert, oneof, property, string } from 'fast-check'
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { invocationOf } from '../invocation.ts'
+import { inert } from '../output/inert.ts'
+import { resumeCommand } from './resume-command.ts'
+import { shellQuote } from './shell-quote.ts'
+
+test.each([
+  ['/usr/bin/sluice', 'sluice'],
+  ['/home/me/.krew/bin/kubectl-sluice', 'kubectl sluice'],
+  ['/repo/src/cli/sluice.ts', 'sluice'],
+  ['/repo/bin/kubectl-sluice.js', 'kubectl sluice'],
+])('called as %s it is %s', (script, program) => {
+  expect(invocationOf(['node', script, 'version'])).toEqual({ program, args: ['version'] })
+})
+
+test('a config that the environment named comes before what "--" keeps from being flags', () => {
+  const resumed = (...args: string[]) => resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'prod.yaml' })
+  expect(resumed('upgrade', '--', 'sts/web')).toBe('sluice upgrade --config prod.yaml -- sts/web')
+  expect(resumed('--', 'upgrade', 'sts/web')).toBe('sluice -- upgrade sts/web --config prod.yaml')
+})
+
+test('the same command again, as it was typed', () => {
+  const invocation = invocationOf([
+    'node',
+    '/bin/kubectl-sluice',
+    'upgrade',
+    '-l',
+    'app in (a, b)',
+    'app=r:5000/app:v2',
+    '--max-unavailable',
+    '25%',
+  ])
+  expect(resumeCommand(invocation, {}, {})).toBe(
+    `kubectl sluice upgrade -l 'app in (a, b)' app=r:5000/app:v2 --max-unavailable 25%`,
+  )
+})
+
+test('the files that the environment named are written out, but for those that a flag names', () => {
+  const env = { SLUICE_CONFIG: 'my conf.yaml', KUBECONFIG: 'prod.conf' }
+  const called = (flags: { config?: string; kubeconfig?: string }, ...args: string[]) =>
+    resumeCommand({ program: 'sluice', args: ['upgrade', 'sts/web', ...args] }, flags, env)
+  expect(called({})).toBe("sluice upgrade sts/web --kubeconfig prod.conf --config 'my conf.yaml'")
+  expect(called({ config: 'other.yaml' }, '--config=other.yaml')).toBe(
+    'sluice upgrade sts/web --config=other.yaml --kubeconfig prod.conf',
+  )
+  expect(called({ kubeconfig: 'k' }, '--kubeconfig', 'k')).toBe("sluice upgrade sts/web --kubeconfig k --config 'my conf.yaml'")
+  // The value of another flag, which names no config.
+  expect(called({ kubeconfig: 'k' }, '-l', '--config')).toBe("sluice upgrade sts/web -l --config --config 'my conf.yaml'")
+})
+
+function readBack(shell: string, words: readonly string[]): string[] {
+  const printed = execFileSync(shell, ['-c', `printf '%s\\0' ${shellQuote(words)}`], { encoding: 'utf8' })
+  return printed.split('\0').slice(0, -1)
+}
+
+const AWKWARD = ["it's", '$(id)', '`id`', '*', '~', 'a b', '', '"', '\\', '!x', '#', '&&', "\\'", 'ä']
+
+test('any shell reads back exactly the words', () => {
+  assert(
+    property(array(oneof(string({ unit: 'grapheme-ascii' }), constantFrom(...AWKWARD)), { minLength: 1 }), (words) => {
+      expect(readBack('/bin/sh', words)).toEqual(words)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+const BASH = '/bin/bash'
+
+test.skipIf(!existsSync(BASH))('where they hold control characters, bash does; and none is printed', () => {
+  const controls = ['\u001b]0;x\u0007.json', 'a\nb', '\t', '\u009b1m', '\u202e', '\u001b1', "\u001b'\\"]
+  assert(
+    property(array(oneof(string({ unit: 'binary' }), constantFrom(...AWKWARD, ...controls)), { minLength: 1 }), (words) => {
+      const given = words.map((word) => word.replaceAll('\0', ''))
+      expect(inert(shellQuote(given))).toBe(shellQuote(given))
+      expect(readBack(BASH, given)).toEqual(given)
+    }),
+    { numRuns: 50 },
+  )
+  expect(shellQuote(['--report', '\u001b]0;x\u0007.json'])).toBe(String.raw`--report $'\033]0;x\007.json'`)
+})

@@ -1,0 +1,60 @@
+import { delimiter } from 'node:path'
+import type { ClusterFlags, RequestFlags } from '../arguments/flags.ts'
+
+/** What a command that takes a run back, or mends what it has left, has in common with it: where, and what is allowed. */
+export type SharedFlags = ClusterFlags & Pick<RequestFlags, 'config' | 'acceptTemplateDrift' | 'allowUnbalanced'>
+
+/**
+ * The way to the cluster, as words of a command; kubectl takes the same. What the environment named is written out: the command
+ * may be pasted elsewhere.
+ */
+export function clusterWords(flags: Omit<ClusterFlags, 'namespace' | 'requestTimeout'>, env: NodeJS.ProcessEnv): string[] {
+  return words([
+    ['--context', flags.context],
+    ['--kubeconfig', flags.kubeconfig ?? namedKubeconfig(env)],
+    ['--cluster', flags.cluster],
+    ['--user', flags.user],
+    ['--as', flags.as],
+    ...(flags.asGroup ?? []).map((group): [string, string] => ['--as-group', group]),
+    ['--as-uid', flags.asUid],
+  ])
+}
+
+/** As words of a command. */
+export function sharedWords(flags: SharedFlags, env: NodeJS.ProcessEnv): string[] {
+  return [
+    ...words([['--namespace', flags.namespace]]),
+    ...clusterWords(flags, env),
+    ...words([
+      ['--request-timeout', flags.requestTimeout],
+      ['--config', flags.config ?? namedConfig(env)],
+    ]),
+    ...(flags.acceptTemplateDrift ? ['--accept-template-drift'] : []),
+    ...(flags.allowUnbalanced ? ['--allow-unbalanced'] : []),
+  ]
+}
+
+/** The files that the environment named in place of flags, as words of a command. */
+export function environmentWords(
+  flags: Pick<ClusterFlags, 'kubeconfig'> & Pick<RequestFlags, 'config'>,
+  env: NodeJS.ProcessEnv,
+): string[] {
+  return words([
+    ['--kubeconfig', flags.kubeconfig === undefined ? namedKubeconfig(env) : undefined],
+    ['--config', flags.config === undefined ? namedConfig(env) : undefined],
+  ])
+}
+
+function namedConfig(env: NodeJS.ProcessEnv): string | undefined {
+  return env['SLUICE_CONFIG'] || undefined
+}
+
+/** Where it is one file: several are merged, and a flag names one alone. */
+function namedKubeconfig(env: NodeJS.ProcessEnv): string | undefined {
+  const files = new Set((env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== ''))
+  return files.size === 1 ? [...files][0] : undefined
+}
+
+function words(values: readonly (readonly [flag: string, value: string | undefined])[]): string[] {
+  return values.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+}

@@ -1,0 +1,24 @@
+import type { Invocation } from '../invocation.ts'
+import { sharedWords, type SharedFlags } from './shared-flags.ts'
+import { shellQuote } from './shell-quote.ts'
+
+/** The command that brings the pods of a workload, such as `statefulset/web`, to its template as it is now. */
+export function templateCommand(
+  workload: string,
+  flags: SharedFlags,
+  { program }: Pick<Invocation, 'program'>,
+  env: NodeJS.ProcessEnv = {},
+): string {
+  return `${program} ${shellQuote(['upgrade', workload, ...sharedWords(flags, env)])}`
+}
+
+/** The same for each of these that has a template which runs change, once: a Deployment's they leave alone, a bare pod has none. */
+export function templateCommands(
+  workloads: readonly { kind: string; name: string }[],
+  ...where: [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]
+): string[] {
+  const names = workloads.flatMap(({ kind, name }) =>
+    kind === 'StatefulSet' || kind === 'DaemonSet' ? [`${kind.toLowerCase()}/${name}`] : [],
+  )
+  return [...new Set(names)].map((name) => templateCommand(name, ...where))
+}

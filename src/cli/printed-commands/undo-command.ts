@@ -1,0 +1,26 @@
+import type { RunResult } from '../../engine/events.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { Invocation } from '../invocation.ts'
+import { sharedWords, type SharedFlags } from './shared-flags.ts'
+import { shellQuote } from './shell-quote.ts'
+
+/**
+ * The commands that take back a run in which a pod has failed, or that an interrupt has left with one out of rotation, whose
+ * images may be bad; one for each workload, and none after any other end. Deadlines and the window stay behind: what was too short for the new images would be for the old ones.
+ */
+export function undoCommands(
+  { outcome, run, pods, mixed = [] }: RunResult,
+  { workloads, undoes }: Plan,
+  flags: SharedFlags,
+  { program }: Pick<Invocation, 'program'>,
+  env: NodeJS.ProcessEnv = {},
+): string[] {
+  const stuck = pods.filter((pod) => pod.outcome === 'failed' || (pod.outcome === 'interrupted' && pod.out)).map(({ pod }) => pod)
+  if ((outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
+  // To take back the way back would put in what is being taken out; after an abort the template is back already.
+  if (undoes !== undefined || mixed.length > 0) return []
+  const shared = sharedWords(flags, env)
+  return workloads
+    .filter(({ kind, name }) => kind !== 'Pod' || stuck.includes(name))
+    .map(({ kind, name }) => `${program} ${shellQuote(['undo', `${kind.toLowerCase()}/${name}`, '--run', run, ...shared])}`)
+}

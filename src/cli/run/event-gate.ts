@@ -1,0 +1,37 @@
+import type { RunEvent } from '../../engine/events.ts'
+
+export interface EventGate {
+  take(event: RunEvent): void
+  /** Shows what was held back, and all that follows at once. */
+  open(): void
+  runHasStarted(): boolean
+  /** What somebody has ordered of the run, for as long as it stands. */
+  order(): { order: 'pause' | 'abort'; by: string } | undefined
+  readonly warnings: readonly string[]
+}
+
+/** Holds the events of the preparation back until it is known that there will be a run to show. */
+export function createEventGate(onEach: (event: RunEvent) => void, show: (event: RunEvent) => void): EventGate {
+  const warnings: string[] = []
+  let held: RunEvent[] | undefined = []
+  let hasStarted = false
+  let standing: ReturnType<EventGate['order']>
+  return {
+    warnings,
+    take: (event) => {
+      onEach(event)
+      if (event.type === 'started') hasStarted = true
+      if (event.type === 'ordered') standing = event.order === 'resume' ? undefined : { order: event.order, by: event.by }
+      if (event.type === 'warning') warnings.push(event.pod === undefined ? event.message : `${event.pod}: ${event.message}`)
+      if (held === undefined) show(event)
+      else held.push(event)
+    },
+    open: () => {
+      const early = held ?? []
+      held = undefined
+      for (const event of early) show(event)
+    },
+    runHasStarted: () => hasStarted,
+    order: () => standing,
+  }
+}

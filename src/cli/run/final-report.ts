@@ -1,0 +1,43 @@
+import type { RunResult } from '../../engine/events.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { EventGate } from './event-gate.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import type { Invocation } from '../invocation.ts'
+import { mixedWorkloads } from '../printed-commands/mixed-workloads.ts'
+import { runReport, type RunReport } from '../output/run-report.ts'
+import { resumeCommand } from '../printed-commands/resume-command.ts'
+import type { SharedFlags } from '../printed-commands/shared-flags.ts'
+import { templateCommands } from '../printed-commands/template-command.ts'
+import { undoCommands } from '../printed-commands/undo-command.ts'
+
+export interface EndedRun {
+  result: RunResult
+  plan: Plan
+  exitCode: ExitCode
+  /** ISO 8601. */
+  startedAt: string
+  finishedAt: string
+  warnings: readonly string[]
+  /** What somebody has ordered of it, and not taken back. */
+  given: ReturnType<EventGate['order']>
+  /** Nothing of it is open, though it did not end well. */
+  isOver: boolean
+}
+
+/** How a run ended, and what there is to type after it. */
+export function finalReport(
+  { result, plan, given, isOver, ...facts }: EndedRun,
+  { flags, invocation }: { flags: SharedFlags; invocation: Invocation },
+  env: NodeJS.ProcessEnv,
+): RunReport {
+  return runReport({
+    ...facts,
+    result,
+    plan,
+    mixed: mixedWorkloads(result, flags, invocation, env),
+    undoCommands: undoCommands(result, plan, flags, invocation, env),
+    templateCommands: isOver ? templateCommands(plan.workloads, flags, invocation, env) : [],
+    resumeCommand: isOver ? undefined : resumeCommand(invocation, flags, env),
+    pausedBy: given?.order === 'pause' ? given.by : undefined,
+  })
+}

@@ -1,0 +1,93 @@
+/**
+ * Signals, and mistakes of sluice itself, in the middle of a run. The first asks the run to stop in order, the second
+ * ends the process at once: what a run holds is in the cluster, so that a later run can always go on. Once it is over they mean
+ * what is left to be done here, and not the run.
+ */
+import { EXIT, exitCodeOfSignal, type ExitCode, type InterruptSignal } from '../exit-codes.ts'
+
+export const SIGNALS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
+
+/** npm and some CI runners pass on a Ctrl-C that the terminal has sent already; no hand presses twice this fast. */
+const SAME_PRESS_MS = 100
+
+/** What a process can tell; `process` itself but in tests. */
+export interface ProcessEvents {
+  on(event: string, listener: (argument: unknown) => void): unknown
+  off(event: string, listener: (argument: unknown) => void): unknown
+}
+
+export type InterruptCause = { signal: InterruptSignal } | { bug: unknown }
+
+export interface InterruptsDeps {
+  events: ProcessEvents
+  /** Monotonic milliseconds. */
+  now: () => number
+  /** Ends the process now, where nothing has begun yet, and where nothing else is said of the second cause. */
+  exit: (code: ExitCode, cause: InterruptCause) => void
+}
+
+export interface Interrupts {
+  /** What the run was interrupted by, once there was something. */
+  readonly cause: InterruptCause | undefined
+  /** From now on the first cause calls `stop`, and the second `again`, which ends the process now with the code of the first. */
+  stopInOrder(stop: (cause: InterruptCause) => void, again?: InterruptsDeps['exit']): void
+  /** From now on each cause calls `end`: the exit code is settled, and no signal changes it. */
+  over(end: (cause: InterruptCause) => void): void
+  /** Back to the process's own way with signals. */
+  dispose(): void
+}
+
+interface Caught {
+  cause: InterruptCause
+  atMs: number
+}
+
+export function watchInterrupts({ events, now, exit }: InterruptsDeps): Interrupts {
+  let first: Caught | undefined
+  let last: Caught | undefined
+  let onFirst = (cause: InterruptCause): void => exit(codeOf(cause), cause)
+  let onAgain = exit
+  let onceOver: ((cause: InterruptCause) => void) | undefined
+
+  function onCause(cause: InterruptCause): void {
+    const isSamePress = last !== undefined && pressedOnce(last, cause)
+    if (isSamePress) return
+    last = { cause, atMs: now() }
+    if (onceOver !== undefined) onceOver(cause)
+    else if (first !== undefined) onAgain(codeOf(first.cause), cause)
+    else {
+      first = last
+      onFirst(cause)
+    }
+  }
+
+  function pressedOnce(earlier: Caught, cause: InterruptCause): boolean {
+    const isSameSignal = 'signal' in cause && 'signal' in earlier.cause && cause.signal === earlier.cause.signal
+    return isSameSignal && now() - earlier.atMs < SAME_PRESS_MS
+  }
+
+  const listeners = [
+    ...SIGNALS.map((signal) => [signal, () => onCause({ signal })] as const),
+    ...['uncaughtException', 'unhandledRejection'].map((event) => [event, (error: unknown) => onCause({ bug: error })] as const),
+  ]
+  for (const [event, listener] of listeners) events.on(event, listener)
+  return {
+    get cause() {
+      return first?.cause
+    },
+    stopInOrder: (stop, again = exit) => {
+      onFirst = stop
+      onAgain = again
+    },
+    over: (end) => {
+      onceOver = end
+    },
+    dispose: () => {
+      for (const [event, listener] of listeners) events.off(event, listener)
+    },
+  }
+}
+
+export function codeOf(cause: InterruptCause): ExitCode {
+  return 'signal' in cause ? exitCodeOfSignal(cause.signal) : EXIT.failed
+}

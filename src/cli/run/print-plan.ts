@@ -1,0 +1,22 @@
+import type { Plan } from '../../plan/plan.ts'
+import { EXIT, type ExitCode } from '../exit-codes.ts'
+import type { OutputFlags } from '../arguments/flags.ts'
+import { createColors, useColor } from '../output/color.ts'
+import { inertJson } from '../output/inert.ts'
+import { hasChanges, planDocument, planLines } from '../output/plan-view.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** Prints a plan, and says by the exit code what it means, as `kubectl diff` does. */
+export function printPlan(plan: Plan, flags: OutputFlags, { out, err, env }: Terminal): ExitCode {
+  if (flags.output === 'text') {
+    const colors = createColors(useColor(flags.color, env, out.isTerminal))
+    for (const line of planLines(plan, colors)) out.write(`${line}\n`)
+  } else {
+    out.write(`${inertJson(planDocument(plan), flags.output === 'json' ? 2 : undefined)}\n`)
+  }
+  if (plan.refusals.length > 0) {
+    err.write('error: the plan is refused; nothing was touched\n')
+    return EXIT.preflight
+  }
+  return hasChanges(plan) ? EXIT.failed : EXIT.done
+}

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join, resolve } from 'node:path'
+import { inertJson } from '../../report/inert.ts'
+import type { reportPage } from '../../report/html/page.ts'
+import type { Report } from '../../report/report.ts'
+import { UsageError } from '../arguments/usage-error.ts'
+
+/** A file that a report goes to, found good before anything is touched. */
+export interface ReportFile {
+  path: string
+  format: 'html' | 'json'
+}
+
+/** Throws a UsageError with everything that is wrong: another ending, a folder that cannot be written to. */
+export function parseReportFiles(paths: readonly string[] = [], { dryRun }: { dryRun?: boolean | undefined } = {}): ReportFile[] {
+  const problems: string[] = []
+  if (paths.length > 0 && dryRun === true) problems.push('--report: a dry run does nothing that could be reported')
+  const files = paths.flatMap((path): ReportFile[] => {
+    const ending = extname(path).toLowerCase()
+    const problem = ending === '.html' || ending === '.json' ? placeProblem(path) : 'the name must end in .html or .json'
+    if (problem !== undefined) problems.push(`--report: ${JSON.stringify(path)}: ${problem}`)
+    return [{ path, format: ending === '.json' ? 'json' : 'html' }]
+  })
+  if (problems.length > 0) throw new UsageError(problems)
+  return files
+}
+
+/** A temporary file is made and removed: rights, quotas and read-only file systems have no better test. */
+function placeProblem(path: string): string | undefined {
+  try {
+    // It throws for all but what is not there: a name that is too long, a circle of links, a folder that may not be entered.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return 'it is a folder'
+    const trial = temporaryBeside(placeOf(path))
+    writeFileSync(trial, '', { flag: 'wx' })
+    rmSync(trial)
+    return undefined
+  } catch (error) {
+    return `it cannot be written there (${reasonOf(error)})`
+  }
+}
+
+/** Without the file that an error of the file system names at its end: the temporary one perhaps, which nobody has asked for. */
+function reasonOf(error: unknown): string {
+  const { message, syscall } = error as NodeJS.ErrnoException
+  return syscall === undefined ? message : message.split(',')[0]!
+}
+
+/** Where links lead: to rename a file onto one would put it in place of the link. */
+function placeOf(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path
+  const leadsToFile = statSync(path, { throwIfNoEntry: false }) !== undefined
+  return leadsToFile ? realpathSync(path) : placeOf(resolve(realpathSync(dirname(path)), readlinkSync(path)))
+}
+
+/** What puts a report into a file; loaded only where a page is wanted. */
+export type Page = typeof reportPage
+
+export async function loadPage(files: readonly ReportFile[]): Promise<Page | undefined> {
+  return files.some(({ format }) => format === 'html') ? (await import('../../report/html/page.ts')).reportPage : undefined
+}
+
+/** Each file whole or not at all; synchronous, for a process that is told to end at once. Gives what could not be written. */
+export function writeReportFiles(files: readonly ReportFile[], report: Report, page: Page | undefined): UnwrittenFile[] {
+  return files.flatMap(({ path, format }) => {
+    try {
+      writeWhole(placeOf(path), format === 'html' ? page!(report) : `${inertJson(report, 2)}\n`)
+      return []
+    } catch (error) {
+      return [{ path, message: reasonOf(error) }]
+    }
+  })
+}
+
+function writeWhole(place: string, text: string): void {
+  const temporary = temporaryBeside(place)
+  try {
+    writeFileSync(temporary, text, { flag: 'wx' })
+    renameSync(temporary, place)
+  } catch (error) {
+    try {
+      rmSync(temporary, { force: true })
+    } catch {
+      // Its folder is none any more, and what could not be written is told.
+    }
+    throw error
+  }
+}
+
+export interface UnwrittenFile {
+  path: string
+  message: string
+}
+
+/** In the same folder, since a rename is atomic only within one file system. */
+function temporaryBeside(path: string): string {
+  return join(dirname(path), `.sluice-report-${randomUUID()}.tmp`)
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { RunError } from '../../engine/errors.ts'
+import type { LeaseHolder } from '../../engine/run.ts'
+import type { Plan } from '../../plan/plan.ts'
+import { runPlan } from './run-plan.ts'
+import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
+import { createFakeTerminal } from '../testing/fake-terminal.ts'
+import { at, samplePlan } from '../testing/samples.ts'
+
+interface Planned {
+  holders?: readonly LeaseHolder[]
+  refusals?: Plan['refusals']
+  flags?: object
+  /** What its preparation ends with instead. */
+  error?: Error
+}
+
+async function plan({ holders = [], refusals = [], flags = {}, error }: Planned = {}) {
+  const terminal = createFakeTerminal()
+  const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
+  const deps: UpgradeDeps = {
+    terminal,
+    openWorld: async () => world,
+    prepareRun: async (_request, { onEvent }) => {
+      if (error !== undefined) throw error
+      onEvent(at(0, { type: 'planned', plan: samplePlan }))
+      return {
+        plan: { ...samplePlan, refusals, warnings: ['of the plan'] },
+        holders,
+        execute: () => Promise.reject(new Error('a plan touches nothing')),
+        interrupt() {},
+        close: async () => {},
+      }
+    },
+  }
+  const order = {
+    request: { overrides: {} },
+    flags: { output: 'json', color: 'never', ...flags },
+    invocation: { program: 'kubectl sluice', args: [] },
+  } as unknown as UpgradeOrder
+  const code = await runPlan(order, deps)
+  const document = JSON.parse(terminal.written.out || '{}') as { kind: string; warnings: string[]; refusals: Plan['refusals'] }
+  return { code, document, err: terminal.written.err }
+}
+
+// Found by trial: the plan of a run that another was at work on said nothing of it, and the upgrade ended with 7.
+test('it warns of whoever holds the Lease', async () => {
+  const { code, document } = await plan({ holders: [{ lease: 'sluice-statefulset-web', holder: 'desk_17_x' }] })
+  expect(code).toBe(1)
+  expect(document.warnings).toEqual([
+    'of the plan',
+    expect.stringMatching(/^the Lease sluice-statefulset-web is held by desk_17_x: /),
+  ])
+  expect((await plan()).document.warnings).toEqual(['of the plan'])
+})
+
+test('with -v a plan logs to stderr, as an upgrade does, and without it nothing', async () => {
+  const { document, err } = await plan({ flags: { verbose: true } })
+  expect(JSON.parse(err)).toMatchObject({ msg: 'Run planned', pods: 2, window: 1 })
+  expect(document.kind).toBe('Plan')
+  expect((await plan()).err).toBe('')
+})
+
+// Found by reading: the code of a mistake is that of changes, and a pipeline went on.
+test('a mistake of sluice itself is no plan with changes', async () => {
+  const { code, err } = await plan({ error: new TypeError('no plan') })
+  expect(err).toBe(
+    'error: TypeError: no plan\nThis is a bug in sluice. Please report it with the output of the same command with -v.\n',
+  )
+  expect(code).toBe(3)
+})
+
+test('a command that it prints names the program that was called, and the way to the cluster', async () => {
+  const flags = { context: 'prod' }
+  const command = 'kubectl sluice resolve --context prod pod/web-1 -n shop --traffic out'
+  const refusals = [{ code: 'no', message: 'it must not be', command: 'sluice resolve pod/web-1 -n shop --traffic out' }]
+  const refused = await plan({ refusals, flags })
+  expect(refused.document.refusals).toMatchObject([{ command }])
+  expect(refused.code).toBe(3)
+  const failed = await plan({ error: new RunError('preflight', 'sluice resolve pod/web-1 --traffic out'), flags })
+  expect(failed).toMatchObject({ code: 3, err: `error: ${command}\n` })
+})

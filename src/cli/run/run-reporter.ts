@@ -1,0 +1,50 @@
+import type { RunEvent, RunResult } from '../../engine/events.ts'
+import { processIdentity } from '../process-identity.ts'
+import { loadPage, writeReportFiles, type ReportFile } from './report-files.ts'
+import type { Terminal } from '../terminal.ts'
+
+/** Listens to a run, and writes the report of it, once it has ended or where it is broken off. */
+export interface RunReporter {
+  onEvent(event: RunEvent): void
+  /**
+   * Never throws, since the run is what it is: gives warnings of what could not be written. Once: what comes when the run has
+   * ended makes no other one of it.
+   */
+  write(ending: Pick<RunResult, 'outcome' | 'reason'>): string[]
+}
+
+const SILENT: RunReporter = { onEvent: () => {}, write: () => [] }
+
+export async function createRunReporter(files: readonly ReportFile[], { clock }: Pick<Terminal, 'clock'>): Promise<RunReporter> {
+  if (files.length === 0) return SILENT
+  // Before the run: a second signal leaves no time for it.
+  const page = await loadPage(files)
+  const { buildReport } = await import('../../report/build-report.ts')
+  const { createRecorder } = await import('../../report/recorder.ts')
+  const recorder = createRecorder()
+  let run = ''
+  let isWritten = false
+  return {
+    onEvent: (event) => {
+      if (event.type === 'started') run = event.run
+      recorder.onEvent(event)
+    },
+    write: (result) => {
+      if (isWritten) return []
+      isWritten = true
+      return unwritten().map(
+        ({ path, message }) =>
+          `the report could not be written to ${path}: ${message}. The run is as told here${run === '' ? '' : `, and sluice report ${run} makes it anew`}`,
+      )
+
+      function unwritten(): { path: string; message: string }[] {
+        try {
+          const now = { by: processIdentity(), at: new Date(clock.wallNow()), result }
+          return writeReportFiles(files, buildReport(recorder.record(now)), page)
+        } catch (error) {
+          return files.map(({ path }) => ({ path, message: String(error) }))
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { RunEventBody } from '../../engine/events.ts'
+import type { ReportFile } from './report-files.ts'
+import { runUpgrade, type UpgradeDeps, type UpgradeOrder } from './run-upgrade.ts'
+import type { FakeClock } from '../testing/fake-clock.ts'
+import { createFakeTerminal } from '../testing/fake-terminal.ts'
+import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
+import { createScreen } from '../testing/screen.ts'
+
+const STARTED: RunEventBody = { type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] }
+const DRAINING: RunEventBody = { type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits' }
+
+function orderOf(fields: Partial<UpgradeOrder> = {}): UpgradeOrder {
+  return {
+    request: { overrides: {}, graceMs: 5000 },
+    flags: { output: 'text', color: 'never' },
+    invocation: { program: 'sluice', args: ['abort', 'sts/web'] },
+    ...fields,
+  } as unknown as UpgradeOrder
+}
+
+type Play = (emit: (body: RunEventBody) => void, advance: (ms: number) => void) => void
+
+/** What a person sees of a run at its end, whose engine does this. */
+async function seen(play: Play, reportFiles: readonly ReportFile[] = []): Promise<{ code: number; text: string }> {
+  const fake = createFakeTerminal()
+  const clock = fake.clock as FakeClock
+  const screen = createScreen(200, 40)
+  const sink = { ...fake.out, ...screen, isTerminal: true }
+  const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
+  const code = await runUpgrade(orderOf({ reportFiles }), {
+    terminal: { ...fake, out: sink, err: sink },
+    openWorld: async () => world,
+    prepareRun: async (_request, { onEvent }) => ({
+      plan: samplePlan,
+      holders: [],
+      execute: async () => {
+        const emit = (body: RunEventBody): void => onEvent(at(clock.now(), body))
+        play(emit, clock.advance)
+        return runResult({ pods: [podResult({ uid: 'u1', pod: 'web-1', outcome: 'upgraded' })] })
+      },
+      interrupt() {},
+      close: async () => {},
+    }),
+  })
+  return { code, text: screen.text() }
+}
+
+test('that a report could not be written stands on the terminal when the run is over', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-report-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'report.json')
+  const { code, text } = await seen(
+    (emit, advance) => {
+      emit(STARTED)
+      emit(DRAINING)
+      advance(2000)
+      rmSync(folder, { recursive: true })
+    },
+    [{ path, format: 'json' }],
+  )
+  expect(text).toContain(`\nwarning: the report could not be written to ${path}: ENOENT`)
+  expect(text).toContain('\nDone: all pods run the wanted images\n')
+  // The table is gone.
+  expect(text).not.toContain('1 at work')
+  expect(code).toBe(0)
+})
+
+test('a mistake in the output stands on the terminal, and the run goes on without it', async () => {
+  const { code, text } = await seen((emit, advance) => {
+    emit(STARTED)
+    emit(DRAINING)
+    advance(2000)
+    emit({ type: 'ordered', order: 'pause', by: undefined as unknown as string })
+    advance(2000)
+    emit(DRAINING)
+    advance(2000)
+  })
+  expect(text).toMatch(/\nerror: TypeError: .*\nThis is a bug in sluice\./)
+  expect(text).toContain('\nDone: all pods run the wanted images\n')
+  expect(text).not.toContain('at work')
+  expect(code).toBe(0)
+})
+
+test.each([
+  ['SIGTERM', 143, 'SIGTERM: stopped. An order that was given stands'],
+  ['uncaughtException', 1, 'This is a bug in sluice. Please report it with the output of the same command with -v.\nAn order'],
+])('an abort hears %s from the first moment on', (event, code, text) => {
+  const terminal = createFakeTerminal()
+  const exits: number[] = []
+  const never = new Promise<never>(() => {})
+  void runUpgrade(orderOf({ aborts: true }), {
+    terminal: { ...terminal, exit: (one) => void exits.push(one) },
+    openWorld: () => never,
+    prepareRun: () => never,
+  })
+  terminal.events.emit(event, new TypeError('x'))
+  expect(terminal.written.err).toContain(text)
+  expect(exits).toEqual([code])
+})

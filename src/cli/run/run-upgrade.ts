@@ -1,0 +1,181 @@
+import type { RunResult } from '../../engine/events.ts'
+import type { PreparedRun, RunPorts, RunRequest } from '../../engine/run.ts'
+import { systemRandom } from '../../ports/system.ts'
+import { abortInterrupted } from './abort-interrupted.ts'
+import { completeFor } from '../printed-commands/complete-commands.ts'
+import { completeEvent, completeFailure, completePlan, completeResult } from '../printed-commands/complete-events.ts'
+import { createEventGate } from './event-gate.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { failureOf, type Failure } from '../failures.ts'
+import { finalCode } from './final-code.ts'
+import { finalReport } from './final-report.ts'
+import type { OutputFlags } from '../arguments/flags.ts'
+import { watchInterrupts, type InterruptCause } from './interrupts.ts'
+import type { Invocation } from '../invocation.ts'
+import { isRunOver } from './is-run-over.ts'
+import { createLogger, logEvent } from '../log.ts'
+import { codeOnceOrdered, orderStands } from './order-stands.ts'
+import { createRenderer } from '../output/create-renderer.ts'
+import { goOn } from '../output/sentences.ts'
+import { processIdentity } from '../process-identity.ts'
+import { reportFailure } from '../report-failure.ts'
+import type { ReportFile } from './report-files.ts'
+import type { ParsedRequest } from '../arguments/request.ts'
+import { resumeCommand } from '../printed-commands/resume-command.ts'
+import { createRunReporter } from './run-reporter.ts'
+import { runRequest } from './run-request.ts'
+import type { SharedFlags } from '../printed-commands/shared-flags.ts'
+import type { Terminal } from '../terminal.ts'
+import { untilBroken } from './until-broken.ts'
+import type { World } from '../world.ts'
+import { withinLimit } from '../../kube/within-limit.ts'
+
+export interface UpgradeOrder {
+  request: ParsedRequest
+  flags: OutputFlags & SharedFlags
+  invocation: Invocation
+  /** Where a report of the run goes, whatever its end. */
+  reportFiles?: readonly ReportFile[]
+  /** An abort that does by itself what was ordered: an aborted run is then what was wanted. */
+  aborts?: boolean
+}
+
+/** What `upgrade` works with; a test gives an engine of its own. */
+export interface UpgradeDeps {
+  terminal: Terminal
+  openWorld(): Promise<World>
+  prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun>
+}
+
+/** Long enough for a socket to close, short enough that nobody waits for one that does not. */
+const CLOSE_LIMIT_MS = 2000
+
+/** From a parsed command line to an exit code, with all that is shown in between. */
+export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promise<ExitCode> {
+  const { terminal } = deps
+  const { flags, aborts = false } = order
+  const { clock, env, err } = terminal
+  const resume = resumeCommand(order.invocation, flags, env)
+  let world: World | undefined
+  let prepared: PreparedRun | undefined
+  const complete = completeFor(order, env, () => world?.namespace)
+  const failed = (error: unknown, touched: boolean): Failure => completeFailure(failureOf(error, { touched }), complete)
+  const tell = (failure: Failure): void => reportFailure(failure, flags, terminal)
+  const now = (): string => new Date(clock.wallNow()).toISOString()
+
+  // Before anything is waited for: an abort has let go of the signals just now, and its order stands.
+  const interrupts = watchInterrupts({
+    events: terminal.events,
+    now: () => clock.now(),
+    exit: (code, cause) => {
+      if ('signal' in cause) err.write(aborts ? abortInterrupted(cause, resume) : `${cause.signal}: nothing was touched\n`)
+      else {
+        tell(failed(cause.bug, false))
+        if (aborts) err.write(orderStands(resume))
+      }
+      terminal.exit(code)
+    },
+  })
+  const logger = await createLogger(flags.verbose === true, terminal)
+  const renderer = await createRenderer(flags, terminal)
+  const reporter = await createRunReporter(order.reportFiles ?? [], terminal)
+  const events = createEventGate(
+    (event) => {
+      reporter.onEvent(event)
+      if (logger !== undefined) logEvent(logger, event)
+    },
+    untilBroken(renderer.onEvent, (error) => {
+      // What is written below a table would go with its next frame.
+      renderer.close()
+      tell(failed(error, true))
+    }),
+  )
+  const isPaused = (): boolean => events.order()?.order === 'pause'
+
+  const { promise: cut, resolve: cutShort } = Promise.withResolvers<void>()
+  const code = await upgrade().catch(breakOff)
+  const closed = withinLimit(clock, CLOSE_LIMIT_MS, async () => {
+    await prepared?.close()
+    await world?.close()
+  })
+  await Promise.race([closed, cut])
+  return settle(code, () => terminal.exit(code))
+
+  async function upgrade(): Promise<ExitCode> {
+    world = await deps.openWorld()
+    prepared = await deps.prepareRun(runRequest(order.request, world.namespace, world.settings), {
+      client: world.client,
+      loadBalancers: world.loadBalancers,
+      clock,
+      random: systemRandom,
+      identity: processIdentity(),
+      onEvent: (event) => events.take(completeEvent(event, complete)),
+    })
+    const plan = completePlan(prepared.plan, complete)
+    if (plan.refusals.length > 0) {
+      renderer.close()
+      const { printPlan } = await import('./print-plan.ts')
+      const refused = printPlan(plan, flags, terminal)
+      if (aborts) err.write(orderStands(resume))
+      return settle(aborts ? codeOnceOrdered(refused) : refused)
+    }
+    interrupts.stopInOrder(stop, stopAtOnce)
+    events.open()
+    const startedAt = now()
+    const result = completeResult(await prepared.execute(), complete)
+    const exitCode = settle(finalCode(result, interrupts.cause, aborts))
+    const finishedAt = now()
+    const unwritten = writeReport(result)
+    const given = events.order()
+    const mayBeOver = result.outcome === 'conflict' && given?.order === 'abort'
+    const isOver =
+      mayBeOver && (await Promise.race([isRunOver(result.run, plan, { client: world.client, clock }), cut.then(() => false)]))
+    const warnings = [...events.warnings, ...unwritten]
+    renderer.finish(finalReport({ result, plan, exitCode, startedAt, finishedAt, warnings, given, isOver }, order, env))
+    return exitCode
+  }
+
+  /** The first interrupt. */
+  function stop(cause: InterruptCause): void {
+    const lines = 'signal' in cause ? [] : failed(cause.bug, true).lines
+    const what = 'signal' in cause ? `${cause.signal}: stopping in order.` : 'Stopping in order.'
+    const next = 'A second signal stops at once; the cluster keeps what a later run needs to go on.'
+    for (const line of [...lines, `${what} ${next}`]) renderer.notice(line)
+    prepared?.interrupt(order.request.graceMs)
+  }
+
+  function stopAtOnce(firstCode: ExitCode, cause: InterruptCause): void {
+    writeReport({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
+    renderer.close()
+    if ('bug' in cause) tell(failed(cause.bug, true))
+    else err.write(`${cause.signal} again: stopped at once. ${goOn(isPaused())}\n  ${resume}\n`)
+    terminal.exit(firstCode)
+  }
+
+  /** It could not begin, or has broken off without a result. */
+  function breakOff(error: unknown): ExitCode {
+    const touched = events.runHasStarted()
+    const failure = failed(error, touched)
+    if (touched) writeReport({ outcome: 'failed', reason: failure.lines.join(' ') })
+    renderer.close()
+    tell(failure)
+    if (aborts) err.write(orderStands(resume))
+    else if (touched) err.write(`${goOn(isPaused())}\n  ${resume}\n`)
+    return settle(aborts ? codeOnceOrdered(failure.code) : failure.code)
+  }
+
+  function writeReport(ending: Pick<RunResult, 'outcome' | 'reason'>): string[] {
+    const warnings = reporter.write(ending)
+    for (const warning of warnings) renderer.notice(`warning: ${warning}`)
+    return warnings
+  }
+
+  /** The exit code stands. What is still waited for, nobody need wait for: a signal cuts it short, and changes the code no more. */
+  function settle(settled: ExitCode, end: () => void = cutShort): ExitCode {
+    interrupts.over((cause) => {
+      if ('bug' in cause) tell(failed(cause.bug, true))
+      end()
+    })
+    return settled
+  }
+}
