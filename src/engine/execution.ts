@@ -250,7 +250,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     await orCutShort(async () => {
       // Found by reading: an API server that was down was waited for, with nothing that could cut it short.
       if (!isTemplateBack) await conclusion.endRollback(pods, cut.signal)
-      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir })
+      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir, tell })
       await conclusion.conclude(pods)
     })
     cut.abort(new Error('interrupted'))

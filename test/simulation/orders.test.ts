@@ -1031,6 +1031,23 @@ test('a workload is scaled down while a pod of it is drained: nothing has come i
   expect(run.end?.outcome).toBe('done')
 })
 
+// Found by simulation (seed 44618178): the ledger said it, and nobody did.
+test('the same, and its process is killed before it says so: the next one tells what stays out of rotation', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+  const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => areBothIn('restarting')(first))
+  await scale(stage, 1)
+  await stage.until(() => first.events.some((event) => event.type === 'podFinished'))
+  first.host.kill()
+  const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'done' })
+  const reason = expect.stringMatching(/^gone for good; edge\/web-1@.* stays out of rotation/)
+  const said = expect.objectContaining({ pod: 'web-1', outcome: 'settled', leftOut: true, reason })
+  expect(second.end?.pods).toContainEqual(said)
+  expect(second.events).toContainEqual(expect.objectContaining({ type: 'podFinished', result: said }))
+})
+
 // Found by trial: what the run had planned and never begun was taken for drained once its pod was gone. It was put back over what an
 // operator wanted, or needed a person, and the others waited for that.
 test.each([

@@ -3,7 +3,7 @@ import { pause } from '../../kube/pause.ts'
 import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { PodResult } from '../events.ts'
+import type { PodResult, RunEventBody } from '../events.ts'
 import { ghost } from './ghosts.ts'
 import type { RunLedgers } from '../ledgers/history.ts'
 import { allLedgers } from '../ledgers/history.ts'
@@ -19,9 +19,10 @@ interface ComeBackOptions {
   world: Pick<World, 'store' | 'beside' | 'traffic' | 'workloadOf'>
   namespace: string
   isHeir(gone: PodView, candidate: PodView): boolean
+  tell(event: RunEventBody): void
 }
 
-/** How the entries stand that were left out: `served` where that hurts nobody. */
+/** How the entries stand that were left out, by what has come: `served` where that is not hurt. */
 type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; message: string }
 
 /**
@@ -32,26 +33,32 @@ type Standing = { kind: 'served' } | { kind: 'out' | 'unknown'; message: string 
 export async function withComeBack(pods: readonly PodResult[], options: ComeBackOptions): Promise<PodResult[]> {
   const { current, superseded } = options.ledgers
   const told = new Set(pods.map(({ uid }) => uid))
-  // Found by simulation (seed 90000598): who had left it out was killed before its end, and the next one told nobody.
-  const earlier = [current, ...superseded].flatMap(({ ledger }) =>
+  // Found by simulation (seeds 90000598, 44618178): who had left it out was killed before its end, or interrupted in the moment
+  // before it said so, and the next one told nobody.
+  const untold = [current, ...superseded].flatMap(({ ledger }) =>
     Array.from(ledger.entries.values()).filter(({ uid, leftOut }) => leftOut && !told.has(uid)),
   )
+  const earlier = new Map(untold.map((entry) => [entry.uid, entry]))
   const [ours, theirs] = await Promise.all([
-    Promise.all(pods.map((result) => (result.leftOut ? afterAll(result, options) : result))),
-    Promise.all(earlier.map((entry) => afterAll(leftBefore(entry), options))),
+    Promise.all(pods.map(async (result) => (result.leftOut ? ((await afterAll(result, options)) ?? result) : result))),
+    Promise.all(Array.from(earlier.values(), (entry) => afterAll(leftBefore(entry), options))),
   ])
-  return [...ours, ...theirs.filter(({ outcome }) => outcome !== 'settled')]
+  const news = theirs.filter((result) => result !== undefined)
+  for (const result of news) options.tell({ type: 'podFinished', result })
+  return [...ours, ...news]
 }
 
-function leftBefore({ uid, pod }: LedgerEntry): PodResult {
-  return { uid, pod, outcome: 'settled', reason: '', out: false, leftOut: true, phases: {} }
+function leftBefore({ uid, pod, targets }: LedgerEntry): PodResult {
+  const reason = `gone for good; ${namesOf(touched(targets))} stays out of rotation, as its record says`
+  return { uid, pod, outcome: 'settled', reason, out: false, leftOut: true, phases: {} }
 }
 
-async function afterAll(result: PodResult, options: ComeBackOptions): Promise<PodResult> {
+/** Undefined where there is nothing that is left out. */
+async function afterAll(result: PodResult, options: ComeBackOptions): Promise<PodResult | undefined> {
   const { ledgers, world, namespace, isHeir } = options
   const [entry] = allLedgers(ledgers).flatMap(({ entries }) => entries.get(result.uid) ?? [])
-  const drained = entry?.targets.filter(({ untouched }) => !untouched) ?? []
-  if (entry === undefined || drained.length === 0) return result
+  const drained = touched(entry?.targets ?? [])
+  if (entry === undefined || drained.length === 0) return undefined
   const gone = ghost(entry, namespace)
   // Found by simulation (seed 93152503): of a run by label it is beside those that are asked for.
   const heir = [...world.store.all(), ...world.beside.all()].find(
@@ -60,7 +67,7 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
   )?.pod
   if (heir === undefined) return result
   const standing = await patiently(() => standingOf(heir, { gone, drained }, world), options)
-  if (standing.kind === 'served') return result
+  if (standing.kind === 'served') return undefined
   return {
     ...result,
     outcome: 'needsOperator',
@@ -104,6 +111,10 @@ async function standingOf(heir: PodView, { gone, drained }: Left, { traffic }: P
       ? `${heir.name} has come there all the same, and is out of rotation`
       : `${heir.name} has come all the same, and ${found.message}`,
   }
+}
+
+function touched(targets: readonly JournalTarget[]): JournalTarget[] {
+  return targets.filter(({ untouched }) => !untouched)
 }
 
 function namesOf(targets: readonly JournalTarget[]): string {
