@@ -1031,21 +1031,47 @@ test('a workload is scaled down while a pod of it is drained: nothing has come i
   expect(run.end?.outcome).toBe('done')
 })
 
-// Found by simulation (seed 44618178): the ledger said it, and nobody did.
-test('the same, and its process is killed before it says so: the next one tells what stays out of rotation', async () => {
-  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+/** Its ledger says what is left out of rotation, and nobody else does. */
+async function killedBeforeItSaysSo(): Promise<Stage> {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000 }))
   const first = stage.start({ ...V2, settings: TWO_AT_ONCE })
-  await stage.until(() => areBothIn('restarting')(first))
-  await scale(stage, 1)
+  await stage.until(() =>
+    first.events.some((event) => event.type === 'podState' && event.to === 'restarting' && event.pod === 'web-2'),
+  )
+  await scale(stage, 2)
   await stage.until(() => first.events.some((event) => event.type === 'podFinished'))
   first.host.kill()
+  return stage
+}
+
+// Found by simulation (seed 44618178).
+test('the same, and its process is killed before it says so: the next one tells what stays out of rotation', async () => {
+  const stage = await killedBeforeItSaysSo()
   const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
   await stage.until(() => second.end !== undefined)
   expect(second.end).toMatchObject({ outcome: 'done' })
-  const reason = expect.stringMatching(/^gone for good; edge\/web-1@.* stays out of rotation/)
-  const said = expect.objectContaining({ pod: 'web-1', outcome: 'settled', leftOut: true, reason })
+  const reason = expect.stringMatching(/^gone for good; edge\/web-2@.* stays out of rotation/)
+  const said = expect.objectContaining({ pod: 'web-2', outcome: 'settled', leftOut: true, reason })
   expect(second.end?.pods).toContainEqual(said)
   expect(second.events).toContainEqual(expect.objectContaining({ type: 'podFinished', result: said }))
+})
+
+// Found by simulation (seeds 130179082, 130070070).
+test('the same, and the next one is refused: it names that', async () => {
+  const stage = await killedBeforeItSaysSo()
+  const second = stage.start({ ...V2, images: [{ container: 'none', image: 'registry.example/app:v2' }] })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end?.reason).toMatch(
+    /run \w+ has left out of rotation what was drained for pod\/web-2, which is gone for good: edge\/web-2/,
+  )
+})
+
+test('the same, and the load balancer does not answer the next one: it names that', async () => {
+  const stage = await killedBeforeItSaysSo()
+  stage.stopBalancer('edge', 60_000)
+  const second = stage.start({ ...V2, settings: TWO_AT_ONCE })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end?.reason).toMatch(/run \w+ has left out of rotation what was drained for pods that are gone for good: web-2/)
 })
 
 // Found by trial: what the run had planned and never begun was taken for drained once its pod was gone. It was put back over what an

@@ -3,7 +3,7 @@ import { isOpen } from '../../pods/open-journal.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { findAlive } from './find-alive.ts'
 import { isSuspect, lostJournalWords } from './lost-journals.ts'
-import { openOf } from './unsettled.ts'
+import { unsettledOf } from './unsettled.ts'
 import type { World } from '../world.ts'
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
@@ -22,7 +22,8 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
     if (stored.kind === 'read' && isOpen(stored) && world.includes(pod)) tell(stored.journal.run, pod.name, 'half done')
   }
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
-  for (const entry of await openOf(client, namespace, refs)) {
+  const { open, forGood } = await unsettledOf(client, namespace, refs)
+  for (const entry of open) {
     const { run, uid, pod, targets } = entry
     const isUnseen = world.store.get(uid) === undefined
     const alive = isUnseen ? await findAlive(client, namespace, entry) : undefined
@@ -34,6 +35,14 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
     else if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
     else if (state !== 'unknown')
       left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
+  }
+  // Found by simulation (seeds 130179082, 130070070): who had left it out was killed before it said so, and those after were refused.
+  for (const { run, uid, pod, targets } of forGood) {
+    if (targets.every(({ untouched }) => untouched)) continue
+    const { state, removed, detail } = await world.traffic.inspect(uid, targets)
+    if (state === 'in' || removed) continue
+    const message = `run ${run} has left out of rotation what was drained for pod/${pod}, which is gone for good: ${detail}`
+    left.push({ code: 'left-open', message, hint: BY_HAND })
   }
   return left
 }

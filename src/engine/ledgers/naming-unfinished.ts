@@ -2,7 +2,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { RunError } from '../errors.ts'
-import { openOf } from './unsettled.ts'
+import { unsettledOf } from './unsettled.ts'
 
 const GONE_FOR_GOOD =
   'if the workload is gone for good, say of each of them how it stands (sluice resolve), and sluice cleanup removes the record'
@@ -42,10 +42,20 @@ export async function namingUnfinished(error: unknown, unfinished: Unfinished): 
 }
 
 async function inWords({ client, namespace, refs, isHome = () => false }: Unfinished): Promise<string[]> {
-  const open = (await openOf(client, namespace, refs)).filter(({ uid }) => !isHome(uid))
-  const byRun = Map.groupBy(open, ({ run }) => run)
-  return Array.from(byRun, ([run, entries]) => {
-    const pods = entries.map(({ pod }) => pod).join(', ')
-    return `run ${run} is not finished, and may have left half done: ${pods}`
-  })
+  const { open, forGood } = await unsettledOf(client, namespace, refs)
+  const named = (entries: typeof open, words: (run: string, pods: string) => string): string[] =>
+    Array.from(
+      Map.groupBy(entries, ({ run }) => run),
+      ([run, ofRun]) => words(run, ofRun.map(({ pod }) => pod).join(', ')),
+    )
+  return [
+    ...named(
+      open.filter(({ uid }) => !isHome(uid)),
+      (run, pods) => `run ${run} is not finished, and may have left half done: ${pods}`,
+    ),
+    ...named(
+      forGood,
+      (run, pods) => `run ${run} has left out of rotation what was drained for pods that are gone for good: ${pods}`,
+    ),
+  ]
 }

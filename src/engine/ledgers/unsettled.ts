@@ -1,4 +1,4 @@
-import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
@@ -13,22 +13,35 @@ interface Observed {
   store: Pick<PodStore, 'get' | 'all'>
 }
 
-/** What earlier runs of these workloads, which are not finished, have open; of the newest last. */
-export async function openOf(
-  client: KubeClient,
-  namespace: string,
-  refs: Observed['refs'],
-): Promise<(LedgerEntry & Pick<LedgerHeader, 'run' | 'workloads'>)[]> {
+type RunEntry = LedgerEntry & Pick<LedgerHeader, 'run' | 'workloads'>
+
+/** Of earlier runs that are not finished; of the newest last. */
+export interface Unsettled {
+  /** For the next run to settle. */
+  open: RunEntry[]
+  /** Of pods that are gone, and in whose place nothing was to come: nobody puts them back. */
+  forGood: RunEntry[]
+}
+
+export async function unsettledOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<Unsettled> {
   const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
   const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  return ledgers
+  const unfinished = ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? -1 : 1))
-    .flatMap((ledger) => {
-      const { run, workloads } = ledger.header
-      return openEntries(ledger, ledgers).map((entry) => ({ ...entry, run, workloads }))
-    })
+  const ofRun = (ledger: Ledger, entries: Iterable<LedgerEntry>): RunEntry[] => {
+    const { run, workloads } = ledger.header
+    return Array.from(entries, (entry) => ({ ...entry, run, workloads }))
+  }
+  return {
+    open: unfinished.flatMap((ledger) => ofRun(ledger, openEntries(ledger, ledgers))),
+    forGood: unfinished.flatMap((ledger) => ofRun(ledger, ledger.entries.values()).filter(({ leftOut: isLeft }) => isLeft)),
+  }
+}
+
+export async function openOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<RunEntry[]> {
+  return (await unsettledOf(client, namespace, refs)).open
 }
 
 /** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
