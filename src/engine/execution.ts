@@ -250,8 +250,11 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     await orCutShort(async () => {
       // Found by reading: an API server that was down was waited for, with nothing that could cut it short.
       if (!isTemplateBack) await conclusion.endRollback(pods, cut.signal)
-      pods = await withComeBack(pods, { clock, signal, namespace, ledgers, world, isHeir, tell })
+      const looking = { clock, signal, namespace, ledgers, world, isHeir, tell }
+      pods = await withComeBack(pods, looking)
       await conclusion.conclude(pods)
+      // Found by simulation (seed 131102500): the ledger was long in writing, and another had come by then.
+      pods = await withComeBack(pods, looking)
     })
     cut.abort(new Error('interrupted'))
     return { run: id, ...end.ofPods(pods), pods, ...(mixed.length === 0 ? {} : { mixed }) }

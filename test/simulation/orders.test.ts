@@ -930,6 +930,33 @@ test('the same, and who had left it out is killed before its end: the next proce
   expect(second.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
 })
 
+// Found by simulation (seed 131102500).
+test('the same, while the ledger is closed, which takes long', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+  let isHeld = false
+  let goOn = (): void => {}
+  const isAllowed = new Promise<void>((resolve) => (goOn = resolve))
+  const request = { ...V2_REQUEST, settings: TWO_AT_ONCE }
+  const run: Actor = stage.start(request, ({ client, ...ports }) => {
+    const isLast = (path: string): boolean =>
+      path.includes('/configmaps/') && run.events.filter(({ type }) => type === 'podFinished').length === 2
+    const patch: typeof client.patch = async (path, ...rest) => {
+      isHeld ||= isLast(path)
+      if (isHeld) await isAllowed
+      return client.patch(path, ...rest)
+    }
+    return prepareRun(request, { ...ports, client: { ...client, patch } })
+  })
+  await stage.until(() => areBothIn('restarting')(run))
+  await scale(stage, 1)
+  await stage.until(() => isHeld)
+  await scale(stage, 2)
+  await stage.until(() => stage.world.pods().filter(isReady).length === 2)
+  goOn()
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
+})
+
 // Found by reading: it was only told of where it had come to the same address.
 test('the same, and it has come to another address: in no load balancer, and told of', async () => {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: false, readyAfterMs: 8_000 }))

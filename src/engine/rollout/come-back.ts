@@ -40,12 +40,17 @@ export async function withComeBack(pods: readonly PodResult[], options: ComeBack
   )
   const earlier = new Map(untold.map((entry) => [entry.uid, entry]))
   const [ours, theirs] = await Promise.all([
-    Promise.all(pods.map(async (result) => (result.leftOut ? ((await afterAll(result, options)) ?? result) : result))),
+    Promise.all(pods.map(async (result) => (isLeftOut(result) ? ((await afterAll(result, options)) ?? result) : result))),
     Promise.all(Array.from(earlier.values(), (entry) => afterAll(leftBefore(entry), options))),
   ])
   const news = theirs.filter((result) => result !== undefined)
   for (const result of news) options.tell({ type: 'podFinished', result })
   return [...ours, ...news]
+}
+
+/** And it is not known that it hurts another. */
+function isLeftOut({ leftOut, outcome }: PodResult): boolean {
+  return leftOut === true && outcome === 'settled'
 }
 
 function leftBefore({ uid, pod, targets }: LedgerEntry): PodResult {
