@@ -199,6 +199,18 @@ export function createPods(): Pods {
     pod.awaySince = lost.awaySince
   }
 
+  /** Of several that go only as many are missed as there are too few (seed 133281451): of a StatefulSet the lowest. */
+  function isMissed(pod: Pod): boolean {
+    const ofOwner = [...byUid.values()].filter(({ owner }) => owner === pod.owner)
+    const staying = ofOwner.filter(({ isGone, isDeleting }) => !isGone && !isDeleting)
+    const lost = ofOwner.filter(({ isGone, isDeleting, isReplaced }) => !isReplaced && (isGone || isDeleting))
+    const missed = Math.max(0, (replicas.get(pod.owner ?? '') ?? Infinity) - staying.length)
+    return lost
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
+      .slice(0, missed)
+      .includes(pod)
+  }
+
   function hasTooFew(owner: string | undefined, counts: (pod: Pod) => boolean): boolean {
     const there = [...byUid.values()].filter((one) => one.owner === owner && !one.isGone && counts(one))
     return there.length < (replicas.get(owner ?? '') ?? Infinity)
@@ -211,7 +223,8 @@ export function createPods(): Pods {
       [...byUid.values()].filter(
         ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && hasTooFew(owner, () => true),
       ),
-    isSurplus: ({ isDeleting, owner }) => isDeleting && !hasTooFew(owner, (one) => !one.isDeleting),
+    isSurplus: (pod) =>
+      pod.isDeleting && (!hasTooFew(pod.owner, (one) => !one.isDeleting) || (!pod.isReplaced && !isMissed(pod))),
     at(address) {
       const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
       // One that is going still shows the address that another has by now.
