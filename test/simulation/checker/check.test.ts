@@ -101,6 +101,14 @@ function abortTwo(story: Story, image: string): void {
   story.end({}, 'aborted: by a person')
 }
 
+/** The workload is to have so many pods by then. */
+function intentWhileTwoGo(story: Story, replicas: number): void {
+  story.workload(replicas, 'app:v1')
+  for (const place of [1, 2]) story.pod(place, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+  story.pass(60_000)
+  story.step(0, 'drainIntent')
+}
+
 /** The restore intent of one that was killed is stored when the next has ended, which never had the Lease, with this word. */
 function arriveLate(story: Story, outcome: string): void {
   story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
@@ -391,6 +399,12 @@ describe('what is right', () => {
         story.pass(60_000)
         story.step(0, 'drainIntent')
       },
+    },
+    {
+      // Seed 133281451.
+      name: 'an intent while one is going that was scaled away, and one that will be made anew',
+      options: { pods: 3, maxUnavailable: 2 },
+      tell: (story) => intentWhileTwoGo(story, 2),
     },
     {
       name: 'an intent when another was scaled away, and its controller is told to keep more since',
@@ -1138,6 +1152,11 @@ const bad: Record<Invariant, Bad[]> = {
     },
   ],
   I7: [
+    {
+      name: 'an intent while two are going that will be made anew',
+      options: { pods: 3, maxUnavailable: 2 },
+      tell: (story) => intentWhileTwoGo(story, 3),
+    },
     {
       name: 'two are out in a window of one',
       options: { pods: 2 },
