@@ -1,6 +1,8 @@
 import type { Happening } from './history.ts'
 import type { JournalText } from './journal.ts'
 import { journalWrite } from './journal.ts'
+import type { Replicas } from './replicas.ts'
+import { createReplicas } from './replicas.ts'
 
 /** One container of a pod, as the node has it. */
 export interface Container {
@@ -95,13 +97,11 @@ interface RawPod {
   }
 }
 
-export interface Pods {
+export interface Pods extends Pick<Replicas, 'scale' | 'scaledAt' | 'isSurplus'> {
   byUid: Map<string, Pod>
   alive(): Pod[]
   /** Those that are gone, and in whose place their controller is still to make another. */
   missing(): Pod[]
-  /** It goes, and its controller is to keep no more than are there without it. */
-  isSurplus(pod: Pod): boolean
   /** All that are at the address, and those that were until then or later. */
   lately(address: string, since: number): Pod[]
   /** The pod that has this address, and is still there. */
@@ -109,10 +109,6 @@ export interface Pods {
   /** Takes a write of a pod; answers what it did to its journal. */
   store(entry: Extract<Happening, { type: 'stored' }>, at: number, index: number, isSluice: boolean): PodWrite | undefined
   node(entry: Extract<Happening, { type: 'container' }>, index: number): void
-  /** The controller is to keep so many. */
-  scale(owner: string, replicas: number, at: number): void
-  /** When it was told last to keep another number. */
-  scaledAt(owner: string | undefined): number
 }
 
 export interface PodWrite {
@@ -141,8 +137,7 @@ function noteFormer({ formerImages, homeImages, journal }: Pod, { run }: Journal
 
 export function createPods(): Pods {
   const byUid = new Map<string, Pod>()
-  const replicas = new Map<string, number>()
-  const scaled = new Map<string, number>()
+  const replicas = createReplicas(byUid)
 
   function podOf(uid: string, at: number): Pod {
     let pod = byUid.get(uid)
@@ -199,32 +194,14 @@ export function createPods(): Pods {
     pod.awaySince = lost.awaySince
   }
 
-  /** Of several that go only as many are missed as there are too few (seed 133281451): of a StatefulSet the lowest. */
-  function isMissed(pod: Pod): boolean {
-    const ofOwner = [...byUid.values()].filter(({ owner }) => owner === pod.owner)
-    const staying = ofOwner.filter(({ isGone, isDeleting }) => !isGone && !isDeleting)
-    const lost = ofOwner.filter(({ isGone, isDeleting, isReplaced }) => !isReplaced && (isGone || isDeleting))
-    const missed = Math.max(0, (replicas.get(pod.owner ?? '') ?? Infinity) - staying.length)
-    return lost
-      .toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
-      .slice(0, missed)
-      .includes(pod)
-  }
-
-  function hasTooFew(owner: string | undefined, counts: (pod: Pod) => boolean): boolean {
-    const there = [...byUid.values()].filter((one) => one.owner === owner && !one.isGone && counts(one))
-    return there.length < (replicas.get(owner ?? '') ?? Infinity)
-  }
-
   return {
     byUid,
     alive: () => [...byUid.values()].filter(({ isGone }) => !isGone),
     missing: () =>
       [...byUid.values()].filter(
-        ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && hasTooFew(owner, () => true),
+        ({ isGone, isReplaced, owner }) => isGone && !isReplaced && owner !== undefined && replicas.hasTooFew(owner, () => true),
       ),
-    isSurplus: (pod) =>
-      pod.isDeleting && (!hasTooFew(pod.owner, (one) => !one.isDeleting) || (!pod.isReplaced && !isMissed(pod))),
+    isSurplus: replicas.isSurplus,
     at(address) {
       const there = [...byUid.values()].filter((pod) => !pod.isGone && pod.address === address)
       // One that is going still shows the address that another has by now.
@@ -241,7 +218,7 @@ export function createPods(): Pods {
       if (verb === 'delete') {
         pod.isGone = true
         // Its controller may be told to keep more again (seed 44310413).
-        if (!hasTooFew(pod.owner, (one) => !one.isDeleting)) pod.isReplaced = true
+        if (!replicas.hasTooFew(pod.owner, (one) => !one.isDeleting)) pod.isReplaced = true
         pod.goneAt = at
         pod.awaySince ??= at
         return { pod, patched: [], isOverHis: false, journal: undefined }
@@ -309,10 +286,7 @@ export function createPods(): Pods {
       // Said to be ready before it answered, it had come back as far as anybody can know.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
-    scale(owner, count, at) {
-      if (replicas.has(owner) && replicas.get(owner) !== count) scaled.set(owner, at)
-      replicas.set(owner, count)
-    },
-    scaledAt: (owner) => scaled.get(owner ?? '') ?? -Infinity,
+    scale: replicas.scale,
+    scaledAt: replicas.scaledAt,
   }
 }
