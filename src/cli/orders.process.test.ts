@@ -6,6 +6,7 @@ import { ORDER_ANNOTATION, writeOrder, type Order } from '../engine/orders/order
 import { LEDGER_LABEL, ledgerChunks, type LedgerHeader } from '../journal/ledger.ts'
 import { startApiServer, type ApiServer } from '../kube/testing/api-server.ts'
 import { startChild } from './testing/child.ts'
+import { kubeconfigOf } from './testing/kubeconfig.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
 const STANDS =
@@ -55,15 +56,7 @@ async function startCluster({ holder = '', leased = true, order, losesLease, lea
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(code === 200 ? (isLease ? lease : list) : status(code)))
   })
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: server.url } }],
-    users: [{ name: 'u', user: { token: 't' } }],
-  }
-  writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig))
+  writeFileSync(join(folder, 'kubeconfig'), kubeconfigOf(server.url))
   return server
 }
 

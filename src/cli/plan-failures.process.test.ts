@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startChild } from './testing/child.ts'
+import { kubeconfigOf } from './testing/kubeconfig.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -33,15 +34,7 @@ async function waiting(mistake: string, args: readonly string[]) {
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as { port: number }
-  const kubeconfig = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-    users: [{ name: 'u', user: { token: 't' } }],
-  }
-  writeFileSync(join(folder, 'kubeconfig'), JSON.stringify(kubeconfig))
+  writeFileSync(join(folder, 'kubeconfig'), kubeconfigOf(`http://127.0.0.1:${port}`))
   const preload = `data:text/javascript,process.on('SIGUSR2',()=>{${encodeURIComponent(mistake)}})`
   const child = startChild(['--import', preload, ENTRY, ...args, '--kubeconfig', 'kubeconfig'], {
     cwd: folder,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startChild } from './testing/child.ts'
+import { kubeconfigOf } from './testing/kubeconfig.ts'
 import { sluiceVersion } from './version.ts'
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')
@@ -26,16 +27,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function kubeconfig(port: number): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'c',
-    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
-    clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-    users: [{ name: 'u', user: { token: 't' } }],
-  })
-}
+const kubeconfig = (port: number): string => kubeconfigOf(`http://127.0.0.1:${port}`)
 
 async function sluice(args: string[], { env = {}, entry = ENTRY }: { env?: Record<string, string>; entry?: string } = {}) {
   const child = startChild([entry, ...args], { cwd: folder, env: { HOME: folder, ...env } })

@@ -58,6 +58,7 @@ export interface RunFacts {
   result: RunResult
   plan: Plan
   exitCode: ExitCode
+  /** ISO 8601. */
   startedAt: string
   finishedAt: string
   warnings: readonly string[]

@@ -1,23 +1,13 @@
-import type { RunResult } from '../../engine/events.ts'
-import type { Plan } from '../../plan/plan.ts'
 import type { EventGate } from './event-gate.ts'
-import type { ExitCode } from '../exit-codes.ts'
 import type { Invocation } from '../invocation.ts'
 import { mixedWorkloads } from '../printed-commands/mixed-workloads.ts'
-import { runReport, type RunReport } from '../output/run-report.ts'
+import { runReport, type RunFacts, type RunReport } from '../output/run-report.ts'
 import { resumeCommand } from '../printed-commands/resume-command.ts'
 import type { SharedFlags } from '../printed-commands/shared-flags.ts'
 import { templateCommands } from '../printed-commands/template-command.ts'
 import { undoCommands } from '../printed-commands/undo-command.ts'
 
-export interface EndedRun {
-  result: RunResult
-  plan: Plan
-  exitCode: ExitCode
-  /** ISO 8601. */
-  startedAt: string
-  finishedAt: string
-  warnings: readonly string[]
+export interface EndedRun extends Pick<RunFacts, 'result' | 'plan' | 'exitCode' | 'startedAt' | 'finishedAt' | 'warnings'> {
   /** What somebody has ordered of it, and not taken back. */
   given: ReturnType<EventGate['order']>
   /** Nothing of it is open, though it did not end well. */

@@ -5,15 +5,13 @@ import { completeFailure, completePlan } from '../printed-commands/complete-even
 import type { ExitCode } from '../exit-codes.ts'
 import { failureOf } from '../failures.ts'
 import { createLogger, logEvent } from '../log.ts'
+import { closeInTime } from './close-in-time.ts'
 import { printPlan } from './print-plan.ts'
 import { processIdentity } from '../process-identity.ts'
 import { reportFailure } from '../report-failure.ts'
 import { runRequest } from './run-request.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
-import { withinLimit } from '../../kube/within-limit.ts'
 import type { World } from '../world.ts'
-
-const CLOSE_LIMIT_MS = 2000
 
 /** A Lease is given back at the end of a run. Whether its holder lives shows in seconds, for which a plan does not wait. */
 function heldWords({ lease, holder }: LeaseHolder): string {
@@ -54,13 +52,13 @@ export async function runPlan(
         if (logger !== undefined) logEvent(logger, event)
       },
     })
-    await withinLimit(terminal.clock, CLOSE_LIMIT_MS, () => prepared.close())
+    await closeInTime(terminal.clock, () => prepared.close())
     const { plan, holders } = prepared
     const warnings = [...plan.warnings, ...holders.map(heldWords)]
     return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal)
   } catch (error) {
     return fail(error)
   } finally {
-    await withinLimit(terminal.clock, CLOSE_LIMIT_MS, async () => world?.close())
+    await closeInTime(terminal.clock, async () => world?.close())
   }
 }

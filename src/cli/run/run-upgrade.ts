@@ -1,9 +1,9 @@
 import type { RunResult } from '../../engine/events.ts'
 import type { PreparedRun, RunPorts, RunRequest } from '../../engine/run.ts'
 import { systemRandom } from '../../ports/system.ts'
-import { abortInterrupted } from './abort-interrupted.ts'
 import { completeFor } from '../printed-commands/complete-commands.ts'
 import { completeEvent, completeFailure, completePlan, completeResult } from '../printed-commands/complete-events.ts'
+import { closeInTime } from './close-in-time.ts'
 import { createEventGate } from './event-gate.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { failureOf, type Failure } from '../failures.ts'
@@ -14,7 +14,7 @@ import { watchInterrupts, type InterruptCause } from './interrupts.ts'
 import type { Invocation } from '../invocation.ts'
 import { isRunOver } from './is-run-over.ts'
 import { createLogger, logEvent } from '../log.ts'
-import { codeOnceOrdered, orderStands } from './order-stands.ts'
+import { abortInterrupted, codeOnceOrdered, orderStands } from './order-stands.ts'
 import { createRenderer } from '../output/create-renderer.ts'
 import { goOn } from '../output/sentences.ts'
 import { processIdentity } from '../process-identity.ts'
@@ -28,7 +28,6 @@ import type { SharedFlags } from '../printed-commands/shared-flags.ts'
 import type { Terminal } from '../terminal.ts'
 import { untilBroken } from './until-broken.ts'
 import type { World } from '../world.ts'
-import { withinLimit } from '../../kube/within-limit.ts'
 
 export interface UpgradeOrder {
   request: ParsedRequest
@@ -46,9 +45,6 @@ export interface UpgradeDeps {
   openWorld(): Promise<World>
   prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun>
 }
-
-/** Long enough for a socket to close, short enough that nobody waits for one that does not. */
-const CLOSE_LIMIT_MS = 2000
 
 /** From a parsed command line to an exit code, with all that is shown in between. */
 export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promise<ExitCode> {
@@ -94,7 +90,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
 
   const { promise: cut, resolve: cutShort } = Promise.withResolvers<void>()
   const code = await upgrade().catch(breakOff)
-  const closed = withinLimit(clock, CLOSE_LIMIT_MS, async () => {
+  const closed = closeInTime(clock, async () => {
     await prepared?.close()
     await world?.close()
   })
