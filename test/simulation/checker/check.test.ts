@@ -109,6 +109,18 @@ function intentWhileTwoGo(story: Story, replicas: number): void {
   story.step(0, 'drainIntent')
 }
 
+/** The second pod was long going, scaled away; its controller has been told to keep more so long ago, and just made another. */
+function intentWhenBack(story: Story, sinceMs: number): void {
+  story.workload(1, 'app:v1')
+  story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+  story.pass(60_000)
+  story.workload(2, 'app:v1')
+  story.pass(sinceMs)
+  story.remove(1)
+  story.replace(1, { ready: false })
+  story.step(0, 'drainIntent')
+}
+
 /** The restore intent of one that was killed is stored when the next has ended, which never had the Lease, with this word. */
 function arriveLate(story: Story, outcome: string): void {
   story.upgrade(0, { without: ['restoreIntent', 'restore', 'close'] })
@@ -405,6 +417,12 @@ describe('what is right', () => {
       name: 'an intent while one is going that was scaled away, and one that will be made anew',
       options: { pods: 3, maxUnavailable: 2 },
       tell: (story) => intentWhileTwoGo(story, 2),
+    },
+    {
+      // Seed 135328864.
+      name: 'an intent when its controller has just been told to keep more again, and made another',
+      options: { pods: 2 },
+      tell: (story) => intentWhenBack(story, 0),
     },
     {
       name: 'an intent when another was scaled away, and its controller is told to keep more since',
@@ -1257,6 +1275,23 @@ const bad: Record<Invariant, Bad[]> = {
         story.pass(60_000)
         story.remove(1)
         story.replace(1, { ready: false })
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent when its controller has long been told to keep more again, and has just made another',
+      options: { pods: 2 },
+      tell: (story) => intentWhenBack(story, 60_000),
+    },
+    {
+      name: 'an intent while what has long come in place of another is not ready, and its controller has just been told another number',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(2, 'app:v1')
+        story.remove(1)
+        story.replace(1, { ready: false })
+        story.pass(60_000)
+        story.workload(3, 'app:v1')
         story.step(0, 'drainIntent')
       },
     },
