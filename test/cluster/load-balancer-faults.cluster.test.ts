@@ -54,7 +54,7 @@ describeOnCluster("HAProxy's admin socket misbehaves", (cluster) => {
     expect(pod).toMatchObject({ outcome: 'needsOperator', deadline: 'restore', out: true })
     // What to look at, how it stood before, and what to type then.
     expect(pod?.instructions).toContain('web/web-2@')
-    expect(pod?.instructions).toContain('kubectl -n socket-faults')
+    expect(pod?.instructions).toMatch(/kubectl --kubeconfig \S+ -n socket-faults describe pod web-2/)
     expect(stderr).toContain('To go on from here:')
     expect(result?.pods.filter(({ outcome }) => outcome === 'unchanged').map((one) => one.pod)).toEqual(['web-1', 'web-0'])
 

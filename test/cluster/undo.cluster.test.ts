@@ -182,7 +182,8 @@ describeOnCluster('back to the images before', (cluster) => {
       await bed.haproxy.recorder.operator('set server web/web-2 state maint')
       const exit = await run.exit
       expect(exit.code, story(exit)).toBe(8)
-      expect(exit.result?.pods[0]?.instructions).toContain(`sluice resolve pod/web-2 -n ${name} --traffic out`)
+      const printed = new RegExp(`sluice resolve --kubeconfig \\S+ pod/web-2 -n ${name} --traffic out`)
+      expect(exit.result?.pods[0]?.instructions).toMatch(printed)
       return { bed, traffic }
     }
 
