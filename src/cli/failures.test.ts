@@ -69,5 +69,7 @@ test.each([new TypeError('x is not a function'), 'thrown text', undefined])('%s 
   expect(failure.code).toBe(1)
   // For a plan 1 means that there are changes.
   expect(failureOf(error, { touched: false, plans: true }).code).toBe(3)
-  expect(failure.lines.at(-1)).toBe('This is a bug in sluice. Please report it with the output of the same command with -v.')
+  expect(failure.lines.at(-1)).toBe(
+    'This is a bug in sluice. Please report it with the output of the same command under SLUICE_LOG=debug.',
+  )
 })

@@ -42,7 +42,10 @@ export function failureOf(error: unknown, { touched, plans = false }: Failing): 
   const stack = error instanceof Error ? error.stack : undefined
   return {
     code: plans ? EXIT.preflight : EXIT.failed,
-    lines: [...errorLines(message), 'This is a bug in sluice. Please report it with the output of the same command with -v.'],
+    lines: [
+      ...errorLines(message),
+      'This is a bug in sluice. Please report it with the output of the same command under SLUICE_LOG=debug.',
+    ],
     ...(stack === undefined ? {} : { stack }),
   }
 }

@@ -102,7 +102,7 @@ test('a mistake of sluice itself while an abort waits: the order stands', async 
   await child.sees('the abort is ordered; waits for somebody')
   child.process.kill('SIGUSR2')
   expect(await child.end()).toBe(1)
-  expect(child.stderr()).toContain(`with the output of the same command with -v.\n${STANDS}`)
+  expect(child.stderr()).toContain(`with the output of the same command under SLUICE_LOG=debug.\n${STANDS}`)
 })
 
 test('an abort whose run has left a template as it is: exit 7, the run is over, and how pods follow the template', async () => {

@@ -26,18 +26,24 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test.each([
-  ['-vn', ['-vn', 'shop', '--context=-v'], true],
-  ['--verbose', ['--context=-v', '--verbose'], true],
-  ['a context of the name -v', ['--context', '-v'], false],
-])('the stack of a bug is shown for -v, and for nothing that looks alike: %s', async (_name, flags, isShown) => {
-  const args = [ENTRY, 'resolve', 'web-0', '--traffic', 'in', ...flags]
-  const env = {
-    HOME: folder,
-    KUBECONFIG: join(folder, 'kubeconfig'),
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BUG)}`,
-  }
-  const child = startChild(args, { cwd: folder, env })
-  expect(await child.end()).toBe(1)
-  expect(child.stderr()).toContain('error: TypeError: this machine has no name\nThis is a bug in sluice.')
-  expect(child.stderr().includes('\n    at ')).toBe(isShown)
-})
+  ['-vn', ['-vn', 'shop', '--context=-v'], {}, true],
+  ['--verbose', ['--context=-v', '--verbose'], {}, true],
+  ['a context of the name -v', ['--context', '-v'], {}, false],
+  ['SLUICE_LOG=debug', [], { SLUICE_LOG: 'debug' }, true],
+  ['SLUICE_LOG=info', [], { SLUICE_LOG: 'info' }, false],
+])(
+  'the stack of a bug is shown for -v and at debug, and for nothing that looks alike: %s',
+  async (_name, flags, level, isShown) => {
+    const args = [ENTRY, 'resolve', 'web-0', '--traffic', 'in', ...flags]
+    const env = {
+      ...level,
+      HOME: folder,
+      KUBECONFIG: join(folder, 'kubeconfig'),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(BUG)}`,
+    }
+    const child = startChild(args, { cwd: folder, env })
+    expect(await child.end()).toBe(1)
+    expect(child.stderr()).toContain('error: TypeError: this machine has no name\nThis is a bug in sluice.')
+    expect(child.stderr().includes('\n    at ')).toBe(isShown)
+  },
+)

@@ -65,7 +65,7 @@ test('with -v a plan logs to stderr, as an upgrade does, and without it nothing'
 test('a mistake of sluice itself is no plan with changes', async () => {
   const { code, err } = await plan({ error: new TypeError('no plan') })
   expect(err).toBe(
-    'error: TypeError: no plan\nThis is a bug in sluice. Please report it with the output of the same command with -v.\n',
+    'error: TypeError: no plan\nThis is a bug in sluice. Please report it with the output of the same command under SLUICE_LOG=debug.\n',
   )
   expect(code).toBe(3)
 })

@@ -87,7 +87,11 @@ test('a mistake in the output stands on the terminal, and the run goes on withou
 
 test.each([
   ['SIGTERM', 143, 'SIGTERM: stopped. An order that was given stands'],
-  ['uncaughtException', 1, 'This is a bug in sluice. Please report it with the output of the same command with -v.\nAn order'],
+  [
+    'uncaughtException',
+    1,
+    'This is a bug in sluice. Please report it with the output of the same command under SLUICE_LOG=debug.\nAn order',
+  ],
 ])('an abort hears %s from the first moment on', (event, code, text) => {
   const terminal = createFakeTerminal()
   const exits: number[] = []
