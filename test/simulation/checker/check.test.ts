@@ -1284,6 +1284,29 @@ const bad: Record<Invariant, Bad[]> = {
       tell: (story) => intentWhenBack(story, 60_000),
     },
     {
+      name: 'an intent while another has long been gone, and what has just come in its place was one of more that are to be kept',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(2, 'app:v1')
+        story.remove(1)
+        story.pass(60_000)
+        story.workload(3, 'app:v1')
+        story.replace(1, { ready: false })
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
+      name: 'an intent while another has long been going, and its controller has just been told to keep more',
+      options: { pods: 2 },
+      tell(story) {
+        story.workload(2, 'app:v1')
+        story.pod(1, ({ metadata }) => void (metadata.deletionTimestamp = 'now'), 'operator')
+        story.pass(60_000)
+        story.workload(3, 'app:v1')
+        story.step(0, 'drainIntent')
+      },
+    },
+    {
       name: 'an intent while what has long come in place of another is not ready, and its controller has just been told another number',
       options: { pods: 2 },
       tell(story) {

@@ -33,6 +33,8 @@ export interface Pod {
   goneAt: number | undefined
   /** Since when nothing in its place has taken requests: it is not ready, or going, or those that it has come for were. */
   awaySince: number | undefined
+  /** When its controller, which had no use for it any more, was told to keep more. */
+  missedAgainAt: number
   /** Another of its controller has come in its place, or none was to. */
   isReplaced: boolean
   ready: boolean
@@ -156,6 +158,7 @@ export function createPods(): Pods {
         isGone: false,
         goneAt: undefined,
         awaySince: at,
+        missedAgainAt: -Infinity,
         isReplaced: false,
         ready: false,
         readySince: at,
@@ -286,7 +289,11 @@ export function createPods(): Pods {
       // Said to be ready before it answered, it had come back as far as anybody can know.
       else if (now.down === undefined || pod.saidReady.has(id)) now.down = 'itself'
     },
-    scale: replicas.scale,
+    scale(owner, count, at) {
+      const surplus = [...byUid.values()].filter((pod) => pod.owner === owner && replicas.isSurplus(pod))
+      replicas.scale(owner, count, at)
+      for (const pod of surplus) if (!replicas.isSurplus(pod)) pod.awaySince = pod.missedAgainAt = at
+    },
     scaledAt: replicas.scaledAt,
   }
 }

@@ -83,14 +83,12 @@ function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, repor
  */
 function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
   const { targets, scenario } = world
-  const { address, arrived, awaySince, createdAt, isDeleting, isGone, isReplaced, journal } = pod
+  const { address, arrived, awaySince, missedAgainAt, isDeleting, isGone, isReplaced, journal } = pod
   // Another counts in its place, or none is to come, but for what is still drained for it.
   if (isScaledAway(world, pod)) return false
-  // That it is missed again, or what has come in its place, may not have been seen yet (seeds 44500760, 135328864).
-  const isScaled = at - world.pods.scaledAt(pod.owner) <= scenario.lagMs
-  const isUnseen = isScaled && at - createdAt <= scenario.lagMs
-  const isOver = (isDeleting && (isReplaced || isScaled)) || world.pods.isSurplus(pod)
-  if (!isOver && !isUnseen && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
+  // That it is missed again may not have been seen yet (seed 44500760).
+  const isOver = (isDeleting && (isReplaced || at - missedAgainAt <= scenario.lagMs)) || world.pods.isSurplus(pod)
+  if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
   // One that is going still shows the address that another has by now, and is drained at.
   const own = address === undefined || world.pods.at(address) !== pod ? [] : targets.at(address)
