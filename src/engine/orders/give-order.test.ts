@@ -59,6 +59,25 @@ describe('giving', () => {
     expect(server.calls).toEqual(['PATCH', 'GET'])
   })
 
+  test.each([
+    { name: 'the write and the look after it have no answer', faults: ['unanswered', 'lost'], kind: 'deadline' },
+    { name: 'the write cannot be sent', faults: ['unsent'], kind: 'definite' },
+  ] as const)('$name: $kind', async ({ faults, kind }) => {
+    const { server, open, options } = createBed()
+    server.fault = ({ index }) => faults[index]
+    await expect(giveOrder(open('r1'), paused, options)).rejects.toMatchObject({ kind })
+  })
+
+  // A run of two workloads: on the Lease of one it stands already.
+  test('given to one of two Leases, and the other cannot be reached: it may stand', async () => {
+    const { server, open, order, options } = createBed()
+    const [lease] = open('r1').leases
+    server.fault = ({ index }) => (index === 0 ? undefined : 'unsent')
+    const giving = giveOrder({ ...open('r1'), leases: [lease!, { ...lease!, name: 'sluice-statefulset-db' }] }, paused, options)
+    await expect(giving).rejects.toMatchObject({ kind: 'deadline', message: expect.stringContaining('once more makes sure') })
+    expect(order()).toEqual(paused)
+  })
+
   test('once more is nothing new, and who was first is named', async () => {
     const { server, open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(aborted) })
     await giveOrder(open('r1'), { order: 'abort', by: 'bob' }, options)

@@ -84,6 +84,7 @@ function createBed({
   window = 1,
   maxUnavailable = { count: window },
   onFailure = 'hold',
+  expectsHeir = () => true,
   ports = {},
   traffic = {},
 }: BedOptions = {}) {
@@ -139,7 +140,7 @@ function createBed({
     includes: () => true,
     inputFor,
     isHeir,
-    expectsHeir: () => true,
+    expectsHeir,
     isOperatorOut: () => false,
     drainedFor: () => undefined,
     isUnserved: () => false,
@@ -181,6 +182,7 @@ interface BedOptions {
   window?: number
   maxUnavailable?: RunSettings['maxUnavailable']
   onFailure?: 'hold' | 'rollback'
+  expectsHeir?: (pod: PodView) => boolean
   ports?: Partial<PodPorts>
   traffic?: Partial<Traffic>
 }
@@ -340,6 +342,24 @@ test('a share of the pods is one of those that are left when some are scaled awa
   // Until nobody waits any more for what would come in their place.
   await clock.advance(60_000)
   expect(names.map((name) => states.get(name))).toEqual(['checking', 'queued', 'done', 'done'])
+})
+
+test('nor one of those that are still there, and to be scaled away', async () => {
+  const names = ['web-1', 'web-2', 'web-3', 'web-4']
+  const kept = new Set(names)
+  const { see, rollout, states, clock } = createBed({
+    window: 2,
+    maxUnavailable: { percent: 50 },
+    expectsHeir: ({ name }) => kept.has(name),
+  })
+  for (const name of names) await see(podAt(name))
+  rollout.start([])
+  await clock.advance(0)
+  expect(names.map((name) => states.get(name))).toEqual(['checking', 'checking', 'queued', 'queued'])
+  kept.delete('web-4')
+  rollout.onWorkload()
+  await clock.advance(0)
+  expect(names.map((name) => states.get(name))).toEqual(['checking', 'queued', 'queued', 'queued'])
 })
 
 test('a pod of which it has come out in its turn that an operator has it out takes a place from then on', async () => {

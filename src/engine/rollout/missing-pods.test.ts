@@ -12,6 +12,7 @@ const workload = (desired: number, uid = 'web', owners: readonly string[] = [uid
   uid,
   owns: ({ owner }) => owner !== undefined && owners.includes(owner.uid),
   desired: () => desired,
+  replaces: () => true,
 })
 
 test('each workload lacks what it should have and has not, whoever saw it go', () => {
@@ -25,6 +26,14 @@ test('each workload lacks what it should have and has not, whoever saw it go', (
 test('the pods of all owners under one workload count, as those of the ReplicaSets of a Deployment', () => {
   const pods = [pod('a', { owner: { uid: 'old' } }), pod('b', { owner: { uid: 'new' } })]
   expect(missingPods([workload(2, 'web', ['old', 'new'])], pods)).toEqual([])
+})
+
+test('one that is to be scaled away stands for none of those that are kept', () => {
+  const pods = [pod('web-0'), pod('web-1', { deleting: true }), pod('web-2'), pod('web-3')]
+  const scaledDown = { ...workload(3), replaces: ({ name }: PodView) => name !== 'web-3' }
+  expect(missingPods([scaledDown], pods)).toHaveLength(1)
+  // Control: it is kept.
+  expect(missingPods([workload(3)], pods)).toEqual([])
 })
 
 test('a plan says it', () => {

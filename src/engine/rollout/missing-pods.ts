@@ -4,7 +4,7 @@ import { displayName } from '../../workloads/resources.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
 /** A workload, as far as it says how many pods there should be. */
-export type PodOwner = Pick<Workload, 'ref' | 'uid' | 'owns' | 'desired'>
+export type PodOwner = Pick<Workload, 'ref' | 'uid' | 'owns' | 'desired' | 'replaces'>
 
 /** False where it serves nobody from here on, and another comes in its place if one is to. */
 export function isThere({ deleting, finished }: PodView): boolean {
@@ -37,21 +37,21 @@ interface Shortage {
 }
 
 function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
-  // Of each owner one, and how many: whether they are of a workload need not be asked for every pod.
-  const counts = new Map<string, { one: PodView; count: number }>()
+  // Whose an owner's pods are is asked once, and not for every pod.
+  const keepers = new Map<string, PodOwner[]>()
+  const present = new Map<PodOwner, number>()
   for (const pod of pods) {
     if (pod.owner === undefined || !isThere(pod)) continue
-    const known = counts.get(pod.owner.uid)
-    if (known) known.count += 1
-    else counts.set(pod.owner.uid, { one: pod, count: 1 })
+    const keeping = keepers.get(pod.owner.uid) ?? workloads.filter((one) => one.owns(pod))
+    keepers.set(pod.owner.uid, keeping)
+    for (const workload of keeping) {
+      // Found by simulation (seed 44705176): one that was scaled away, and not deleted yet, stood for another that was.
+      if (workload.replaces(pod)) present.set(workload, (present.get(workload) ?? 0) + 1)
+    }
   }
   return workloads
-    .map((workload) => ({
-      workload,
-      desired: workload.desired() ?? 0,
-      present: [...counts.values()].reduce((sum, { one, count }) => sum + (workload.owns(one) ? count : 0), 0),
-    }))
-    .filter(({ desired, present }) => present < desired)
+    .map((workload) => ({ workload, desired: workload.desired() ?? 0, present: present.get(workload) ?? 0 }))
+    .filter((one) => one.present < one.desired)
 }
 
 function missingOf({ ref, uid }: PodOwner, index: number): WindowPod {

@@ -189,7 +189,7 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** As it was planned; less where it is a share, and pods have been scaled away since: else all that are left could leave. */
   function windowNow(included: readonly Observation[]): number {
-    const counted = included.filter(({ pod }) => (pod.deleting ? options.expectsHeir(pod) : !pod.finished))
+    const counted = included.filter(({ pod }) => options.expectsHeir(pod) && (pod.deleting || !pod.finished))
     return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
   }
 

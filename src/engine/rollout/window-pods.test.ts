@@ -31,7 +31,7 @@ interface Given {
 
 function ownerOf(desired: number): PodOwner {
   const ref = { kind: 'StatefulSet', namespace: 'default', name: 'web' } as const
-  return { ref, uid: 'web', owns: ({ owner }) => owner?.uid === WEB.uid, desired: () => desired }
+  return { ref, uid: 'web', owns: ({ owner }) => owner?.uid === WEB.uid, desired: () => desired, replaces: () => true }
 }
 
 function memberOf(member: Given['member']): WindowMember {

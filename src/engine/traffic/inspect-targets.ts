@@ -43,6 +43,9 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       if (reading.admin === 'unknown' || reading.admin === 'absent') return
       // Found by simulation (harsh seed 3909822): an operator had had it out a moment before, and the drain came when it was settled.
       if (!isOfNow(target)) return
+      // Found by simulation (seed 44178833): an operator had put it in maintenance, which was taken for the drain; that came when
+      // both were over.
+      if (doubt.effect === 'drain' && reading.admin === 'out') return void doubts.overtake(uid, target)
       doubts.settle(uid, target)
       operations.noteDone(target, doubt.operation, doubt.effect)
       tell({ ...doubt, outcome: 'confirmed', detail: describeTarget(target, reading) })

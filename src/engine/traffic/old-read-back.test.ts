@@ -114,7 +114,7 @@ test.each(['strong', 'eventual'] as const)(
   '%s: what is read as out is no proof of a call until it has caught up',
   async (reads) => {
     const { clock, server, lose, call, inspect } = createBed(reads)
-    server.state = 'maint'
+    server.state = 'drain'
     lose()
     await call('drain')
     expect((await inspect()).pending).toBe(reads === 'eventual' ? true : undefined)

@@ -479,6 +479,19 @@ describe('a read-back after a doubt', () => {
     expect(outcomes().slice(-2)).toEqual([`edge ${effect} ambiguous`, `edge ${effect} confirmed`])
   })
 
+  // Seed 44178833.
+  test.each([
+    { state: 'maint', confirmed: false },
+    { state: 'drain', confirmed: true },
+  ] as const)('a drain is confirmed by what reads as $state: $confirmed', async ({ state, confirmed }) => {
+    const { traffic, edge, outcomes } = createBed({ edge: { fault: ({ method }) => (method === 'drain' ? 'late' : undefined) } })
+    await traffic.effect(request('drain', [EDGE]))
+    edge.servers.get('edge/web-0')!.state = state
+    expect(await traffic.inspect('uid-0', [EDGE])).toMatchObject({ state: 'out' })
+    expect(outcomes()).toEqual(['edge drain ambiguous', ...(confirmed ? ['edge drain confirmed'] : [])])
+    expect(traffic.hasOvertaken('uid-0')).toBe(!confirmed)
+  })
+
   test('of one that cannot be read, an answer that was overtaken by a drain says nothing', async () => {
     let release: () => void = () => {}
     let isFirst = true
