@@ -60,12 +60,18 @@ describe('giving', () => {
   })
 
   test.each([
-    { name: 'the write and the look after it have no answer', faults: ['unanswered', 'lost'], kind: 'deadline' },
-    { name: 'the write cannot be sent', faults: ['unsent'], kind: 'definite' },
-  ] as const)('$name: $kind', async ({ faults, kind }) => {
-    const { server, open, options } = createBed()
+    { name: 'the write and the look after it have no answer', faults: ['unanswered', 'lost'], kind: 'deadline', stands: true },
+    { name: 'the write is lost, and nor has the look an answer', faults: ['lost', 'lost'], kind: 'deadline', stands: false },
+    { name: 'the write cannot be sent', faults: ['unsent'], kind: 'definite', stands: false },
+  ] as const)('$name: $kind', async ({ faults, kind, stands }) => {
+    const { server, open, order, options } = createBed()
     server.fault = ({ index }) => faults[index]
     await expect(giveOrder(open('r1'), paused, options)).rejects.toMatchObject({ kind })
+    expect(order()).toEqual(stands ? paused : undefined)
+    // Once more, as the message says.
+    server.fault = () => undefined
+    await giveOrder(open('r1'), paused, options)
+    expect(order()).toEqual(paused)
   })
 
   // A run of two workloads: on the Lease of one it stands already.
@@ -102,6 +108,15 @@ describe('giving', () => {
 })
 
 describe('lifting a pause', () => {
+  test('whether it is lifted is not known where neither the write nor the look after it has an answer', async () => {
+    const { server, open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused) })
+    server.fault = ({ index }) => (index === 0 ? 'unanswered' : 'lost')
+    await expect(liftPause(open('r1'), options)).rejects.toMatchObject({ kind: 'deadline' })
+    expect(order()).toBeUndefined()
+    server.fault = () => undefined
+    expect(await liftPause(open('r1'), options)).toBeUndefined()
+  })
+
   test('removes the order alone, and says whose it was', async () => {
     const { server, open, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused), team: 'web' })
     expect(await liftPause(open('r1'), options)).toBe('ann')
