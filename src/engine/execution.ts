@@ -99,6 +99,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         // had put the template back and gone while it asked for the Lease, and it patched pods to what the template had no more.
         await unlessAborted(world.refresh(), signal)
         world.assertWatched()
+        await owners.assertAlone()
         await world.replan()
         refuse()
       }

@@ -108,6 +108,17 @@ test.each([10, 122])('who has waited for the Lease looks at the pods anew: nothi
   expect(restores.toSorted()).toEqual(['edge', 'inner'])
 })
 
+// Found by simulation (seed 44733549): it took the other's records for its own, which had the same epoch.
+test.each([149, 164])(
+  'who makes a Lease late, when another has come and its own was deleted, begins nothing (seed %d)',
+  async (seed) => {
+    const incidents = [at(30, 'takeover', 0, 20_000), at(2_300, 'lease-deleted')]
+    const { violations, told, ends } = await play({ seed, pods: 2, faults: ['api-delayed'], rate: 0.2, incidents })
+    expect([violations, ends.at(-1)]).toEqual([[], 'done'])
+    expect(told).toContainEqual(expect.stringMatching(/^conflict: another run has come while the Lease sluice-statefulset-web/))
+  },
+)
+
 test('Ctrl-C at any moment of a run that goes on with another: never taken for done before its pods are', async () => {
   const crash = at(40, 'crash', 0, 0)
   const { history } = await play({ pods: 2, incidents: [crash] })

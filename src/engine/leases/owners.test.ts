@@ -20,9 +20,10 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
   const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
   for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
   const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
+  const ledgers: unknown[] = []
   const client = {
     get: async (path) =>
-      path.includes('/configmaps') ? { metadata: { resourceVersion: '1' }, items: [] } : serverOf(path).client.get(path),
+      path.includes('/configmaps') ? { metadata: { resourceVersion: '1' }, items: ledgers } : serverOf(path).client.get(path),
     create: (path, body, limits) =>
       serverOf(`${path}/${(body as { metadata: { name: string } }).metadata.name}`).client.create(path, body, limits),
     replace: (path, body, limits) => serverOf(path).client.replace(path, body, limits),
@@ -50,7 +51,7 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
       onLost: (reason) => told.push(reason),
       onOrder() {},
     })
-  return { clock, refs, servers, client, journaled, take, told }
+  return { clock, refs, servers, client, ledgers, journaled, take, told }
 }
 
 describe('what was seen before is outdated where another owner may have acted since', () => {
@@ -115,6 +116,65 @@ test.each(['store', 'beside'] as const)('Leases that were all deleted are waited
   expect([clock.now() - beganAt, owners!.epoch, owners!.outdated]).toEqual([LEASE_DURATION_MS + PAUSE_MS, 8, true])
   expect(new Set(told)).toEqual(new Set(['leaseWaiting']))
   await owners!.release()
+})
+
+describe('another owner has come while the Leases were being made', () => {
+  /** As it is found on the cluster, where its run is not finished. */
+  function ledgerOf(name: string): unknown {
+    const workloads = [{ kind: 'Pod', name, uid: `uid-${name}` }]
+    const header = { v: 1, run: 'theirs', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
+    const entry = { pod: name, address: '10.0.0.1', node: 'node-0', targets: [], state: 'open' }
+    const data = { header: JSON.stringify(header), [`uid-${name}`]: JSON.stringify(entry) }
+    const labels = { 'sluice.dev/run': 'theirs' }
+    return { metadata: { name: 'sluice-run-theirs', uid: 'uid', resourceVersion: '2', labels }, data }
+  }
+
+  async function taken() {
+    const bed = createBed()
+    for (const server of bed.servers.values()) server.write(undefined)
+    const owners = await bed.take()
+    expect(owners.epoch).toBe(1)
+    return { ...bed, owners }
+  }
+
+  // Found by simulation (seed 44733549).
+  test.each([
+    { what: 'its journals say so', epoch: 1, ledger: undefined },
+    { what: 'its ledger says so, with no journal yet', epoch: undefined, ledger: 'web-1' },
+  ])('$what: a conflict, and the next owner waits until both are known to be over', async ({ epoch, ledger }) => {
+    const { owners, journaled, ledgers, servers } = await taken()
+    if (epoch !== undefined) journaled(epoch)
+    if (ledger !== undefined) ledgers.push(ledgerOf(ledger))
+    await expect(owners.assertAlone()).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('another run has come while the Lease sluice-pod-web-0'),
+    })
+    await owners.release()
+    expect(Array.from(servers.values(), (server) => server.lease()!.spec.holderIdentity)).not.toContain('')
+  })
+
+  test.each([
+    { what: 'nothing was written', ledger: undefined },
+    { what: 'of other pods alone', ledger: 'shop-0' },
+  ])('control: $what', async ({ ledger }) => {
+    const { owners, ledgers, servers } = await taken()
+    if (ledger !== undefined) ledgers.push(ledgerOf(ledger))
+    await expect(owners.assertAlone()).resolves.toBeUndefined()
+    await owners.release()
+    expect(Array.from(servers.values(), (server) => server.lease()!.spec.holderIdentity)).toEqual(['', '', ''])
+  })
+
+  test('control: journals and ledgers that were there before', async () => {
+    const { clock, take, journaled, ledgers, servers } = createBed()
+    for (const server of servers.values()) server.write(undefined)
+    journaled(7)
+    ledgers.push(ledgerOf('web-1'))
+    let owners: Owners | undefined
+    void take().then((result) => (owners = result))
+    await clock.runUntil(() => owners !== undefined)
+    await expect(owners!.assertAlone()).resolves.toBeUndefined()
+    await owners!.release()
+  })
 })
 
 test('a journal whose epoch no Lease can count: named, and no Lease is asked for', async () => {

@@ -270,6 +270,21 @@ describe('taking', () => {
     expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(puts)
   })
 
+  test.each([
+    { what: 'nobody had', given: undefined, known: { floor: 0, isFirst: true } },
+    { what: 'another had', given: other(), known: { floor: 4, isFirst: false } },
+  ])('what was known when it was first asked for, where $what it: its own try is no other owner', async ({ given, known }) => {
+    const { server, held } = createBed()
+    if (given) server.write({ ...given, holderIdentity: '' })
+    server.fault = ({ index }) => {
+      // The first try arrives late: it was looked for once by then.
+      if (index === 3) server.write({ holderIdentity: 'me', leaseTransitions: known.floor + 1 })
+      return index === 1 ? 'lost' : undefined
+    }
+    const { floor, isFirst, epoch } = await held()
+    expect([{ floor, isFirst }, epoch]).toEqual([known, known.floor + 2])
+  })
+
   test('the answer is lost, and somebody edits its count before it is looked at: the epoch is what was written', async () => {
     const { held, server } = createBed()
     server.write({ ...other(), holderIdentity: '' })

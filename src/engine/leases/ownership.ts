@@ -22,6 +22,10 @@ export interface Ownership {
   readonly epoch: number
   /** The `resourceVersion` of the Lease that was taken; undefined where there was none. */
   readonly takenFrom: string | undefined
+  /** The largest epoch that was known when it was first asked for: a journal that has seen more is another's, who came meanwhile. */
+  readonly floor: number
+  /** There was no owner before, as far as was known then. */
+  readonly isFirst: boolean
   /** What stood on the Lease when it was last read or renewed. */
   readonly order: Order | undefined
   /**
@@ -95,6 +99,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   let goneSince = options.goneSince
   /** One that has this process's name may be its own from now on: an answer was lost. */
   let isTried = false
+  /** What was known when that was first tried. */
+  let known = { floor: 0, isFirst: false }
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
 
@@ -139,16 +145,21 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         continue
       }
     }
+    // One that its own first try has made is no sign of another owner.
+    if (!(isTried && found?.holder === holder)) known = { floor: largestKnown(), isFirst: !hadOwner }
     const until = leaseEnd(clock)
     const taken = await take(found)
     if (taken) return hold(taken, until, found?.resourceVersion)
   }
 
+  function largestKnown(): number {
+    return Math.max(largestSeen, options.epochFloor())
+  }
+
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
     if (found && found.transitions >= LARGEST_EPOCH) throw countedOut(found, options)
-    const epochFloor = options.epochFloor()
-    assertEpochFits(epochFloor, lease)
-    const transitions = Math.max(largestSeen, epochFloor) + 1
+    assertEpochFits(options.epochFloor(), lease)
+    const transitions = largestKnown() + 1
     const renewedAt = clock.wallNow()
     const body = leaseBody({
       namespace,
@@ -303,6 +314,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       lease,
       epoch,
       takenFrom,
+      ...known,
       get order() {
         return readOrder(record.annotations)
       },

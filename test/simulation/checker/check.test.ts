@@ -832,13 +832,44 @@ const bad: Record<Invariant, Bad[]> = {
         story.journal(0, 'drain', { run: 'another' })
       },
     },
+    {
+      name: 'two owners in one epoch, with the same run',
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.process('sluice-1')
+        story.journal(0, 'drain', { epoch: 1, run: 'sluice-0', base: ['anew'] })
+      },
+    },
+    {
+      name: 'two owners in one epoch, of two pods',
+      options: { pods: 2, maxUnavailable: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.process('sluice-1')
+        story.journal(1, 'drain', { epoch: 1, run: 'sluice-0' })
+      },
+    },
     { name: 'the epoch of the Lease goes back', tell: (story) => story.lease(0) },
     {
-      name: 'a Lease that was deleted is made anew with an epoch that a journal has seen',
+      name: 'a Lease that was deleted is made anew, and its owner writes in an epoch that another’s journal has seen',
+      options: { pods: 2, maxUnavailable: 2 },
       tell(story) {
         story.step(0, 'drainIntent')
         story.deleteLease()
-        story.lease(1, 'another_d4e5f6')
+        story.process('sluice-1')
+        story.lease(1)
+        story.journal(1, 'drain', { epoch: 1 })
+      },
+    },
+    {
+      name: 'the same, and that journal has seen a later one',
+      options: { pods: 2, maxUnavailable: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.deleteLease()
+        story.process('sluice-1')
+        story.lease(0)
+        story.journal(1, 'drain', { epoch: 0 })
       },
     },
   ],
@@ -1582,6 +1613,27 @@ describe('what nobody can know', () => {
       story.end({ 0: { outcome: 'skipped', reason: '' } })
     })
     expect(found.includes('I6')).toBe(!excused)
+  })
+
+  test('a Lease that was deleted is made anew with an epoch that a journal has seen, and its owner writes nothing', () => {
+    const found = broken((story) => {
+      story.step(0, 'drainIntent')
+      story.deleteLease()
+      story.lease(1, 'another_d4e5f6')
+    })
+    expect(found).not.toContain('I4')
+  })
+
+  test('a write of an owner that has lost its Lease arrives after the next one’s, about another pod', () => {
+    const found = broken(
+      (story) => {
+        story.process('sluice-1')
+        story.step(0, 'drainIntent')
+        story.journal(1, 'drain', { epoch: 1 }, 'sluice-0')
+      },
+      { pods: 2, maxUnavailable: 2 },
+    )
+    expect(found).not.toContain('I4')
   })
 
   test.each(['before', 'after'] as const)('an operator has another out: it has come there %s the run was planned', (when) => {

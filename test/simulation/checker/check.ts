@@ -9,7 +9,7 @@ import { judgeEffect, judgeLedger, judgeOrdered, judgeOwner } from './rules/effe
 import { judgeEnding } from './rules/ending.ts'
 import { judgeReturn, judgeStop } from './rules/exposure.ts'
 import { judgeImages } from './rules/images.ts'
-import { judgeAnew, judgeJournal, judgeLease } from './rules/records.ts'
+import { judgeAnew, judgeEpoch, judgeJournal, judgeLease } from './rules/records.ts'
 import { judgeHeir, judgeRestore } from './rules/restore.ts'
 import { judgeAdopted, judgeStart, judgeWindow } from './rules/window.ts'
 import type { Report, Violation } from './violation.ts'
@@ -54,6 +54,7 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
     if (journal === undefined || journal.entry !== index) return
     judgeOwner(world, pod, journal, report)
     if (former) judgeJournal(world, pod, former, journal, report)
+    judgeEpoch(world, pod, former, report)
     // Where somebody has removed what came later, an earlier owner's intent may come to light, and is taken over.
     const isFound = pod.tampered > 0 && pod.attempts.has(journal.attempt)
     const isOpened = former === undefined || former.step === 'closed'
