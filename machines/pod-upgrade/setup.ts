@@ -162,7 +162,12 @@ export const podSetup = setup({
     isUnread: ({ context }) => context.traffic === undefined || context.traffic.state === 'unknown',
     isHidden: ({ context }) => context.traffic?.hidden ?? false,
     mayBeOld: ({ context }) => context.traffic?.old ?? false,
-    isReclaimed: ({ context }) => context.traffic?.reclaimed !== undefined,
+    /**
+     * Not of a patched pod that is not ready: it fails the requests that it gets, and other images are what helps. Found by simulation
+     * (seed 44816537): it never got them, however often the same command was run.
+     */
+    isReclaimed: ({ context }) =>
+      context.traffic?.reclaimed !== undefined && (context.pod.ready || openJournal(context.stored)?.generation === undefined),
     // null is "cannot know": then the settle time is all there is to wait for.
     isEmpty: ({ context }) => context.traffic?.state === 'out' && (context.traffic.inFlight ?? 0) === 0,
     isPassedOver: ({ context }) => context.passedOver,
@@ -281,8 +286,15 @@ export const podSetup = setup({
     }),
     noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
 
-    /** Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. */
-    end: assign(({ context }, params: Ending) => (context.outcome === undefined ? ending(params, context) : {})),
+    /**
+     * Ends, or decides how it will end; what was decided before (a refusal that led to a re-admission) stays. But a rollback that
+     * fails is a failure. Found by simulation (seed 44816537): it had not come to its former images, and was told to be back on them.
+     */
+    end: assign(({ context }, params: Ending) =>
+      context.outcome === undefined || (context.outcome === 'rolledBack' && params.outcome === 'failed')
+        ? ending(params, context)
+        : {},
+    ),
     /** The same, over whatever was decided before. */
     overrule: assign(({ context }, params: Ending) => ending(params, context)),
     /** By the record it has failed already, and is on its way back. */

@@ -341,6 +341,59 @@ test('one that was settled and is not at its end is open again', async () => {
   expect([drive.state(), drive.calling()]).toEqual(['draining.reading', 'inspect'])
 })
 
+// Found by simulation (seed 44816537): a webhook had rewritten its former images, it was out by an operator, and in again by the time
+// of the next run, which told that it was back on them.
+describe('on its way back to images that were rewritten, and an operator has put back what he had out', () => {
+  const rollback = [{ container: 'app', image: V1 }]
+  const stored = recorded('patched', { rollback, generation: 3 })
+  const rewritten = { ...PODS.back, containers: PODS.back.containers.map((one) => ({ ...one, image: 'mirror/app' })) }
+  const RECLAIMED = { ...OUT, reclaimed: 'inner/web-0 ready' }
+
+  async function settled(given: Parameters<typeof createDrive>[0]) {
+    const drive = createDrive(given)
+    await drive.answer(OUT)
+    await drive.pass(DELAYS.settle)
+    expect(drive.state()).toBe('emptying.reading')
+    return drive
+  }
+
+  test('it is not ready: it gets its former images, which is what helps', async () => {
+    const drive = await settled({ stored, pod: { ...rewritten, ready: false } })
+    await drive.answer(RECLAIMED)
+    expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+  })
+
+  test('the same, where the write has to be made again', async () => {
+    const pod = { ...rewritten, ready: false }
+    const drive = await settled({ stored, pod })
+    await drive.answer(RECLAIMED)
+    await drive.answer({ kind: 'unknown', message: '500' })
+    await drive.answer({ kind: 'read', seen: { pod, stored } })
+    await drive.pass(DELAYS.retry)
+    expect(drive.state()).toBe('patching.confirming')
+    await drive.answer(RECLAIMED)
+    expect([drive.state(), drive.calling()]).toEqual(['patching.writing', 'store'])
+  })
+
+  test('it is ready: a failure, which says why', async () => {
+    const drive = await settled({ stored, pod: { ...rewritten, ready: true } })
+    await drive.answer(RECLAIMED)
+    const { value, context } = drive.actor.getSnapshot()
+    const { outcome, reason } = context
+    expect({ value, outcome, reason }).toEqual({
+      value: 'failed',
+      outcome: 'failed',
+      reason: 'an operator had it out of rotation in part, and has put it back meanwhile: inner/web-0 ready',
+    })
+  })
+
+  test('control: one that was never patched is left to him, ready or not', async () => {
+    const drive = await settled({ stored: recorded('drain'), pod: { ...PODS.before, ready: false } })
+    await drive.answer(RECLAIMED)
+    expect(drive.state()).toBe('readmitting.waitingReady')
+  })
+})
+
 // Found by simulation: it was on its way back to the images that it was not given, and went round without end.
 test('interrupted on its way back to images that were rewritten: it comes home on those that it was given', async () => {
   const rollback = [{ container: 'app', image: V1 }]

@@ -32,9 +32,9 @@ export const rollingBack = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        // Found by simulation. One that is not ready fails the requests that it gets: then going back is what helps.
+        // Found by simulation.
         {
-          guard: and(['isReclaimed', 'isPodReady']),
+          guard: 'isReclaimed',
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
