@@ -195,7 +195,11 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       isHeir,
-      expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
+      expectsHeir(pod) {
+        const workload = world.workloadOf(pod)?.workload
+        // That it was scaled down may be long past where it cannot be watched.
+        return workload === undefined || !workload.isCurrent() || workload.replaces(pod)
+      },
       isOperatorOut: world.isOperatorOut,
       drainedFor: world.drainedFor,
       isUnserved: world.isUnserved,

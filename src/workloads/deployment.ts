@@ -58,6 +58,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: drift.onDrift,
+    isCurrent: watch.isCurrent,
     onChange: (listener) => watch.changes.listen(listener),
     refresh: watch.refresh,
     stop: watch.stop,

@@ -315,3 +315,19 @@ describe('how many pods it is to have', () => {
     expect((await openWorkload(ref('Pod', 'lone'), options)).desired()).toBeUndefined()
   })
 })
+
+describe.each(['StatefulSet', 'Deployment'] as const)('%s: what is known of it', (kind) => {
+  it('is not of now until it has been asked for anew, and says so both times', async () => {
+    const { workloads } = await openNamed([ref(kind, 'web')], options)
+    const [one] = workloads
+    const told: boolean[] = []
+    one!.onChange(() => told.push(one!.isCurrent()))
+    expect(one!.isCurrent()).toBe(true)
+    const refreshed = one!.refresh()
+    expect(one!.isCurrent()).toBe(false)
+    await refreshed
+    expect(one!.isCurrent()).toBe(true)
+    expect([told[0], told.at(-1)]).toEqual([false, true])
+    await stopAll(workloads)
+  })
+})

@@ -61,6 +61,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     podOperations: () => [],
     hasRevision: () => true,
     onDrift: () => {},
+    isCurrent: () => true,
     onChange: () => {},
     refresh: async () => {},
     stop: async () => {},

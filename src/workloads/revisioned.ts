@@ -163,6 +163,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     podOperations: (pod) => revisionLabelPatch(pod, pinned()),
     hasRevision: (pod) => pod.revision === pinned(),
     onDrift: drift.onDrift,
+    isCurrent: watch.isCurrent,
     onChange: (listener) => watch.changes.listen(listener),
     refresh: watch.refresh,
     stop: watch.stop,

@@ -19,6 +19,8 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   children(): Iterable<R>
   /** Takes in an answer of the API server. */
   observe(raw: unknown): WorkloadRecord
+  /** What is known of its own object is known of now. */
+  isCurrent(): boolean
   /** Lists both anew. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -54,6 +56,7 @@ export async function watchWorkload<R extends ObjectRecord>(
       ...selector,
       decode,
       onEvent: changes.notify,
+      onCurrent: changes.notify,
       onError(error, fatal) {
         options.onError(error, fatal)
         if (fatal) changes.fail(naming(error) as Error)
@@ -85,6 +88,7 @@ export async function watchWorkload<R extends ObjectRecord>(
         changes.notify()
         return record
       },
+      isCurrent: () => objects.isCurrent(),
       refresh: async () => void (await Promise.all(started.map((reflector) => reflector.refresh()))),
       stop,
     }

@@ -73,7 +73,9 @@ export interface Workload {
    * `prepare`, the update strategy is another, or the workload is gone. A scale is no drift.
    */
   onDrift(listener: (drift: Drift) => void): void
-  /** Called whenever its object was observed anew: what `desired` and `replaces` say may have changed with it. */
+  /** What `desired` and `replaces` say is known of now. */
+  isCurrent(): boolean
+  /** Called whenever its object was observed anew, or `isCurrent` has changed: what `desired` and `replaces` say may have too. */
   onChange(listener: () => void): void
   /** Asks for it anew: resolves once what is known is of now. */
   refresh(): Promise<void>

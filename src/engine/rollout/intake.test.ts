@@ -89,6 +89,7 @@ function createBed({
   traffic = {},
 }: BedOptions = {}) {
   let isCurrent = true
+  let isWorkloadCurrent = true
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
   const states = new Map<string, string>()
@@ -125,7 +126,16 @@ function createBed({
       refresh: async () => {},
       stop: async () => {},
     },
-    workloads: [],
+    workloads: [
+      {
+        ref: { kind: 'StatefulSet', name: 'web', namespace: 'default' },
+        uid: 'web',
+        owns: () => false,
+        desired: () => undefined,
+        replaces: () => true,
+        isCurrent: () => isWorkloadCurrent,
+      },
+    ],
     beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
@@ -162,6 +172,11 @@ function createBed({
     async look(sees: boolean) {
       isCurrent = sees
       rollout.onSight()
+      await clock.advance(0)
+    },
+    async lookAtWorkload(sees: boolean) {
+      isWorkloadCurrent = sees
+      rollout.onWorkload()
       await clock.advance(0)
     },
     async lose(name: string) {
@@ -426,6 +441,20 @@ test('while the pods cannot be watched none starts, and one that is being checke
   await bed.look(false)
   expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual(['queued', 'the pods cannot be watched at this moment'])
   await bed.look(true)
+  expect(bed.states.get('web-1')).toBe('checking')
+})
+
+// Found by simulation (harsh seed 9185108).
+test('nor while their workload cannot be: how many pods it lacks is not known', async () => {
+  const bed = createBed()
+  await bed.see(podAt('web-1'))
+  bed.rollout.start([])
+  await bed.lookAtWorkload(false)
+  expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual([
+    'queued',
+    'statefulset/web cannot be watched at this moment',
+  ])
+  await bed.lookAtWorkload(true)
   expect(bed.states.get('web-1')).toBe('checking')
 })
 

@@ -6,6 +6,7 @@ import { admit, windowSize } from '../../plan/window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
+import { blindness } from './blindness.ts'
 import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from '../pod-store.ts'
 import type { Member } from './members.ts'
@@ -17,6 +18,7 @@ import type { RunSettings } from '../settings.ts'
 import { createStall } from './stall.ts'
 import { isAdmitting, isBeforeDrain, isLookedAt } from './snapshots.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { Workload } from '../../workloads/workload.ts'
 import { windowPods } from './window-pods.ts'
 import type { PodOwner } from './missing-pods.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
@@ -65,7 +67,7 @@ export interface RolloutOptions {
   ports: PodPorts
   /** Is this pod the run's concern? */
   includes(pod: PodView): boolean
-  workloads: readonly PodOwner[]
+  workloads: readonly (PodOwner & Pick<Workload, 'isCurrent'>)[]
   /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
   beside: Beside
   /** Resolves once what is known is of now. */
@@ -150,7 +152,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       isOperatorOut,
     })
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
-    const blind = store.isCurrent() && options.beside.isCurrent() ? undefined : 'the pods cannot be watched at this moment'
+    const blind = blindness(options)
     // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
     // reading: who could not watch them waited without end.
     const full = intake === 'all' ? (crowded ?? blind) : undefined

@@ -1615,6 +1615,22 @@ describe('what nobody can know', () => {
     expect(found.includes('I6')).toBe(!excused)
   })
 
+  test.each([
+    { when: 'after the end', isLater: true },
+    { when: 'before it', isLater: false },
+  ])('what a reload has made of a target whose pod is gone for good; another comes to its address $when', ({ isLater }) => {
+    const found = broken((story) => {
+      story.step(0, 'drainIntent')
+      story.step(0, 'drain')
+      story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1 })
+      story.remove(0)
+      if (!isLater) story.replace(0, { owner: 'shop' })
+      story.end({ 0: { outcome: 'settled', reason: '' } })
+      if (isLater) story.replace(0, { owner: 'shop' })
+    })
+    expect(found.includes('I6')).toBe(!isLater)
+  })
+
   test('a Lease that was deleted is made anew with an epoch that a journal has seen, and its owner writes nothing', () => {
     const found = broken((story) => {
       story.step(0, 'drainIntent')

@@ -29,7 +29,10 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
   // Of a pod that is gone for good, and in whose place nothing has come, there or elsewhere: it stays out.
   const isGone = pod === undefined || (pod.isGone && !hasHeir(world, pod))
-  if (isGone && world.pods.at(state.address) === undefined) return
+  // Who has its address by now may have come when nobody was there any more who would look (harsh seed 9032717).
+  const there = world.pods.at(state.address)
+  const isLater = there !== undefined && there.createdAt > (lastExit(world)?.exit?.at ?? Infinity)
+  if (isGone && (there === undefined || isLater)) return
   if (claims.some((claim) => isLeftOut(world, world.pods.byUid.get(claim.uid), target.drainEntry))) return
   // It was home, and a reload has made of it what is configured since (seed 65455). Or an operator whose maintenance hid the
   // restore has ended it, where nobody can read what that has become of (seed 3003712).
