@@ -1631,6 +1631,21 @@ describe('what nobody can know', () => {
     expect(found.includes('I6')).toBe(!isLater)
   })
 
+  test.each([
+    { who: 'its owner goes on', by: 'sluice-0', ms: 4_000, excused: true },
+    { who: 'its owner goes on for longer than it lives', by: 'sluice-0', ms: 16_000, excused: false },
+    { who: 'another acts beside it', by: 'sluice-1', ms: 4_000, excused: false },
+    { who: 'another acts when it has run out', by: 'sluice-1', ms: 16_000, excused: true },
+  ])('a Lease is deleted and made anew by another; $who: $excused', ({ by, ms, excused }) => {
+    const found = broken((story) => {
+      story.deleteLease()
+      story.process('sluice-1')
+      story.pass(ms)
+      story.journal(0, 'drain', { epoch: by === 'sluice-0' ? 1 : 2 }, by)
+    })
+    expect(found.includes('I5')).toBe(!excused)
+  })
+
   test('a Lease that was deleted is made anew with an epoch that a journal has seen, and its owner writes nothing', () => {
     const found = broken((story) => {
       story.step(0, 'drainIntent')

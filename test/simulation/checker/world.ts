@@ -381,9 +381,24 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
 }
 
 /** Who held that Lease at that moment, or else any. */
-export function holdersAt({ leases }: World, at: number, lease?: string): string[] {
+export function holdersAt({ leases, processes }: World, at: number, lease?: string): string[] {
   const asked = lease === undefined ? leases.values() : [leases.get(lease) ?? []]
-  return [...asked].flatMap((records) => records.findLast((record) => record.at <= at)?.holder ?? [])
+  return [...asked].flatMap((records) => {
+    const written = records.filter((record) => record.at <= at)
+    const last = written.pop()
+    return (bereftIn(written, processes, at) ?? last)?.holder ?? []
+  })
+}
+
+/**
+ * Who had one that somebody has deleted may act until it has run out, since it cannot know before its next renewal; and whoever has
+ * made another meanwhile may not (harsh seed 9109739).
+ */
+function bereftIn(earlier: readonly LeaseRecord[], processes: World['processes'], at: number): LeaseRecord | undefined {
+  const deleted = earlier.findLast(({ isDeleted }) => isDeleted)
+  if (deleted === undefined || at - deleted.at > LEASE_MS) return undefined
+  const owner = [...processes.values()].find(({ name }) => isProcess(deleted.holder, name))
+  return owner?.isRunning ? deleted : undefined
 }
 
 interface Span {
