@@ -1636,12 +1636,14 @@ describe('what nobody can know', () => {
     { who: 'its owner goes on for longer than it lives', by: 'sluice-0', ms: 16_000, excused: false },
     { who: 'another acts beside it', by: 'sluice-1', ms: 4_000, excused: false },
     { who: 'another acts when it has run out', by: 'sluice-1', ms: 16_000, excused: true },
-  ])('a Lease is deleted and made anew by another; $who: $excused', ({ by, ms, excused }) => {
+    { who: 'another acts, and of its owner nothing was on record', by: 'sluice-1', ms: 4_000, hasBegun: false, excused: true },
+  ])('a Lease is deleted and made anew by another; $who: $excused', ({ by, ms, hasBegun = true, excused }) => {
     const found = broken((story) => {
+      if (hasBegun) story.step(0, 'drainIntent')
       story.deleteLease()
       story.process('sluice-1')
       story.pass(ms)
-      story.journal(0, 'drain', { epoch: by === 'sluice-0' ? 1 : 2 }, by)
+      story.journal(0, 'drain', { epoch: by === 'sluice-0' ? 1 : 2, base: ['anew'] }, by)
     })
     expect(found.includes('I5')).toBe(!excused)
   })

@@ -383,22 +383,23 @@ function readLedgerEntry(text: string): LedgerEntry | undefined {
 /** Who held that Lease at that moment, or else any. */
 export function holdersAt({ leases, processes }: World, at: number, lease?: string): string[] {
   const asked = lease === undefined ? leases.values() : [leases.get(lease) ?? []]
-  return [...asked].flatMap((records) => {
-    const written = records.filter((record) => record.at <= at)
-    const last = written.pop()
-    return (bereftIn(written, processes, at) ?? last)?.holder ?? []
-  })
+  return [...asked].flatMap((records) => holdersIn(records, processes, at))
 }
 
 /**
  * Who had one that somebody has deleted may act until it has run out, since it cannot know before its next renewal; and whoever has
- * made another meanwhile may not (harsh seed 9109739).
+ * made another meanwhile may not (harsh seed 9109739), but where nothing was on record of that owner yet (harsh seed 9299600).
  */
-function bereftIn(earlier: readonly LeaseRecord[], processes: World['processes'], at: number): LeaseRecord | undefined {
-  const deleted = earlier.findLast(({ isDeleted }) => isDeleted)
-  if (deleted === undefined || at - deleted.at > LEASE_MS) return undefined
-  const owner = [...processes.values()].find(({ name }) => isProcess(deleted.holder, name))
-  return owner?.isRunning ? deleted : undefined
+function holdersIn(records: readonly LeaseRecord[], processes: World['processes'], at: number): string[] {
+  const written = records.filter((record) => record.at <= at)
+  const last = written.at(-1)
+  if (last === undefined) return []
+  const place = written.slice(0, -1).findLastIndex(({ isDeleted }) => isDeleted)
+  const [deleted, made] = place === -1 ? [] : written.slice(place)
+  const owner = [...processes.values()].find(({ name }) => deleted !== undefined && isProcess(deleted.holder, name))
+  if (deleted === undefined || !owner?.isRunning || at - deleted.at > LEASE_MS) return [last.holder]
+  const isOnRecord = owner.begunAt !== undefined && owner.begunAt < made!.at
+  return isOnRecord ? [deleted.holder] : [deleted.holder, last.holder]
 }
 
 interface Span {
