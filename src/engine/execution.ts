@@ -195,11 +195,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
       inputFor,
       isHeir,
-      expectsHeir(pod) {
-        const workload = world.workloadOf(pod)?.workload
-        // That it was scaled down may be long past where it cannot be watched.
-        return workload === undefined || !workload.isCurrent() || workload.replaces(pod)
-      },
+      expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       isOperatorOut: world.isOperatorOut,
       drainedFor: world.drainedFor,
       isUnserved: world.isUnserved,

@@ -331,3 +331,17 @@ describe.each(['StatefulSet', 'Deployment'] as const)('%s: what is known of it',
     await stopAll(workloads)
   })
 })
+
+// Found by simulation (harsh seed 9185108): it had been scaled up again, unseen, and what was drained was left out for good.
+it('a pod that was scaled away is to come again, as long as nobody knows whether that is so still', async () => {
+  api.edit(`${APPS}/statefulsets/web`, (object) => (object.spec.replicas = 1))
+  putPod('web-2', ownerOf('apps/v1', 'StatefulSet', 'web'))
+  const { workloads } = await openNamed([ref('StatefulSet', 'web')], options)
+  const [one] = workloads
+  expect(one!.replaces(view('web-2'))).toBe(false)
+  const refreshed = one!.refresh()
+  expect(one!.replaces(view('web-2'))).toBe(true)
+  await refreshed
+  expect(one!.replaces(view('web-2'))).toBe(false)
+  await stopAll(workloads)
+})

@@ -45,7 +45,7 @@ export interface Workload {
   owns(pod: PodView): boolean
   /** How many pods its controller is to keep; undefined where nobody says. */
   desired(): number | undefined
-  /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down. */
+  /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down, as far as that is known of now. */
   replaces(pod: PodView): boolean
   /**
    * Decides on the newest observed objects. `pods` are those of its pods that the request is about; among them, those

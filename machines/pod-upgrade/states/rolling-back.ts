@@ -32,7 +32,7 @@ export const rollingBack = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
-        // Found by simulation.
+        // Found by simulation: a ready pod that an operator had put back was patched under its requests.
         {
           guard: 'isReclaimed',
           target: '#pod.failed',

@@ -5,9 +5,9 @@ import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseName, leaseRecord, LONGEST_DURAT
 import type { Order } from '../orders/order.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from '../orders/order.ts'
 import type { Ownership, OwnershipOptions, SeenLease } from './ownership.ts'
-import { takeOwnership } from './ownership.ts'
 import type { LeaseServer } from '../testing/lease-server.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
+import { takeLease } from '../testing/take-lease.ts'
 
 interface Bed {
   clock: VirtualClock
@@ -31,23 +31,18 @@ function createBed(): Bed {
     stop,
     told,
     take: (options) =>
-      takeOwnership({
-        client: server.client,
-        clock,
-        namespace: 'shop',
-        lease: 'sluice-statefulset-web',
-        holder: 'me',
-        epochFloor: () => 0,
-        readJournals: async () => {},
-        hadOwner: async () => false,
-        signal: stop.signal,
-        onWaiting: (holder, remainingMs) => told.push(`waiting for ${holder} ${remainingMs}`),
-        onRegained: async () => void told.push('regained'),
-        onLost: (reason) => told.push(`lost: ${reason}`),
-        onOrder: () => told.push('order'),
-        onTrouble: (error) => told.push(`trouble ${error.message}`),
-        ...options,
-      }),
+      takeLease(
+        { clock, server },
+        {
+          signal: stop.signal,
+          onWaiting: (holder, remainingMs) => told.push(`waiting for ${holder} ${remainingMs}`),
+          onRegained: async () => void told.push('regained'),
+          onLost: (reason) => told.push(`lost: ${reason}`),
+          onOrder: () => told.push('order'),
+          onTrouble: (error) => told.push(`trouble ${error.message}`),
+          ...options,
+        },
+      ),
     async settled(promise) {
       let result: PromiseSettledResult<Awaited<typeof promise>> | undefined
       void Promise.allSettled([promise]).then(([one]) => (result = one))

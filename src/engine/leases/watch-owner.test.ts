@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { LEASE_DURATION_MS, leaseRecord } from './lease.ts'
 import { ORDER_ANNOTATION } from '../orders/order.ts'
-import { takeOwnership } from './ownership.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
+import { takeLease } from '../testing/take-lease.ts'
 import type { Ownership, SeenLease } from './ownership.ts'
 import { watchOwner } from './watch-owner.ts'
 
@@ -23,24 +23,7 @@ function createBed() {
     onLook: (holder) => told.push(holder),
   }).then((result) => (seen = result))
   /** Takes the Lease over, with what was seen of it. */
-  const take = (): Promise<Ownership> =>
-    takeOwnership({
-      client: server.client,
-      clock,
-      namespace: 'shop',
-      lease: 'sluice-statefulset-web',
-      holder: 'me',
-      epochFloor: () => 0,
-      readJournals: async () => {},
-      hadOwner: async () => false,
-      signal: new AbortController().signal,
-      seen: seen?.get('sluice-statefulset-web'),
-      onWaiting: () => {},
-      onRegained: async () => {},
-      onLost: () => {},
-      onOrder: () => {},
-      onTrouble: () => {},
-    })
+  const take = (): Promise<Ownership> => takeLease({ clock, server }, { seen: seen?.get('sluice-statefulset-web') })
   return { clock, server, told, watching, take, seen: () => seen }
 }
 

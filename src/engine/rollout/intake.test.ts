@@ -449,6 +449,8 @@ test('nor while their workload cannot be: how many pods it lacks is not known', 
   const bed = createBed()
   await bed.see(podAt('web-1'))
   bed.rollout.start([])
+  await bed.clock.advance(0)
+  expect(bed.states.get('web-1')).toBe('checking')
   await bed.lookAtWorkload(false)
   expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual([
     'queued',

@@ -1,0 +1,28 @@
+import type { VirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { Ownership, OwnershipOptions } from '../leases/ownership.ts'
+import { takeOwnership } from '../leases/ownership.ts'
+import type { LeaseServer } from './lease-server.ts'
+
+/** Takes the Lease of that server as `me`, where no journal and no record tells of an owner. */
+export function takeLease(
+  { clock, server }: { clock: VirtualClock; server: LeaseServer },
+  options: Partial<OwnershipOptions> = {},
+): Promise<Ownership> {
+  return takeOwnership({
+    client: server.client,
+    clock,
+    namespace: 'shop',
+    lease: 'sluice-statefulset-web',
+    holder: 'me',
+    epochFloor: () => 0,
+    readJournals: async () => {},
+    hadOwner: async () => false,
+    signal: new AbortController().signal,
+    onWaiting() {},
+    onRegained: async () => {},
+    onLost() {},
+    onOrder() {},
+    onTrouble() {},
+    ...options,
+  })
+}
