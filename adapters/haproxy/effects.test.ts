@@ -87,6 +87,8 @@ test.each([
     weight,
     configuredWeight: 1,
     agentState: 0,
+    hostName: '-',
+    srvRecord: '-',
   }
   expect(weightChange(server, prior)).toBe(said)
 })

@@ -1,4 +1,5 @@
 /** What is HAProxy's own, beyond the conformance kit; on a real one. */
+import { createSocket } from 'node:dgram'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
@@ -69,6 +70,61 @@ async function startAgent(first: string): Promise<{ check: string; say(next: str
       says = next
     },
   }
+}
+
+const DNS_A = 1
+const DNS_SRV = 33
+
+function dnsName(name: string): Buffer {
+  return Buffer.from(
+    `${name
+      .split('.')
+      .map((label) => String.fromCharCode(label.length) + label)
+      .join('')}\0`,
+    'latin1',
+  )
+}
+
+/** Addresses by host name, and hosts by the name of an SRV record; what is in neither is not there (NXDOMAIN). */
+async function startDns(hosts: Record<string, string[]>, records: Record<string, string[]> = {}): Promise<string[]> {
+  const socket = createSocket('udp4')
+  cleanups.push(() => new Promise<void>((resolve) => void socket.close(resolve)))
+  const dataOf = (name: string, type: number): Buffer[] => {
+    if (type === DNS_A) return (hosts[name] ?? []).map((address) => Buffer.from(address.split('.').map(Number)))
+    if (type !== DNS_SRV) return []
+    // Priority 0, weight 1, port 8080.
+    return (records[name] ?? []).map((host) => Buffer.concat([Buffer.from([0, 0, 0, 1, 0x1f, 0x90]), dnsName(host)]))
+  }
+  socket.on('message', (query, { port, address }) => {
+    const nameEnd = query.indexOf(0, 12)
+    const labels = query.toString('latin1', 12, nameEnd).toLowerCase()
+    const type = query.readUInt16BE(nameEnd + 1)
+    const asked = [...Object.keys(hosts), ...Object.keys(records)].find(
+      (name) => dnsName(name).toString('latin1') === `${labels}\0`,
+    )
+    const answers = dataOf(asked ?? '', type).map((data) => {
+      // The name that was asked for; class IN, and a second to live.
+      const head = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 1, 0, data.length])
+      return Buffer.concat([head, data])
+    })
+    const reply = Buffer.from(query.subarray(0, nameEnd + 5))
+    reply.writeUInt16BE(answers.length > 0 ? 0x8180 : 0x8183, 2)
+    for (const [at, count] of [1, answers.length, 0, 0].entries()) reply.writeUInt16BE(count, 4 + 2 * at)
+    socket.send(Buffer.concat([reply, ...answers]), port, address)
+  })
+  await new Promise<void>((resolve) => void socket.bind(0, '127.0.0.1', resolve))
+  const times = ['timeout resolve 50ms', 'timeout retry 50ms', 'hold valid 10ms', 'hold nx 10ms']
+  return ['resolvers dns', `nameserver n 127.0.0.1:${socket.address().port}`, ...times]
+}
+
+const BY_DNS = 'resolvers dns resolve-prefer ipv4 init-addr none'
+
+/** The name of the server with that address, once there is one. */
+async function serverAt(process: HaproxyProcess, address: string): Promise<string> {
+  const row = new RegExp(` (\\S+) ${address.replaceAll('.', '\\.')} `)
+  const find = async () => row.exec(await process.ask('show servers state web'))?.[1]
+  await waitUntil(async () => (await find()) !== undefined, `a server has the address ${address}`)
+  return (await find())!
 }
 
 /** `srv_admin_state`: 8 is a drain. */
@@ -351,6 +407,62 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(await adminState(process, 'named')).toBe('64')
     expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true })
     expect((await adapter.snapshot([target], call)).get(target.id)).toMatchObject({ inRotation: true })
+  })
+
+  test('slots that DNS deals out are refused before a drain: another pod would get the one that is drained', async () => {
+    const hosts = { 'web.local': ['127.0.0.11', '127.0.0.12'] }
+    const process = await start({
+      endpoints: [],
+      moreLines: [`server-template d 1-4 web.local:8080 ${BY_DNS}`, ...(await startDns(hosts))],
+    })
+    const slot = await serverAt(process, '127.0.0.11')
+    const of = endpoint(0, { address: '127.0.0.11', port: 8080 })
+    const [resolution] = await create({ socket: process.adminSocket }).resolve([of], call)
+    expect(resolution).toEqual({
+      found: false,
+      reason:
+        `web/${slot} of ${process.adminSocket} gets its address by DNS from web.local, as other servers do: while its pod restarts, ` +
+        `DNS may hand it to another pod, drained as it is; write a server for each pod, with the pod's address or a DNS name of its own`,
+      isThere: true,
+    })
+    // What it is refused for.
+    await process.ask(`set server web/${slot} state drain`)
+    hosts['web.local'] = ['127.0.0.12']
+    await waitUntil(async () => (await adminState(process, slot)) === '40', 'its pod is not ready, and not in DNS')
+    hosts['web.local'] = ['127.0.0.12', '127.0.0.13', '127.0.0.14', '127.0.0.15']
+    await waitUntil(async () => (await adminState(process, slot)) === '8', 'another pod has it')
+  })
+
+  test('slots of an SRV record are refused as well', async () => {
+    const lines = await startDns({ 'web-0.local': ['127.0.0.11'] }, { '_http._tcp.web.local': ['web-0.local'] })
+    const process = await start({
+      endpoints: [],
+      moreLines: [`server-template d 1 _http._tcp.web.local ${BY_DNS}`, ...lines],
+    })
+    expect(await serverAt(process, '127.0.0.11')).toBe('d1')
+    const of = endpoint(0, { address: '127.0.0.11', port: 8080 })
+    expect(await create({ socket: process.adminSocket }).resolve([of], call)).toEqual([
+      { found: false, reason: expect.stringContaining('by DNS from the SRV record _http._tcp.web.local: '), isThere: true },
+    ])
+  })
+
+  test('a server with a DNS name of its own keeps its pod: out while DNS does not have it, and put back once it has', async () => {
+    const hosts = { 'web-0.local': ['127.0.0.11'], 'web-1.local': ['127.0.0.12'] }
+    const moreLines = ['web-0', 'web-1'].map((name) => `server ${name} ${name}.local:8080 ${BY_DNS}`)
+    const process = await start({ endpoints: [], moreLines: [...moreLines, ...(await startDns(hosts))] })
+    expect([await serverAt(process, '127.0.0.11'), await serverAt(process, '127.0.0.12')]).toEqual(['web-0', 'web-1'])
+    const adapter = create({ socket: process.adminSocket })
+    const target = await targetOf(adapter, endpoint(0, { address: '127.0.0.11', port: 8080 }))
+    const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+    await adapter.drain([target], call)
+    hosts['web-0.local'] = []
+    await waitUntil(async () => (await adminState(process, 'web-0')) === '40', 'its pod is not in DNS')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', moved: true, routable: false })
+    hosts['web-0.local'] = ['127.0.0.11']
+    expect(await serverAt(process, '127.0.0.11')).toBe('web-0')
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', routable: false })
+    expect((await adapter.restore([{ target, prior }], call)).get(target.id)).toEqual({ outcome: 'applied' })
+    expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true })
   })
 
   test('a changed weight in the config survives, as the prior state does not hold the old one', async () => {

@@ -10,6 +10,7 @@ import {
   type Resolution,
   type Target,
 } from '../contract.ts'
+import { countByName, whyDealt } from './dns-slots.ts'
 import { BATCH_MAX, drainCommands, restoreCommands, weightChange } from './effects.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
@@ -41,6 +42,7 @@ export const haproxy: AdapterDefinition<HaproxyOptions> = {
 interface Listed {
   count: number
   byAddress: ReadonlyMap<string, ServerState[]>
+  dnsNames: ReadonlyMap<string, number>
 }
 
 function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptions, component: string): Adapter {
@@ -91,11 +93,13 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     const targets: Target[] = []
     const lacking: string[] = []
     for (const [index, { scope, socket: where }] of instances.entries()) {
-      const { count, byAddress } = listed[index]!
+      const { count, byAddress, dnsNames } = listed[index]!
       const own: Target[] = []
       for (const address of [endpoint.address, ...(endpoint.otherAddresses ?? [])]) {
         const found = byAddress.get(formatAddress({ address, port: endpoint.port })) ?? []
         if (found.length > 1) return { found: false, reason: whyShared(backend, where, found), isThere: true }
+        const [dealt] = found.flatMap((server) => whyDealt(backend, where, server, dnsNames) ?? [])
+        if (dealt !== undefined) return { found: false, reason: dealt, isThere: true }
         own.push(...found.map((server) => ({ id: formatTargetId(scope, server), scope })))
       }
       if (own.length === 0) lacking.push(`${where} (${count} servers)`)
@@ -120,7 +124,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       const listed = await Promise.all(
         instances.map(async (instance): Promise<Listed> => {
           const servers = await instance.list(call)
-          return { count: servers.length, byAddress: indexByAddress(servers) }
+          return { count: servers.length, byAddress: indexByAddress(servers), dnsNames: countByName(servers) }
         }),
       )
       return endpoints.map((endpoint) => resolveOne(endpoint, listed))

@@ -29,6 +29,8 @@ const server: ServerState = {
   weight: 1,
   configuredWeight: 1,
   agentState: 0,
+  hostName: '-',
+  srvRecord: '-',
 }
 
 test('reads the table of HAProxy 2.6', () => {
@@ -44,6 +46,8 @@ test('reads the table of HAProxy 2.6', () => {
       weight: 5,
       configuredWeight: 10,
       agentState: 0,
+      hostName: '-',
+      srvRecord: '-',
     },
     {
       backendId: '3',
@@ -56,6 +60,8 @@ test('reads the table of HAProxy 2.6', () => {
       weight: 1,
       configuredWeight: 1,
       agentState: 0,
+      hostName: 'localhost',
+      srvRecord: '-',
     },
   ])
 })
@@ -74,12 +80,12 @@ test('columns are found by name, wherever another version has them', () => {
 
 test('a row that lacks a cell is none of a server that is ready: the whole is no table', () => {
   const [, header = '', row = ''] = ANSWER.split('\n')
-  const port = header.slice(2).split(' ').indexOf('srv_port')
+  const last = header.slice(2).split(' ').indexOf('srvrecord')
   const cells = row.split(' ')
-  for (let count = 1; count <= port; count++) {
+  for (let count = 1; count <= last; count++) {
     expect(parseServersState(`1\n${header}\n${cells.slice(0, count).join(' ')}\n`)).toBeUndefined()
   }
-  expect(parseServersState(`1\n${header}\n${cells.slice(0, port + 1).join(' ')}\n`)).toHaveLength(1)
+  expect(parseServersState(`1\n${header}\n${cells.slice(0, last + 1).join(' ')}\n`)).toHaveLength(1)
 })
 
 test('whatever the cells are, what is read of a server is whole', () => {
@@ -89,7 +95,7 @@ test('whatever the cells are, what is read of a server is whole', () => {
       const text = [...ANSWER.split('\n').slice(0, 2), ...rows.map((cells) => cells.join(' '))].join('\n')
       for (const one of parseServersState(text) ?? []) {
         expect([one.port, one.opState, one.adminState, one.weight, one.configuredWeight].every(Number.isInteger)).toBe(true)
-        expect([one.backendId, one.id, one.name, one.address]).not.toContain('')
+        expect([one.backendId, one.id, one.name, one.address, one.hostName, one.srvRecord]).not.toContain('')
       }
     }),
     { numRuns: 500 },

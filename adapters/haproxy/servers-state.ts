@@ -15,6 +15,10 @@ export interface ServerState {
   weight: number
   configuredWeight: number
   agentState: number
+  /** Whose address it asks DNS for; `-` where it has none, as for `srvRecord`. */
+  hostName: string
+  /** What names its host, where that comes by DNS too. */
+  srvRecord: string
 }
 
 /** HAProxy's own words: what `set server … state` takes. */
@@ -57,6 +61,8 @@ const COLUMNS = {
   weight: 'srv_uweight',
   configuredWeight: 'srv_iweight',
   agentState: 'srv_agent_state',
+  hostName: 'srv_fqdn',
+  srvRecord: 'srvrecord',
 } as const
 
 /** Undefined where the text is not such a table: HAProxy said something else, mostly an error. */
@@ -88,6 +94,8 @@ function serverOf(cells: readonly string[], at: Record<keyof typeof COLUMNS, num
     weight: number('weight'),
     configuredWeight: number('configuredWeight'),
     agentState: number('agentState'),
+    hostName: cell('hostName'),
+    srvRecord: cell('srvRecord'),
   }
   return Object.values(server).some((value) => value === '' || Number.isNaN(value)) ? undefined : server
 }

@@ -24,6 +24,8 @@ function serverAt(name: string, address: string, port: number): ServerState {
     weight: 1,
     configuredWeight: 1,
     agentState: 0,
+    hostName: '-',
+    srvRecord: '-',
   }
 }
 

@@ -111,3 +111,6 @@ export type PodEvent =
   | { type: 'checkpoint' }
   /** Another owner holds the Lease. */
   | { type: 'lost'; reason: string }
+
+/** `busy`: a write or a drain is under way, and is waited out. That it gets requests is only noted; who sees it drains it. */
+export type PodTag = 'busy'

@@ -569,6 +569,23 @@ describe('restoring: the intent is stored, and the pod is not ready', () => {
   })
 })
 
+// Found by reading: an ephemeral container was added, the first call of its restore was lost, and the pod was for a person.
+test.each([
+  { now: 'by its digest, whatever name the status gives', imageId: 'registry/app@sha256:v2', isFit: true },
+  { now: 'by its digest, and another runs', imageId: 'registry/app@sha256:v9', isFit: false },
+])('restoring: its spec has changed since, and its image is asked for $now', async ({ imageId, isFit }) => {
+  const image = 'registry/app@sha256:v2'
+  const pod: PodView = {
+    ...PODS.ready,
+    generation: 3,
+    observedGeneration: 3,
+    containers: PODS.ready.containers.map((one) => ({ ...one, image, statusImage: 'registry/app:latest', imageId })),
+  }
+  const drive = createDrive({ stored: recorded('restore'), pod, wanted: [{ container: 'app', image }] })
+  await drive.answer(OUT)
+  expect(drive.state()).toBe(isFit ? 'restoring.calling' : 'restoring.waiting')
+})
+
 test('verifying: what reads back as something else is restored again, and in the end for a person', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)

@@ -321,5 +321,5 @@ export function isFit(context: Pick<PodContext, 'pod' | 'stored' | 'record' | 'l
   if (unready(pod, patched) !== undefined) return false
   // Somebody has changed its spec since it was patched: what is ready may be what the kubelet is about to replace.
   const isAsPatched = record.generation === 0 || pod.generation <= record.generation
-  return isAsPatched || pod.containers.every((one) => !patched.includes(one.name) || runsImage(one, one.image))
+  return isAsPatched || pod.containers.every((one) => !patched.includes(one.name) || isNamedAsAsked(one))
 }

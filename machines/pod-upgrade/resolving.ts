@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, or } from 'xstate'
 import { drainInput, restoreInput } from './inputs.ts'
 import { inspecting } from './inspecting.ts'
 import { podSetup } from './setup.ts'
@@ -19,12 +19,13 @@ export function resolving(effect: 'drain' | 'restore', targets: { applied: strin
         onDone: { target: 'called', actions: 'takeAnswer' },
         onError: BUG,
       },
+      ...(effect === 'drain' ? { tags: ['busy'], entry: 'forgetReturn', on: { reloaded: { actions: 'noteReturn' } } } : {}),
     }),
     called: podSetup.createStateConfig({
       always: [
         // "Done" may be wrong, and true only once an earlier call arrives. Found by simulation (seed 51029588): the settle time was
-        // counted from the answer.
-        ...(effect === 'drain' ? [{ guard: and(['isApplied', 'hasLateCall']), target: 'reading' }] : []),
+        // counted from the answer. Nor where it has got requests since that one of the calls was done.
+        ...(effect === 'drain' ? [{ guard: and(['isApplied', or(['hasLateCall', 'hasReturned'])]), target: 'reading' }] : []),
         { guard: 'isApplied', target: targets.applied },
         { guard: 'isRefused', target: targets.refused },
         // Not at once: what was sent may still arrive, and what was refused for now would be refused again.

@@ -4,7 +4,7 @@ import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { hasOtherContainers } from '../../src/pods/other-containers.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import type { TrafficReading } from '../../src/pods/glossary.ts'
-import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodUpgradeInput } from './context.ts'
+import type { Deadline, Observation, Outcome, PodContext, PodEvent, PodTag, PodUpgradeInput } from './context.ts'
 import {
   asksForOthers,
   beginRestartOf,
@@ -87,7 +87,7 @@ const answers =
  * names alone.
  */
 export const podSetup = setup({
-  types: {} as { context: PodContext; events: PodEvent; input: PodUpgradeInput },
+  types: {} as { context: PodContext; events: PodEvent; input: PodUpgradeInput; tags: PodTag },
   actors: portActors(missingPorts),
   // The engine gives the real ones from the run's settings.
   delays: {

@@ -107,6 +107,28 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     expect(drive.state()).toBe('emptying.settling')
   })
 
+  // Found by reading: another load balancer did not answer, and the first forgot once more. It settles from when it is seen out.
+  test.each(['draining.calling', 'emptying.redraining'])(
+    'a reload while it is drained again (%s): read once more',
+    async (state) => {
+      const drive = createDrive({
+        stored: recorded('patched', { epoch: 1 }),
+        pod: PODS.started,
+        wanted: [{ container: 'app', image: V3 }],
+      })
+      await drive.stored()
+      await drive.answer(state === 'draining.calling' ? IN : OUT)
+      if (state === 'emptying.redraining') drive.send({ type: 'reloaded' })
+      expect([drive.state(), drive.calling()]).toEqual([state, 'effect'])
+      expect(drive.actor.getSnapshot().hasTag('busy')).toBe(true)
+      drive.send({ type: 'reloaded' })
+      await drive.answer({ kind: 'applied' })
+      expect(drive.calling()).toBe('inspect')
+      await drive.answer(OUT)
+      expect(drive.state()).toBe('emptying.settling')
+    },
+  )
+
   test('the answer to its patch is lost, and it is stored: gone on with', async () => {
     const drive = await patching()
     const { record } = drive.input() as StoreInput

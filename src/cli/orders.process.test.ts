@@ -25,19 +25,29 @@ interface ClusterOptions {
   order?: Order
   /** Once an order was given, it answers that the Lease may not be read. */
   losesLease?: boolean
+  /** Another run, which was begun after that. */
+  alsoOpen?: string
   /** Once an order was given, the run has been aborted, and this was left as it is. */
   leaves?: string[]
 }
 
 /** A cluster with one open run. */
-async function startCluster({ holder = '', leased = true, order, losesLease, leaves }: ClusterOptions = {}): Promise<ApiServer> {
+async function startCluster({
+  holder = '',
+  leased = true,
+  order,
+  losesLease,
+  alsoOpen,
+  leaves,
+}: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
   onTestFinished(() => server.close())
   const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
   const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
   const ledger = (end: Partial<LedgerHeader>): object => {
     const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
-    return { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data }
+    const run = end.run ?? 'r1'
+    return { metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } }, data }
   }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
   const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }
@@ -51,7 +61,8 @@ async function startCluster({ holder = '', leased = true, order, losesLease, lea
     const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
     const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
     const end = isOrdered && leaves ? { finishedAt: '2026-01-02T00:00:00.000Z', aborted: { by: 'ann', left: leaves } } : {}
-    const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? [ledger(end)] : [] }
+    const ledgers = [ledger(end), ...(alsoOpen ? [ledger({ run: alsoOpen, startedAt: '2026-01-02T00:00:00.000Z' })] : [])]
+    const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? ledgers : [] }
     response.statusCode = code
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(code === 200 ? (isLease ? lease : list) : status(code)))
@@ -132,6 +143,22 @@ test.each([
   expect(stdout).toBe('')
   expect(stderr).toContain('error: run r1 of statefulset/web: the Lease that the order would stand on is gone')
   expect(code).toBe(3)
+})
+
+test('pause of what is being aborted: a conflict', async () => {
+  const server = await startCluster({ order: { order: 'abort', runs: ['r1'], by: 'ann' } })
+  const { code, stdout, stderr } = await give('pause')
+  expect([code, stdout]).toEqual([7, ''])
+  expect(stderr).toContain('error: run r1 is being aborted (by ann), which is never taken back')
+  expect(server.seen.filter(({ method }) => method === 'PATCH')).toEqual([])
+})
+
+test('pause, of a run beside one that is being aborted: says which is not paused', async () => {
+  const order: Order = { order: 'abort', runs: ['r1'], by: 'ann' }
+  await startCluster({ holder: 'ci-7_1234_abc', order, alsoOpen: 'r2' })
+  const { code, stdout } = await give('pause')
+  expect(stdout).toMatch(/^run r2 of statefulset\/web: it starts no new pod .*; run r1 is being aborted, as before\n$/)
+  expect(code).toBe(0)
 })
 
 test('resume, where the process that holds the Lease may be dead: says how it goes on then', async () => {

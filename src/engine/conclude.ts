@@ -1,3 +1,5 @@
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { isHeir } from '../pods/heir.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
@@ -10,8 +12,10 @@ import { closeLedgers, findLeftOpen } from './ledgers/close-ledgers.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
+import { listLedgers } from './ledgers/ledger-store.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
 import type { RunPorts } from './request.ts'
+import { ghost } from './rollout/ghosts.ts'
 import type { RunEnd } from './run-end.ts'
 import { fenceOf } from './template-fence.ts'
 import type { World } from './world.ts'
@@ -61,9 +65,9 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     const aborted = end.isAborted() ? await endAbort(pods) : undefined
     // Begun, and not at its end: for the next abort.
     if (end.isAborted() && aborted === undefined) return
-    // A template may take long to be put back.
-    if (aborted && !(await owners.confirmAll())) return
     try {
+      // A template may take long to be put back.
+      if (aborted) await assertOwned()
       const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
@@ -80,26 +84,75 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         ...(aborted ? { aborted } : {}),
       })
     } catch (error) {
-      tell({ type: 'warning', message: `the ledger could not be closed: ${messageOf(error)}` })
+      const trouble = `the ledger could not be closed: ${messageOf(error)}`
+      tell({ type: 'warning', message: trouble })
+      // Found by reading: the run was called aborted, and was open, with its order.
+      if (aborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
     }
   }
 
-  /** Those that are there, whose own journal says that nothing is drained for them, and of whom nothing else was told. */
+  /** By their records, which another may have closed meanwhile, or this process without an answer. */
+  async function isAnyOpen(): Promise<boolean> {
+    const open = [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) =>
+      header.finishedAt ? [] : [header.run],
+    )
+    if (open.length === 0) return false
+    try {
+      const found = await listLedgers(client, namespace)
+      return found.some((one) =>
+        one.kind === 'read'
+          ? open.includes(one.ledger.header.run) && one.ledger.header.finishedAt === undefined
+          : open.includes(one.run),
+      )
+    } catch {
+      return true
+    }
+  }
+
+  /**
+   * Those that are there, whose own journal says that nothing is drained for them, and of whom nothing else was told; of those that
+   * are gone, whose journal has gone with them, those of whom just that was told. Found by reading: one that was replaced while the
+   * run went on stayed open, and the next process put back what an operator had out, or asked for a person where nobody can read it.
+   */
   function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
-    const inDoubt = new Set(pods.filter(({ out, outcome }) => out || UNSETTLED.has(outcome)).map(({ uid }) => uid))
+    const told = new Map(pods.map((result) => [result.uid, result]))
     const isIdle = (uid: string): boolean => {
       const stored = world.store.get(uid)?.stored
-      return stored !== undefined && !mayBeOpen(stored) && !inDoubt.has(uid)
+      const result = told.get(uid)
+      if (result && (result.out || UNSETTLED.has(result.outcome))) return false
+      return stored === undefined ? result !== undefined && !result.leftOut : !mayBeOpen(stored)
     }
     return new Set([...uids].filter(isIdle))
+  }
+
+  /**
+   * Or it has gone on its way back, and nobody goes on with it. Found by reading: the template stayed on the images that had failed,
+   * and what was made anew came up on those. One that is there has it on record, for the same command again.
+   */
+  function isRolledBack({ uid, outcome, hadFailed }: PodResult): boolean {
+    const pod = world.store.get(uid)?.pod
+    const isThere = pod !== undefined && !pod.deleting && !pod.finished
+    return outcome === 'rolledBack' || (hadFailed === 'rolledBack' && !isThere)
   }
 
   async function endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void> {
     const { current, superseded } = ledgers
     const { confirmAll: isOwned } = owners
-    if (end.isAborted() || !pods.some(({ outcome }) => outcome === 'rolledBack') || !(await isOwned())) return
+    if (end.isAborted() || !pods.some(isRolledBack) || !(await isOwned())) return
     const ended = superseded.map(({ ledger }) => ledger)
-    await putBackAfterRollback({ ledger: current.ledger, ended, world, signal: by, isOwned, tell })
+    const upgraded = withoutHeirs(pods.filter(isRolledBack))
+    await putBackAfterRollback({ ledger: current.ledger, ended, world: upgraded, signal: by, isOwned, tell })
+  }
+
+  /**
+   * As the world would be without what the template has made in the place of these: it runs the images that have failed, and is no
+   * reason to keep them.
+   */
+  function withoutHeirs(gone: readonly PodResult[]): World {
+    const entries = gone.flatMap(({ uid }) => ledgers.current.ledger.entries.get(uid) ?? [])
+    const places = entries.map((entry) => ghost(entry, world, namespace))
+    const all = (): Observation[] => [...world.store.all()].filter(({ pod }) => !places.some((place) => isHeir(place, pod)))
+    return { ...world, store: { ...world.store, all } }
   }
 
   /** Undefined where a template could not be put back. */

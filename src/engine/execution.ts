@@ -1,4 +1,5 @@
 import { AdapterError } from '../../adapters/contract.ts'
+import type { LedgerEntry } from '../journal/ledger.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
 import { displayName } from '../workloads/resources.ts'
@@ -12,6 +13,7 @@ import type { SeenLease } from './leases/ownership.ts'
 import { openRunLedger } from './ledgers/history.ts'
 import { warnOfLostJournals } from './ledgers/lost-journals.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
+import { joinOrders } from './orders/join-orders.ts'
 import type { Given, Obedience } from './orders/obedience.ts'
 import { createObedience } from './orders/obedience.ts'
 import type { Order } from './orders/order.ts'
@@ -75,7 +77,16 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isDone = (_order: Order): boolean => false
   /** The pod asks for other images than it had before the run. */
   let isOnNew = (_uid: string): boolean => false
-  const end = createRunEnd({ request, world, signal, given: () => obedience?.given, isOnNew: (uid) => isOnNew(uid) })
+  /** What the ledger of the run is about. */
+  let recorded = (): Iterable<LedgerEntry> => []
+  const end = createRunEnd({
+    request,
+    world,
+    signal,
+    given: () => obedience?.given,
+    isOnNew: (uid) => isOnNew(uid),
+    recorded: () => recorded(),
+  })
 
   async function run(): Promise<RunResult> {
     let owners: Owners | undefined
@@ -159,11 +170,21 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
-    isDone = ({ runs }) => !openRuns().some((one) => runs.includes(one))
+    isDone = (order) => openRuns().every((one) => orderFor(one, [order]) === undefined)
     isOnNew = (uid) => {
       const pod = world.store.get(uid)?.pod
       const before = ledgers.current.ledger.entries.get(uid)?.before
       return pod !== undefined && before !== undefined && !asksFor(pod, before.images)
+    }
+    recorded = () => ledgers.current.ledger.entries.values()
+    const isAnyOpen = [...ledgers.superseded.map(({ ledger }) => ledger), ...ledgers.elsewhere].some(
+      ({ header }) => header.finishedAt === undefined,
+    )
+    // Where no other is open, who gives an order has waited for this one.
+    if (!ledgers.resumed && isAnyOpen) {
+      const refs = world.workloads.map(({ workload: { ref } }) => ref)
+      const isHeard = (): boolean => ordered() !== undefined
+      await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })
     }
     // One that goes on may have sent its former images, in a rollback.
     const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import type { Ledger } from '../journal/ledger.ts'
-import type { ContainerImage } from '../pods/glossary.ts'
+import type { ContainerImage, Journal, PodView } from '../pods/glossary.ts'
 import type { Workload } from '../workloads/workload.ts'
-import { putBackAfterAbort } from './former-templates.ts'
+import type { RunEventBody } from './events.ts'
+import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import { entryOf } from './testing/ledgers.ts'
 import type { World } from './world.ts'
 
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
 const OWNER = { ...WEB, apiVersion: 'apps/v1' }
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
+
+const NO_PODS = { store: { all: () => [] }, beside: { all: () => [] } }
 
 /** A run to `to` on pods that had v1, which has found the template at `from`. */
 function ledger(run: string, from: string, to: string): Ledger {
@@ -50,7 +53,7 @@ describe('the template goes back to what it had before all runs that are ended',
         return { kind: 'done' }
       },
     }
-    const world = { workloads: [{ workload }] } as unknown as World
+    const world = { workloads: [{ workload }], ...NO_PODS } as unknown as World
     const { signal } = new AbortController()
     await putBackAfterAbort({ ledger: newest, ended, world, signal, isOwned: async () => true, fence: 'r9/1', tell() {} })
     expect(given).toHaveLength(1)
@@ -139,7 +142,7 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
       return { kind: 'done' }
     },
   }
-  const world = { workloads: [{ workload }] } as unknown as World
+  const world = { workloads: [{ workload }], ...NO_PODS } as unknown as World
   // The second was killed, or refused, before it had written the template.
   const [first, second] = [ledger('r1', 'v1', 'v2'), ledger('r2', 'v2', 'v3')]
   const { signal } = new AbortController()
@@ -164,7 +167,7 @@ describe('a template that the newest run has found as one before it had set it, 
     })
     const second = ledger('r2', 'v2', 'v2')
     Object.assign(second.header, found)
-    const world = { workloads: uids.map((uid) => ({ workload: workload(uid) })) } as unknown as World
+    const world = { workloads: uids.map((uid) => ({ workload: workload(uid) })), ...NO_PODS } as unknown as World
     const { signal } = new AbortController()
     const left = await putBackAfterAbort({
       ledger: second,
@@ -189,5 +192,92 @@ describe('a template that the newest run has found as one before it had set it, 
 
   test('control: it was deleted and made again in between', async () => {
     expect(await abort({ workloads: [{ ...WEB, uid: 'w2' }] }, ['w2'])).toEqual({ asked: [], left: [notPart] })
+  })
+})
+
+// Found by reading: what a run about some pods gave the template was told by those alone, and so was whether any was upgraded.
+describe('pods that the request is not about', () => {
+  interface Seen {
+    pod: Pick<PodView, 'uid' | 'name' | 'deleting' | 'containers'>
+    stored: { kind: 'none' } | { kind: 'read'; journal: Journal }
+  }
+
+  const seen = (name: string, tag: string, journal?: Journal): Seen => ({
+    pod: {
+      uid: `uid of ${name}`,
+      name,
+      deleting: false,
+      containers: [{ name: 'app', image: `app:${tag}` }] as PodView['containers'],
+    },
+    stored: journal ? { kind: 'read', journal } : { kind: 'none' },
+  })
+  const halfDone: Journal = {
+    run: 'r0',
+    epoch: 1,
+    attempt: 1,
+    step: 'patched',
+    baseline: [{ name: 'app', image: 'app:v1' }],
+    targets: [],
+  }
+
+  /** Of a run to v3 about web-0, which had v1; it has found the template at v2. */
+  const run = ledger('r1', 'v2', 'v3')
+  const { signal } = new AbortController()
+  const isOwned = async (): Promise<boolean> => true
+
+  function worldOf(own: Seen, others: Seen[], by = 'label') {
+    const given: unknown[] = []
+    const workload: Partial<Workload> = {
+      uid: WEB.uid,
+      owns: () => true,
+      async putBack(former) {
+        given.push(former)
+        return { kind: 'done' }
+      },
+    }
+    const world = {
+      workloads: [{ workload, assessment: { images: image('v3') } }],
+      // By name it has all pods of the workload.
+      store: { all: () => (by === 'label' ? [own] : [own, ...others]) },
+      beside: { all: () => others },
+    } as unknown as World
+    return { world, given }
+  }
+
+  describe.each(['label', 'name'])('by %s', (by) => {
+    test.each<[string, Seen[], string]>([
+      ['run what the template had: it gets that', [seen('web-1', 'v2'), seen('web-2', 'v2')], 'v2'],
+      ['differ among themselves: it gets what it had', [seen('web-1', 'v1'), seen('web-2', 'v0')], 'v2'],
+      ['control: had the same', [seen('web-1', 'v1')], 'v1'],
+      ['control: one was made anew since', [seen('web-1', 'v1'), seen('web-2', 'v3')], 'v1'],
+      ['control: one is half done, and had the same', [seen('web-1', 'v2', halfDone)], 'v1'],
+    ])('%s', async (_, others, expected) => {
+      const aborted = worldOf(seen('web-0', 'v3'), others, by)
+      await putBackAfterAbort({ ledger: run, ended: [], world: aborted.world, signal, isOwned, fence: 'r1/1', tell() {} })
+      expect(aborted.given).toEqual([image(expected)])
+      if (others.some(({ pod }) => pod.containers[0]!.image === 'app:v3')) return
+      const rolledBack = worldOf(seen('web-0', 'v1'), others, by)
+      await putBackAfterRollback({ ledger: run, ended: [], world: rolledBack.world, signal, isOwned, tell() {} })
+      expect(rolledBack.given).toEqual([image(expected)])
+    })
+
+    test('control: one that the run is about is known by what it had, whatever somebody has patched into it since', async () => {
+      const { world, given } = worldOf(seen('web-0', 'v0'), [seen('web-1', 'v1')], by)
+      await putBackAfterAbort({ ledger: run, ended: [], world, signal, isOwned, fence: 'r1/1', tell() {} })
+      expect(given).toEqual([image('v1')])
+    })
+
+    test('one of them is upgraded: the template stays after a rollback', async () => {
+      const told: RunEventBody[] = []
+      const { world, given } = worldOf(seen('web-0', 'v1'), [seen('web-1', 'v3'), seen('web-2', 'v1')], by)
+      await putBackAfterRollback({ ledger: run, ended: [], world, signal, isOwned, tell: (event) => void told.push(event) })
+      const message = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
+      expect({ told, given }).toEqual({ told: [{ type: 'warning', message }], given: [] })
+    })
+
+    test('are among those that an abort leaves on other images', () => {
+      const { world } = worldOf(seen('web-0', 'v1'), [seen('web-1', 'v3'), seen('web-2', 'v1')], by)
+      expect(mixedAfterAbort({ ledger: run, ended: [], world })).toEqual([{ workload: 'statefulset/web', upgraded: 1, pods: 3 }])
+    })
   })
 })

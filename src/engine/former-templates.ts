@@ -1,14 +1,19 @@
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { messageOf } from './errors.ts'
 import type { MixedWorkload, RunEventBody } from './events.ts'
+import { imagesAsked, imagesBeside } from './images-beside.ts'
 import type { AssessedWorkload } from './planning.ts'
 import { imageWords } from '../pods/image-words.ts'
 import type { World } from './world.ts'
 
-/* Templates that a run has changed get the images back that its pods had, so that a pod that is made anew comes up on those. */
+/*
+ * Templates that a run has changed get the images back that their pods had, so that a pod that is made anew comes up on those; or
+ * their own, where the pods differ.
+ */
 
 interface FormerTemplates {
   ledger: Ledger
@@ -29,7 +34,7 @@ export async function putBackAfterAbort(
   const { ledger, ended, world } = options
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const left: string[] = []
-  for (const { recorded, former } of changedByAny([ledger, ...ended])) {
+  for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     const message = found
       ? await putBack(found, recorded, { ...options, former, set })
@@ -49,11 +54,11 @@ interface Changed {
  * By these runs, the newest first, that end together. Found by reading: a run of one of two workloads found the template as the
  * run before, of both, had set it, and an abort of the two left it so.
  */
-function changedByAny(runs: readonly Ledger[]): Changed[] {
+function changedByAny(runs: readonly Ledger[], world: World): Changed[] {
   const changed = runs.flatMap(changedBy)
   const templates = changed.filter(({ uid }, index) => changed.findIndex((one) => one.uid === uid) === index)
   return templates.flatMap((recorded) => {
-    const former = beforeAll(recorded, runs)
+    const former = beforeAll(recorded, runs, world)
     return former.length === 0 ? [] : [{ recorded, former }]
   })
 }
@@ -62,10 +67,10 @@ function changedByAny(runs: readonly Ledger[]): Changed[] {
  * Each container by itself. Found by reading: a run found one of two as the run before had set it, and changed the other; an
  * abort of both put back the other alone, and the template had what never ran together.
  */
-function beforeAll(template: LedgerWorkload, runs: readonly Ledger[]): ContainerImage[] {
-  const containers = new Set(runs.flatMap((run) => formerImages(run, template).map(({ container }) => container)))
+function beforeAll(template: LedgerWorkload, runs: readonly Ledger[], world: World): ContainerImage[] {
+  const containers = new Set(runs.flatMap((run) => formerImages(run, template, world).map(({ container }) => container)))
   return Array.from(containers).flatMap((container) => {
-    const image = imageBefore(container, template, runs)
+    const image = imageBefore(container, template, runs, world)
     return image === undefined ? [] : [{ container, image }]
   })
 }
@@ -76,14 +81,19 @@ function beforeAll(template: LedgerWorkload, runs: readonly Ledger[]): Container
  * new images that no pod had any more.
  * @returns undefined where none of these has set it: it is somebody else's
  */
-function imageBefore(container: string, template: LedgerWorkload, [newest, ...others]: readonly Ledger[]): string | undefined {
+function imageBefore(
+  container: string,
+  template: LedgerWorkload,
+  [newest, ...others]: readonly Ledger[],
+  world: World,
+): string | undefined {
   if (newest === undefined || isMadeAnew(template, newest)) return undefined
-  const former = formerImages(newest, template).find((one) => one.container === container)?.image
+  const former = formerImages(newest, template, world).find((one) => one.container === container)?.image
   // What it asks for and has not changed it has found there: an edit of somebody's, unless one before it asked for the same.
   const found = former === undefined ? imagesAsked(newest, template, container) : [former]
-  if (found.length === 0) return imageBefore(container, template, others)
+  if (found.length === 0) return imageBefore(container, template, others, world)
   const setter = others.findIndex((older) => imagesAsked(older, template, container).some((image) => found.includes(image)))
-  return (setter < 0 ? undefined : imageBefore(container, template, others.slice(setter))) ?? former
+  return (setter < 0 ? undefined : imageBefore(container, template, others.slice(setter), world)) ?? former
 }
 
 /** It was deleted and made again since. */
@@ -92,25 +102,23 @@ function isMadeAnew({ kind, name, uid }: LedgerWorkload, { header }: Ledger): bo
 }
 
 /** Empty where the run has not changed the template. */
-function formerImages(run: Ledger, { uid }: LedgerWorkload): ContainerImage[] {
-  return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerTemplate(run, recorded) : []))
+function formerImages(run: Ledger, { uid }: LedgerWorkload, world: World): ContainerImage[] {
+  return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerOf(run, recorded, world) : []))
 }
 
-/** Several, where its pods were to get different ones, as in an undo. */
-function imagesAsked({ header: { workloads, images } }: Ledger, { uid }: LedgerWorkload, name: string): string[] {
-  if (!workloads.some((one) => one.uid === uid)) return []
-  return images.flatMap(({ container, image }) => (container === name ? [image] : []))
+function formerOf(run: Ledger, recorded: LedgerWorkload, world: World): ContainerImage[] {
+  const beside = podsOf(recorded, world).filter(({ pod }) => !run.entries.has(pod.uid))
+  return formerTemplate(run, recorded, imagesBeside(run, recorded, beside))
 }
 
 /** Of an abort that put every template back: where some pods are not on what their template has now. */
 export function mixedAfterAbort({
   ledger,
   ended,
-  world: { workloads, store },
+  world,
 }: Pick<FormerTemplates, 'ledger' | 'world'> & { ended: readonly Ledger[] }): MixedWorkload[] {
-  return changedByAny([ledger, ...ended]).flatMap(({ recorded, former }) => {
-    const workload = workloads.find((one) => one.workload.uid === recorded.uid)?.workload
-    const pods = [...store.all()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
+  return changedByAny([ledger, ...ended], world).flatMap(({ recorded, former }) => {
+    const pods = podsOf(recorded, world)
     const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length
     return upgraded === 0 ? [] : [{ workload: shown(recorded), upgraded, pods: pods.length }]
   })
@@ -138,7 +146,7 @@ export async function putBackAfterRollback(
       continue
     }
     try {
-      const former = formerTemplate(ledger, recorded)
+      const former = formerOf(ledger, recorded, world)
       const left = await putBack(found, recorded, { ...options, former, set })
       if (left !== undefined) warn(left)
     } catch (error) {
@@ -176,7 +184,16 @@ function shown({ kind, name }: LedgerWorkload): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
-/** Of all its pods, also those that the request was not about. */
-function upgradedPods({ workload, assessment: { images } }: AssessedWorkload, { store }: World): number {
-  return [...store.all()].filter(({ pod }) => !pod.deleting && workload.owns(pod) && asksFor(pod, images)).length
+function upgradedPods({ workload, assessment: { images } }: AssessedWorkload, world: World): number {
+  return podsOf(workload, world).filter(({ pod }) => asksFor(pod, images)).length
+}
+
+/**
+ * Also those that the request is not about. Found by reading: by label the store has none of these, and the template went back
+ * although one of them was upgraded. By name they are in both.
+ */
+function podsOf({ uid }: Pick<LedgerWorkload, 'uid'>, { workloads, store, beside }: World): Observation[] {
+  const workload = workloads.find((one) => one.workload.uid === uid)?.workload
+  const all = new Map([...beside.all(), ...store.all()].map((one) => [one.pod.uid, one]))
+  return [...all.values()].filter(({ pod }) => !pod.deleting && workload?.owns(pod))
 }

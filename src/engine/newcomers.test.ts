@@ -15,7 +15,7 @@ function createBed(...answers: (Found | Error)[]) {
   const clock = createVirtualClock()
   const looks: string[] = []
   /** How it stands at each look that finds it; the last one stands. */
-  const states: TrafficReading['state'][] = ['in']
+  const states: (TrafficReading['state'] | 'hidden')[] = ['in']
   const newcomers = createNewcomers({
     clock,
     traffic: {
@@ -25,7 +25,10 @@ function createBed(...answers: (Found | Error)[]) {
         if (answer instanceof Error) throw answer
         return [answer]
       },
-      inspect: async () => ({ state: states.length > 1 ? states.shift()! : states[0]!, inFlight: 0, detail: '' }),
+      async inspect() {
+        const state = states.length > 1 ? states.shift()! : states[0]!
+        return { ...(state === 'hidden' ? { state: 'unknown', hidden: true } : { state }), inFlight: 0, detail: '' }
+      },
     },
     onLooked: () => newcomers.isUnserved(pod),
   })
@@ -66,12 +69,24 @@ test('one that has come to an entry that is out is known to be there, and out un
   expect(clock.pending()).toBe(0)
 })
 
-test('where it is there, and whether it is in cannot be told, it serves: at G0 that is all there is', async () => {
+test('where it is there, and whether it is in can never be told, it serves: at G0 that is all there is', async () => {
   const { clock, states, newcomers } = createBed(IN_EDGE)
-  states[0] = 'unknown'
+  states[0] = 'hidden'
   newcomers.isUnserved(pod)
   await clock.advance(0)
   expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([false, false])
+})
+
+// Found by reading: the load balancer did not answer when it was asked whether the pod is in.
+test('where that could not be told at this moment, it is asked again', async () => {
+  const { clock, states, newcomers } = createBed(IN_EDGE)
+  states.unshift('unknown', 'out')
+  newcomers.isUnserved(pod)
+  await clock.advance(0)
+  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([false, true])
+  await clock.advance(5_000)
+  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([true, false])
+  newcomers.stop()
 })
 
 test('what the plan has found is not asked for, unless it is elsewhere by now', async () => {

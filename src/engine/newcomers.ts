@@ -53,7 +53,8 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
     if (!stopping.signal.aborted) onLooked()
   }
 
-  async function isOutOf({ uid }: PodView, targets: Extract<Found, { found: true }>['targets']): Promise<boolean> {
+  /** Undefined where that could not be read now, which says nothing; where it never can be, it is taken to be in. */
+  async function isOutOf({ uid }: PodView, targets: Extract<Found, { found: true }>['targets']): Promise<boolean | undefined> {
     if (targets.length === 0) return false
     const asked = targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => ({
       loadBalancer,
@@ -62,7 +63,9 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
       prior: null,
       untouched: false,
     }))
-    const { state } = await traffic.inspect(uid, asked)
+    const { state, hidden } = await traffic.inspect(uid, asked)
+    // Found by reading: the load balancer failed at that moment, and who was out there served for the rest of the run.
+    if (state === 'unknown' && !hidden) return undefined
     return state === 'out' || state === 'mixed'
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PodOutcome, PodResult } from './events.ts'
-import { endingOfAbort, withOverlooked, worstOutcome } from './outcome.ts'
+import { endingOfAbort, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 
 const pod = (outcome: PodOutcome, out = false): PodResult => ({
   uid: outcome,
@@ -23,6 +23,26 @@ describe('the worst of all pods', () => {
   ])('%j: %s', (outcomes, worst) => {
     expect(worstOutcome(outcomes.map((outcome) => pod(outcome))).outcome).toBe(worst)
   })
+})
+
+test('a pod that had failed before it went has failed its run, which says why, and is there to be gone on with', () => {
+  const gone: PodResult = { ...pod('settled'), reason: 'it crashed; gone', hadFailed: 'rolledBack' }
+  const pods = [pod('upgraded'), gone, pod('unchanged')]
+  expect(worstOutcome(pods)).toEqual({ outcome: 'failed', reason: 'settled: it crashed; gone' })
+  expect([isBrought(gone), isBrought(pod('settled'))]).toEqual([false, true])
+  // It came home in the end all the same.
+  expect(isBrought({ ...pod('upgraded'), hadFailed: 'failed' })).toBe(true)
+})
+
+test('an abort is none where its record stays open, and what is worse stays so', () => {
+  const left = 'this process has not ended the run: refused; while it is open its abort stays ordered'
+  const ends = (['aborted', 'needsOperator'] as const).map((outcome) =>
+    withOpenRecord({ outcome, reason: 'because' }, { trouble: 'refused', as: 'conflict' }),
+  )
+  expect(ends).toEqual([
+    { outcome: 'conflict', reason: left },
+    { outcome: 'needsOperator', reason: `because; ${left}` },
+  ])
 })
 
 test('a run is no success where it leaves pods that nobody has looked after, and what is worse stays so', () => {

@@ -8,7 +8,8 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   if (needsOperator.length > 0) return { outcome: 'needsOperator', reason: say(needsOperator) }
   const conflict = of('conflict')
   if (conflict.length > 0) return { outcome: 'conflict', reason: say(conflict) }
-  const failed = of('failed')
+  // Found by reading: a pod failed and went, and its run was done. Who has mended nothing would have the next pod fail too.
+  const failed = pods.filter((pod) => pod.outcome === 'failed' || hasFailedAndGone(pod))
   // A drain that did not come to its end in time and was undone: nothing is broken, and the same command tries again.
   const late = failed.filter(({ deadline, out }) => deadline === 'drain' && !out)
   if (failed.length > late.length) return { outcome: 'failed', reason: say(failed) }
@@ -26,9 +27,16 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
 /** It runs what it is to run, or is gone. */
 const BROUGHT: ReadonlySet<PodResult['outcome']> = new Set(['upgraded', 'skipped', 'settled'])
 
-/** One that failed, or was rolled back, is at its end and not at its images: what goes on with it is the same run. */
-export function isBrought({ outcome }: Pick<PodResult, 'outcome'>): boolean {
-  return BROUGHT.has(outcome)
+/**
+ * One that failed, or was rolled back, is at its end and not at its images: what goes on with it is the same run. So is one that
+ * went on its way there: what has come in its place may be on any images.
+ */
+export function isBrought(pod: Pick<PodResult, 'outcome' | 'hadFailed'>): boolean {
+  return BROUGHT.has(pod.outcome) && !hasFailedAndGone(pod)
+}
+
+export function hasFailedAndGone({ outcome, hadFailed }: Pick<PodResult, 'outcome' | 'hadFailed'>): boolean {
+  return outcome === 'settled' && hadFailed !== undefined
 }
 
 /** Of a run that leaves these pods as they are: nobody has looked after them, and their targets may be drained. */
@@ -40,6 +48,16 @@ export function withOverlooked(
     `not settled: ${pods.join(', ')}: gone while they waited for their turn, or no longer of this request. sluice status ` +
     `says what may be drained for them; the same command again goes on with those that it asks for, and one that names the workload with all`
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
+  return { outcome, reason: `${reason}; ${left}` }
+}
+
+/** Of an abort whose record could not be closed: unless another has ended the run since, it is open, and the order stands. */
+export function withOpenRecord(
+  { outcome, reason }: { outcome: RunOutcome; reason: string },
+  { trouble, as }: { trouble: string; as: RunOutcome },
+): { outcome: RunOutcome; reason: string } {
+  const left = `this process has not ended the run: ${trouble}; while it is open its abort stays ordered`
+  if (outcome === 'aborted') return { outcome: as, reason: left }
   return { outcome, reason: `${reason}; ${left}` }
 }
 

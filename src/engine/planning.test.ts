@@ -20,6 +20,7 @@ import { createTraffic } from './traffic/traffic.ts'
 const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
 const IMAGES = [{ container: 'app', image: 'app:v2' }]
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
+const NOBODY = { all: () => [] }
 
 interface Given {
   /** Who has the target of the first pod out. */
@@ -33,6 +34,8 @@ interface Given {
   stored?: ReadJournal
   /** Where the second pod is. */
   second?: string
+  /** Another entry of the second pod. */
+  added?: string
   /** The target of the first pod is not drained after all. */
   isIn?: boolean
   undo?: boolean
@@ -52,12 +55,13 @@ async function planned({
   images = ['app:v1', 'app:v1'],
   stored = { kind: 'none' },
   second = '10.0.0.2',
+  added,
   isIn = false,
   undo = false,
   abort = false,
 }: Given) {
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
-  const balancer = createMemoryBalancer([server('a', 1), server('b', 2)], 'edge')
+  const balancer = createMemoryBalancer([server('a', 1), server('b', 2), ...(added ? [server(added, 2)] : [])], 'edge')
   if (!isIn) balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
   const api = createFakeApi()
   const left: LedgerEntry = {
@@ -109,6 +113,7 @@ async function planned({
       } as unknown as Workload,
     ],
     store: { all: () => pods, get: (uid: string) => pods.find(({ pod }) => pod.uid === uid) } as unknown as PodStore,
+    beside: NOBODY,
     traffic: createTraffic({
       clock: createVirtualClock(),
       loadBalancers,
@@ -201,6 +206,21 @@ test('control: a record that names one where it was left alone, or that is close
   for (const stored of [alone, closed]) expect((await planned({ entry: {}, stored })).refusals).toEqual([])
 })
 
+// Found by reading: the pod was patched while the entry that nobody had drained sent it requests.
+test('one that was to be drained, and has another entry since, is refused: by its name where the others have kept theirs', async () => {
+  const refusal = (stored: ReadJournal) => planned({ entry: { state: 'closed' }, stored, added: 'c' })
+  await expect(refusal(drained({ target: 'edge/b' }))).rejects.toMatchObject({
+    kind: 'preflight',
+    message: expect.stringMatching(/^pod\/web-2 is half done, and was not drained in edge\/edge\/c, /) as string,
+  })
+  await expect(refusal(drained({ target: 'edge/renamed' }))).rejects.toMatchObject({ kind: 'preflight' })
+  // Control: a name of it that has changed.
+  await planned({ entry: { state: 'closed' }, stored: drained({ target: 'edge/renamed' }) })
+  const both = drained({ target: 'edge/b' })
+  both.journal.targets.push({ ...OUT, target: 'edge/renamed' })
+  await refusal(both)
+})
+
 test('what sluice itself has out for a pod that has moved since is no operator’s either', async () => {
   const { refusals, isOut, targets } = await planned({ entry: { state: 'closed' }, stored: drained() })
   expect([refusals, isOut]).toEqual([[], false])
@@ -251,6 +271,7 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
     client: api.client,
     workloads: pods.map((pod) => lonePods({ pods: [pod], ownership: { type: 'none' }, acceptTemplateDrift: false })),
     store: { all: () => pods.map((pod) => ({ pod, stored: { kind: 'none' } })), get: () => undefined } as unknown as PodStore,
+    beside: NOBODY,
     traffic: { find: async () => pods.map(() => ({ found: true, targets: [] })) } as unknown as Traffic,
     loadBalancers: [],
     includes: () => true,
@@ -303,6 +324,7 @@ test('a template that stays is not given what one of several pods had had', asyn
     client: api.client,
     workloads: [workload],
     store: { all: () => pods.map((pod) => ({ pod, stored: { kind: 'none' } })), get: () => undefined } as unknown as PodStore,
+    beside: NOBODY,
     traffic: { find: async () => pods.map(() => ({ found: true, targets: [] })) } as unknown as Traffic,
     loadBalancers: [],
     includes: () => true,

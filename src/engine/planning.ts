@@ -12,11 +12,12 @@ import { messageOf, RunError } from './errors.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
+import type { Beside } from './rollout/beside.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Found } from './traffic/find-targets.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
-import { assertWholeWorkload, undoing } from './undoing.ts'
+import { assertWholeWorkload, isTemplateWritten, undoing } from './undoing.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -51,6 +52,7 @@ export interface PlanningOptions {
   client: KubeClient
   workloads: readonly Workload[]
   store: PodStore
+  beside: Pick<Beside, 'all'>
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
   includes(pod: PodView): boolean
@@ -61,7 +63,7 @@ export interface PlanningOptions {
 const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
 
 export function createPlanning(options: PlanningOptions): Planning {
-  const { request, client, store, traffic, loadBalancers, includes } = options
+  const { request, client, store, beside, traffic, loadBalancers, includes } = options
   const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
@@ -93,7 +95,8 @@ export function createPlanning(options: PlanningOptions): Planning {
   async function replan(): Promise<void> {
     if (request.undo) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
-      undo = undoing(request.undo, options.workloads, await listLedgers(client, request.namespace))
+      const ledgers = await listLedgers(client, request.namespace)
+      undo = undoing(request.undo, options.workloads, ledgers, [...store.all(), ...beside.all()])
     }
     const pods = [...store.all()].filter(({ pod }) => includes(pod))
     for (const assessed of workloads) {
@@ -173,7 +176,7 @@ interface PlanPodsOptions {
  */
 function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[]): ContainerImage[] {
   const template = undo.templateOf(workload)
-  if (template.length > 0 || workload.ref.kind === 'StatefulSet' || workload.ref.kind === 'DaemonSet') return template
+  if (template.length > 0 || isTemplateWritten(workload.ref)) return template
   return [...new Map(pods.flatMap((pod) => undo.imagesOf(pod)).map((image) => [image.container, image])).values()]
 }
 
@@ -203,7 +206,7 @@ async function planPods({
   }
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
   // What is drained goes on as it was recorded.
-  const adopted = mayDrain ? pods.filter((one) => isDrainedInPart(one, loadBalancers)) : []
+  const adopted = mayDrain ? pods.filter(({ stored }) => openJournal(stored)?.step === 'drain') : []
   let answers: Found[]
   try {
     answers = await traffic.find([...asked, ...adopted].map(({ pod }) => pod))
@@ -270,21 +273,28 @@ async function planPods({
   return { pods: planned, leftOut: left.map(({ target }) => target) }
 }
 
-function isDrainedInPart({ stored }: Observation, loadBalancers: RunPorts['loadBalancers']): boolean {
-  const journal = openJournal(stored)
-  if (journal?.step !== 'drain') return false
-  return loadBalancers.some(({ name }) => journal.targets.every(({ loadBalancer }) => loadBalancer !== name))
-}
-
-/** Found by reading: another load balancer had come to the config since, and the pod was patched while that sent it requests. */
+/**
+ * Found by reading: another load balancer had come to the config since, another instance of one, or another entry, and the pod was
+ * patched while that sent it requests. By how many there are: one that is recorded may have another name by now.
+ */
 function assertNoneAdded({ pod, stored }: Observation, found: Found): void {
-  const recorded = new Set(openJournal(stored)?.targets.map(({ loadBalancer }) => loadBalancer))
-  const added = found.found ? found.targets.find(({ loadBalancer }) => !recorded.has(loadBalancer))?.loadBalancer : undefined
+  if (!found.found) return
+  const recorded = openJournal(stored)?.targets ?? []
+  const { known = [], unknown = [] } = Object.groupBy(found.targets, ({ loadBalancer, target: { id, scope } }) =>
+    recorded.some((one) => one.loadBalancer === loadBalancer && one.scope === scope && one.target === id) ? 'known' : 'unknown',
+  )
+  const places = recorded.map(({ loadBalancer, scope }) => JSON.stringify([loadBalancer, scope]))
+  const added = [...known, ...unknown].find(({ loadBalancer, target: { scope } }) => {
+    const place = places.indexOf(JSON.stringify([loadBalancer, scope]))
+    if (place !== -1) places.splice(place, 1)
+    return place === -1
+  })
   if (added === undefined) return
+  const where = `${added.loadBalancer}/${added.target.id}`
   throw new RunError(
     'preflight',
-    `pod/${pod.name} is half done, and was not drained in ${added}, which has come to the config since: end its run with ` +
-      `sluice abort, or take ${added} out of the config, and run this again`,
+    `pod/${pod.name} is half done, and was not drained in ${where}, which has come since: end its run with sluice abort, ` +
+      `or take ${where} out, and run this again`,
   )
 }
 

@@ -1,10 +1,11 @@
 import { KubeError } from '../kube/errors.ts'
 import { asksFor } from '../pods/baseline.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunResult } from './events.ts'
 import type { Given } from './orders/obedience.ts'
-import { endingOfAbort, isBrought, withOverlooked, worstOutcome } from './outcome.ts'
+import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
 import type { World } from './world.ts'
 
@@ -21,12 +22,14 @@ export interface RunEnd {
   because(ending: Ending): void
   /** Pods that nobody has looked after, whatever else there was. */
   withOverlooked(pods: readonly PodResult[], overlooked: readonly string[]): void
+  /** An abort is not over, whatever it was to end as: its record could not be closed. */
+  withOpenRecord(pods: readonly PodResult[], trouble: string, error: unknown): void
   /** What an error means that comes before the pods' turn. Throws one that says nothing of the run. */
   ofError(error: unknown, isTemplateWritten: boolean): Ending
   ofPods(pods: readonly PodResult[]): Ending
   /**
    * All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods; and what an
-   * abort is to do is more than what it does with those.
+   * abort is to do is more than what it does with those. Nor is one of which this command asks for a part, while others wait.
    */
   isComplete(pods: readonly PodResult[]): boolean
   readonly ending: Ending | undefined
@@ -40,9 +43,11 @@ export interface RunEndOptions {
   given(): Given | undefined
   /** The pod asks for other images than it had before the run. */
   isOnNew(uid: string): boolean
+  /** The pods of the run, by its record: this command may be about some of them. */
+  recorded(): Iterable<{ uid: string; pod: string }>
 }
 
-export function createRunEnd({ request, world, signal, given, isOnNew }: RunEndOptions): RunEnd {
+export function createRunEnd({ request, world, signal, given, isOnNew, recorded }: RunEndOptions): RunEnd {
   let ending: Ending | undefined
 
   const isInterrupted = (): boolean => ending?.outcome === 'interrupted'
@@ -69,35 +74,67 @@ export function createRunEnd({ request, world, signal, given, isOnNew }: RunEndO
     const worst = worstOutcome(pods)
     if (ending?.outcome === 'interrupted' || ending?.outcome === 'paused') {
       if (worst.outcome === 'needsOperator') return worst
-      return worst.outcome === 'done' && isComplete(pods) ? worst : ending
+      return worst.outcome === 'done' && isAllDone(pods) ? withRest(worst, pods) : ending
     }
     // Nor does what else keeps a run from its end: whoever branches on how it ended would never hear of the pod.
     if (ending && ending.outcome !== 'needsOperator' && worst.outcome === 'needsOperator')
       return { outcome: worst.outcome, reason: `${worst.reason}; ${ending.reason}` }
     if (ending) return ending
-    if (!isAborted()) return worst.outcome === 'done' ? (notBegun(pods) ?? worst) : worst
-    return endingOfAbort(pods, { by: given()!.by, takesOver: request.abort !== undefined, isOnNew })
-  }
-
-  /** Found by simulation (harsh seed 4102486): the pod that a run was held for is gone, and its heir on the new images. */
-  function notBegun(pods: readonly PodResult[]): Ending | undefined {
-    const told = new Set(pods.map(({ uid }) => uid))
-    const left = plannedPods(world).filter(({ uid }) => {
-      const pod = world.store.get(uid)?.pod
-      return pod && !told.has(uid) && !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
-    })
-    if (left.length === 0) return undefined
-    return {
-      outcome: 'failed',
-      reason: `not begun: ${left.map(({ pod }) => pod).join(', ')}, since a pod failed that is gone by now`,
+    if (isAborted()) return endingOfAbort(pods, { by: given()!.by, takesOver: request.abort !== undefined, isOnNew })
+    const left = worst.outcome === 'done' || pods.some(hasFailedAndGone) ? notBegun(pods) : []
+    if (left.length > 0) {
+      const words = `not begun: ${left.join(', ')}, since a pod failed that is gone by now`
+      if (worst.outcome === 'done') return { outcome: 'failed', reason: words }
+      return { outcome: worst.outcome, reason: `${worst.reason}; ${words}` }
     }
+    return worst.outcome === 'done' ? withRest(worst, pods) : worst
   }
 
-  function isComplete(pods: readonly PodResult[]): boolean {
+  /**
+   * Found by simulation (harsh seed 4102486): the pod that a run was held for is gone, and its heir on the new images. And by
+   * reading: or on the former ones, and in no plan. Without such a pod what is in no plan came when all was done.
+   */
+  function notBegun(pods: readonly PodResult[]): string[] {
+    const told = new Set(pods.map(({ uid }) => uid))
+    const planned = new Set(plannedPods(world).map(({ uid }) => uid))
+    const isHeld = pods.some(({ hadFailed }) => hadFailed !== undefined)
+    return Array.from(world.store.all()).flatMap(({ pod }) => {
+      const isMeant = planned.has(pod.uid) || (isHeld && world.includes(pod))
+      return isMeant && !told.has(pod.uid) && isBehind(pod) ? [pod.name] : []
+    })
+  }
+
+  /** It is there, and asks for other images than it is to run. */
+  function isBehind(pod: PodView): boolean {
+    return !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
+  }
+
+  /** All that this command is about. */
+  function isAllDone(pods: readonly PodResult[]): boolean {
     if (given()?.order === 'abort') return false
     const told = new Set(pods.map(({ uid }) => uid))
     const isLeft = plannedPods(world).some(({ uid }) => !told.has(uid) && world.store.get(uid) !== undefined)
     return !isLeft && pods.every(isBrought)
+  }
+
+  /**
+   * Pods of the run that this command is not about, and that are not at their images. Found by reading: a command for one pod went
+   * on with a run of all, which was over with that; nobody could abort it any more, and another pod was on its former images.
+   */
+  function restOfRun(pods: readonly PodResult[]): string[] {
+    const told = new Set(pods.map(({ uid }) => uid))
+    const besides = new Map(world.beside.all().map(({ pod }) => [pod.uid, pod]))
+    return Array.from(recorded()).flatMap(({ uid, pod: name }) => {
+      const pod = world.store.get(uid)?.pod ?? besides.get(uid)
+      return pod && !told.has(uid) && isBehind(pod) ? [name] : []
+    })
+  }
+
+  function withRest(done: Ending, pods: readonly PodResult[]): Ending {
+    const rest = restOfRun(pods)
+    if (rest.length === 0) return done
+    const words = `the run stays open for ${rest.join(', ')}: a command that names the workload goes on with all, sluice abort ends it`
+    return { ...done, reason: `${done.reason}; ${words}` }
   }
 
   return {
@@ -109,9 +146,13 @@ export function createRunEnd({ request, world, signal, given, isOnNew }: RunEndO
     withOverlooked(pods, overlooked) {
       ending = withOverlooked(ofPods(pods), overlooked)
     },
+    withOpenRecord(pods, trouble, error) {
+      const isTaken = error instanceof RunError && error.kind === 'conflict'
+      ending = withOpenRecord(ofPods(pods), { trouble, as: isTaken ? 'conflict' : 'failed' })
+    },
     ofError,
     ofPods,
-    isComplete,
+    isComplete: (pods) => isAllDone(pods) && restOfRun(pods).length === 0,
     get ending() {
       return ending
     },

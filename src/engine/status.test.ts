@@ -10,6 +10,7 @@ import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE, ownerOf, replicaSet } from '../workloads/testing/manifests.ts'
 import { createColors } from '../cli/output/color.ts'
 import { statusLines } from '../cli/output/status-view.ts'
+import type { SingleOrder } from './orders/order.ts'
 import { writeOrder } from './orders/order.ts'
 import { REPLICA_SETS, STATEFUL_SETS } from '../workloads/resources.ts'
 import { readStatus } from './status.ts'
@@ -129,12 +130,19 @@ test('an order is shown of the runs that it means, and of no other', async () =>
   const api = createFakeApi()
   addRun(api, 'r1')
   addRun(api, 'r2')
-  const order = writeOrder({ order: 'pause', runs: ['r1'], by: 'ann@desk' })
+  addRun(api, 'r3')
+  const other: SingleOrder = { order: 'abort', runs: ['r3'], by: 'bob@desk' }
+  const order = writeOrder({ order: 'pause', runs: ['r1'], by: 'ann@desk', others: [other] })
   const metadata = { name: 'sluice-statefulset-web', namespace: NAMESPACE, annotations: { 'sluice.dev/order': order } }
   api.put(`/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/${metadata.name}`, { metadata, spec: {} })
   const report = await read(api)
   const lines = statusLines(NAMESPACE, { workloads: [report], unreadable: [] }, createColors(false)).map((line) => line.trim())
-  expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual(['open', 'paused'])
+  expect(lines.filter((line) => /^r\d/.test(line)).map((line) => line.split(/\s+/).at(-1))).toEqual([
+    'aborting',
+    'open',
+    'paused',
+  ])
+  expect(report.lease?.order).toEqual({ order: 'abort', by: 'bob@desk' })
 })
 
 test('of a run of two workloads each has its own pods, those that are gone among them', async () => {

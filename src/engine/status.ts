@@ -15,7 +15,7 @@ import { leaseName, leasePath, leaseRecord } from './leases/lease.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
 import { isNamedIn } from './ledgers/of-others.ts'
 import { openEntries, sinceDrain } from './ledgers/open-entries.ts'
-import { readOrder } from './orders/order.ts'
+import { orderFor, ordersIn, readOrder } from './orders/order.ts'
 import { podsPath } from './pod-store.ts'
 import { imageWords } from '../pods/image-words.ts'
 import { assertExists } from '../workloads/assert-exists.ts'
@@ -145,18 +145,20 @@ function unreadableRun({ run, reason }: Pick<UnreadableRun, 'run' | 'reason'>, n
 }
 
 function leaseStatus({ transitions, holder, annotations }: LeaseRecord, own: readonly Ledger[]): LeaseStatus {
-  const given = readOrder(annotations)
-  const isMeant = own.some(({ header: { run, finishedAt } }) => finishedAt === undefined && given?.runs.includes(run))
+  const given = ordersIn(readOrder(annotations)).filter(({ runs }) =>
+    own.some(({ header: { run, finishedAt } }) => finishedAt === undefined && runs.includes(run)),
+  )
+  const counts = given.find(({ order }) => order === 'abort') ?? given[0]
   return {
     epoch: transitions,
     ...(holder === '' ? {} : { holder }),
-    ...(given && isMeant ? { order: { order: given.order, by: given.by } } : {}),
+    ...(counts ? { order: { order: counts.order, by: counts.by } } : {}),
   }
 }
 
 function orderedOf({ run, finishedAt }: LedgerHeader, lease: LeaseRecord | undefined): Pick<RunStatus, 'ordered'> {
-  const given = lease && readOrder(lease.annotations)
-  return given?.runs.includes(run) && finishedAt === undefined ? { ordered: given.order } : {}
+  const given = lease && orderFor(run, [readOrder(lease.annotations)])
+  return given && finishedAt === undefined ? { ordered: given.order } : {}
 }
 
 async function listPods(client: KubeClient, namespace: string): Promise<PodView[]> {

@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import type { Journal, PodView } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { assertWholeWorkload, undoing } from './undoing.ts'
 
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
-const owner = { kind: 'StatefulSet', name: 'web', uid: 'w', apiVersion: 'apps/v1' }
-const web = { ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' }, uid: 'w' } as Workload
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const owner = { ...WEB, apiVersion: 'apps/v1' }
+const web = {
+  ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' },
+  uid: 'w',
+  owns: (one) => one.owner?.uid === 'w',
+} as Workload
 
 function entry(pod: string, tag: string, fields: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
@@ -42,20 +49,20 @@ const second = ledger('r2', 2, [entry('web-0', 'v1'), entry('web-1', 'v1')])
 
 describe('which run', () => {
   test('the newest, whatever the order of the records', () => {
-    expect(undoing({}, [web], [second, first]).run).toBe('r2')
-    expect(undoing({}, [web], [first, second]).run).toBe('r2')
+    expect(undoing({}, [web], [second, first], []).run).toBe('r2')
+    expect(undoing({}, [web], [first, second], []).run).toBe('r2')
   })
 
   test('but no undo, and none that had nothing to do', () => {
     const undo = ledger('r3', 3, [entry('web-0', 'v2')], { undoes: 'r2' })
     const idle = ledger('r4', 4, [], { workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }] })
-    expect(undoing({}, [web], [first, second, undo, idle]).run).toBe('r2')
+    expect(undoing({}, [web], [first, second, undo, idle], []).run).toBe('r2')
     // By its name an undo is taken back too.
-    expect(undoing({ run: 'r3' }, [web], [first, second, undo]).imagesOf(pod('web-0'))).toEqual(image('v2'))
+    expect(undoing({ run: 'r3' }, [web], [first, second, undo], []).imagesOf(pod('web-0'))).toEqual(image('v2'))
   })
 
   test('the one that is named', () => {
-    const { run, images } = undoing({ run: 'r1' }, [web], [first, second])
+    const { run, images } = undoing({ run: 'r1' }, [web], [first, second], [])
     expect({ run, images }).toEqual({ run: 'r1', images: image('v2') })
   })
 
@@ -87,18 +94,18 @@ describe('which run', () => {
       /rx; name one with --run/,
     ],
   ])('refused: %s', (_, request, found, message) => {
-    expect(() => undoing(request, [web], found)).toThrow(message)
-    expect(() => undoing(request, [web], found)).toThrow(expect.objectContaining({ kind: 'preflight' }))
+    expect(() => undoing(request, [web], found, [])).toThrow(message)
+    expect(() => undoing(request, [web], found, [])).toThrow(expect.objectContaining({ kind: 'preflight' }))
   })
 
   test('refused: a record of an older sluice, which cannot say what was before', () => {
     const { before: _, ...old } = entry('web-0', 'v1', { state: 'open' })
-    expect(() => undoing({}, [web], [ledger('r2', 2, [old])])).toThrow(/older sluice/)
+    expect(() => undoing({}, [web], [ledger('r2', 2, [old])], [])).toThrow(/older sluice/)
   })
 
   test('control: of a pod that was gone, for which it has settled what was drained, it need not say that', () => {
     const { before: _, ...settled } = entry('web-0', 'v1')
-    const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])])
+    const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])], [])
     const inItsPlace = (tag: string) => undo.imagesOf({ ...pod('web-0', 'made-anew'), containers: containers(tag) })
     // From the new template, and one that the run had nothing to do with.
     expect([undo.run, inItsPlace('v2'), inItsPlace('v0')]).toEqual(['r2', image('v1'), []])
@@ -106,7 +113,7 @@ describe('which run', () => {
 })
 
 describe('where to', () => {
-  const undo = undoing({}, [web], [second])
+  const undo = undoing({}, [web], [second], [])
 
   test('each pod to what it had, one in the place of another to what that had, and others stay', () => {
     expect(undo.imagesOf(pod('web-0'))).toEqual(image('v1'))
@@ -117,7 +124,7 @@ describe('where to', () => {
   // Found by reading: its template went back alone, and its pods stayed.
   test('and so those of a workload that was deleted and made again, whose template goes back', () => {
     const again = { ...web, uid: 'w2' }
-    const { templateOf, imagesOf } = undoing({}, [again], [second])
+    const { templateOf, imagesOf } = undoing({}, [again], [second], [])
     const made = (name: string) => testPod({ name, uid: 'made-anew', owner: { ...owner, uid: 'w2' } })
     expect(templateOf(again)).toEqual(image('v1'))
     expect([imagesOf(made('web-1')), imagesOf(made('web-5'))]).toEqual([image('v1'), []])
@@ -125,6 +132,61 @@ describe('where to', () => {
 
   test('the template to what its pods had', () => {
     expect(undo.templateOf(web)).toEqual(image('v1'))
+  })
+
+  // Found by reading: it got what the pods of the run had had, which others had not.
+  describe('the template of a run about web-0, which had v1, that has found it at v2 and set v3', () => {
+    const header = { images: image('v3'), workloads: [{ ...WEB, before: image('v2') }] }
+    const about = (entries: LedgerEntry[], workloads: LedgerHeader['workloads'] = header.workloads) =>
+      ledger('r1', 1, entries, { ...header, workloads })
+    const own = about([entry('web-0', 'v1')])
+    const seen = (name: string, tag: string, fields: Partial<PodView> = {}, journal?: Journal): Observation => ({
+      pod: { ...pod(name), containers: containers(tag), ...fields },
+      stored: journal ? { kind: 'read', journal } : { kind: 'none' },
+    })
+    const halfDone: Journal = {
+      run: 'r0',
+      epoch: 1,
+      attempt: 1,
+      step: 'patched',
+      baseline: [{ name: 'app', image: 'app:v1' }],
+      targets: [],
+    }
+    const anew = { uid: 'made-anew' }
+    const { before: _, ...settled } = entry('web-0', 'v1')
+
+    test.each<[string, Observation[], string, ReadLedger?]>([
+      ['web-1 had that, too: to that', [seen('web-1', 'v2')], 'v2'],
+      ['others differ: to what it had', [seen('web-1', 'v1'), seen('web-2', 'v0')], 'v2'],
+      [
+        'it was gone before the run, and what came is on others than the other',
+        [seen('web-0', 'v0', anew)],
+        'v2',
+        about([settled, entry('web-1', 'v1')]),
+      ],
+      ['control: others had the same', [seen('web-1', 'v1'), seen('web-2', 'v1')], 'v1'],
+      ['control: it is on whatever images', [seen('web-0', 'v4')], 'v1'],
+      ['control: and so what has come in its place', [seen('web-0', 'v4', anew), seen('web-1', 'v1')], 'v1'],
+      ['control: web-1 has come on the new template', [seen('web-1', 'v3')], 'v1'],
+      ['control: web-1 is half done, and had the same', [seen('web-1', 'v4', {}, halfDone)], 'v1'],
+      ['control: web-1 is about to be made anew', [seen('web-1', 'v2', { deleting: true })], 'v1'],
+      ['control: of another workload', [seen('db-0', 'v2', { owner: { ...owner, name: 'db', uid: 'd' } })], 'v1'],
+    ])('%s', (_name, pods, expected, run = own) => {
+      expect(undoing({}, [web], [run], pods).templateOf(web)).toEqual(image(expected))
+    })
+
+    test('stays where the run has found it at the new images, unless all pods had others', () => {
+      const templateWith = (...pods: Observation[]) =>
+        undoing({}, [web], [about([entry('web-0', 'v1')], [WEB])], [seen('web-0', 'v3'), ...pods]).templateOf(web)
+      expect([templateWith(seen('web-1', 'v3')), templateWith(seen('web-1', 'v1'))]).toEqual([[], image('v1')])
+    })
+
+    test('control: of a Deployment, whose template sluice does not write, what its pods had is all that counts', () => {
+      const ref = { kind: 'Deployment', name: 'web', namespace: 'shop' } as const
+      const deployment = { ...web, ref } as Workload
+      const run = about([entry('web-0', 'v1', { owner: { ...owner, kind: 'Deployment' } })], [{ ...WEB, kind: 'Deployment' }])
+      expect(undoing({}, [deployment], [run], [seen('web-1', 'v2')]).templateOf(deployment)).toEqual(image('v1'))
+    })
   })
 
   test('a pod keeps a label of its own where it goes back to other images than the template', () => {

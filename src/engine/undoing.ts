@@ -1,3 +1,4 @@
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerEntry, LedgerWorkload, ReadLedger } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
@@ -7,6 +8,7 @@ import type { WorkloadRef } from '../plan/plan.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { RunError } from './errors.ts'
+import { imagesBeside } from './images-beside.ts'
 import { hasChanged } from './ledgers/has-changed.ts'
 
 /** A run that is to be undone, and where each pod and template goes back to. */
@@ -30,9 +32,15 @@ export interface UndoRequest {
 /**
  * Finds the run to be undone among the records of a workload. The newest is the newest that was no undo itself, so that
  * the same command once more has nothing left to do.
+ * @param pods of the workloads, also those that the request is not about
  * @throws RunError of kind `preflight`
  */
-export function undoing({ run }: UndoRequest, workloads: readonly Workload[], found: readonly ReadLedger[]): Undoing {
+export function undoing(
+  { run }: UndoRequest,
+  workloads: readonly Workload[],
+  found: readonly ReadLedger[],
+  pods: readonly Observation[],
+): Undoing {
   const names = workloads.map(({ ref }) => displayName(ref)).join(', ')
   const readable = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const ours = readable
@@ -58,10 +66,18 @@ export function undoing({ run }: UndoRequest, workloads: readonly Workload[], fo
     const before = [...entries.values()].filter((entry) => isHeir(goneOf(entry, workloads), pod))
     return before.find((entry) => entry.before) ?? before[0]
   }
-  const templateOf = (isIt: (recorded: LedgerWorkload) => boolean): ContainerImage[] => {
-    const recorded = ledger.header.workloads.find(isIt)
-    return recorded ? formerTemplate(ledger, recorded) : []
+  // Found by reading: a run about one of two pods was undone, and the template got what that one had had, which the other had not.
+  const besideOf = (recorded: LedgerWorkload): Observation[] => {
+    const workload = isTemplateWritten(recorded) ? workloads.find((one) => isSame(recorded, one)) : undefined
+    return pods.filter(({ pod }) => !pod.deleting && workload?.owns(pod) && entryOf(pod)?.before === undefined)
   }
+  // Each once: what a pod goes back to is asked for again and again.
+  const templates = ledger.header.workloads.map((recorded) => ({
+    recorded,
+    images: formerTemplate(ledger, recorded, imagesBeside(ledger, recorded, besideOf(recorded))),
+  }))
+  const templateOf = (isIt: (recorded: LedgerWorkload) => boolean): ContainerImage[] =>
+    templates.find(({ recorded }) => isIt(recorded))?.images ?? []
   const imagesOf = (pod: PodView): ContainerImage[] => {
     const entry = entryOf(pod)
     if (!entry || entry.before) return entry?.before?.images ?? []
@@ -100,6 +116,11 @@ function goneOf(
     ...(node && { node }),
     ...(owner && { owner: { ...owner, uid: now?.uid ?? owner.uid } }),
   }
+}
+
+/** Of others, sluice changes the pods alone. */
+export function isTemplateWritten({ kind }: { kind: string }): boolean {
+  return kind === 'StatefulSet' || kind === 'DaemonSet'
 }
 
 /** It changed something, or was about to, and was no undo itself. */

@@ -120,7 +120,17 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const newcomers = createNewcomers({ clock, traffic, onLooked: () => listener.onSight() })
     stops.push(async () => newcomers.stop())
     const onFound = newcomers.know
-    const planning = createPlanning({ request, client, workloads: opened, store, traffic, includes, loadBalancers, onFound })
+    const planning = createPlanning({
+      request,
+      client,
+      workloads: opened,
+      store,
+      beside,
+      traffic,
+      includes,
+      loadBalancers,
+      onFound,
+    })
     await planning.replan().catch(async (error: unknown) => {
       const isHome = (uid: string): boolean => store.get(uid) !== undefined && !mayBeOpen(store.get(uid)!.stored)
       throw await namingUnfinished(error, { client, namespace, refs: opened.map(({ ref }) => ref), isHome })

@@ -4,10 +4,16 @@ import type { Ledger, LedgerWorkload } from './ledger.ts'
 /**
  * The images that the template of a workload goes back to: those that all pods of the run had, so that a template that
  * GitOps had changed before the run, or an earlier run that failed, is not taken for what worked. Where the pods had
- * different ones, it is what the template itself had.
+ * different ones, it is what the template itself had; so it is where those beside them have others. Found by reading: a run about
+ * the one pod that was behind was aborted, and the template got the images of that one, which no other had any more.
+ * @param beside images of pods of the workload that the run is not about
  * @returns containers that nothing is known of are left out
  */
-export function formerTemplate({ entries }: Ledger, { kind, name, before = [] }: LedgerWorkload): ContainerImage[] {
+export function formerTemplate(
+  { entries }: Ledger,
+  { kind, name, before = [] }: LedgerWorkload,
+  beside: readonly ContainerImage[] = [],
+): ContainerImage[] {
   const images = new Map<string, Set<string>>()
   const own = [...entries.values()].filter(({ owner }) => owner?.kind === kind && owner.name === name)
   for (const { container, image } of own.flatMap((entry) => entry.before?.images ?? []))
@@ -15,7 +21,8 @@ export function formerTemplate({ entries }: Ledger, { kind, name, before = [] }:
   const containers = new Set([...images.keys(), ...before.map(({ container }) => container)])
   return Array.from(containers).flatMap((container): ContainerImage[] => {
     const [only, ...others] = images.get(container) ?? []
-    const image = only !== undefined && others.length === 0 ? only : before.find((one) => one.container === container)?.image
+    const isOfAll = others.length === 0 && beside.every((one) => one.container !== container || one.image === only)
+    const image = only !== undefined && isOfAll ? only : before.find((one) => one.container === container)?.image
     return image === undefined ? [] : [{ container, image }]
   })
 }

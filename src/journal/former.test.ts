@@ -80,6 +80,15 @@ describe('what a template goes back to', () => {
     expect(formerTemplate(ledger(), web)).toEqual(image('v2'))
   })
 
+  test('is what it had itself, where a pod beside them has others', () => {
+    const behind = ledger(entry('a', 'v1'))
+    expect(formerTemplate(behind, web, [...image('v1'), ...image('v2')])).toEqual(image('v2'))
+    expect(formerTemplate(behind, web, image('v1')), 'control: all had the same').toEqual(image('v1'))
+    const other = [{ container: 'proxy', image: 'proxy:v2' }]
+    expect(formerTemplate(behind, web, other), 'control: of another container').toEqual(image('v1'))
+    expect(formerTemplate(ledger(), web, image('v1')), 'it had none itself').toEqual(image('v2'))
+  })
+
   test('is not known where neither says', () => {
     expect(formerTemplate(ledger(entry('a', 'v1'), entry('b', 'v2')), { kind: web.kind, name: web.name, uid: web.uid })).toEqual(
       [],

@@ -8,7 +8,7 @@ import { prepareRun } from '../../src/engine/run.ts'
 import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { openStage } from './stage.ts'
+import { isReady, openStage } from './stage.ts'
 
 /* What several runs have on record of the same pods, or of several workloads, as stories. */
 
@@ -264,4 +264,222 @@ test('two runs go on with one that was killed, each with one of its workloads, a
   const rest = stage.start({ ...toTag('v2'), ...of('other') })
   await stage.until(() => own.end !== undefined && rest.end !== undefined)
   expect([own.end, rest.end]).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }])
+})
+
+const TWO_AT_ONCE = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } }
+
+async function interrupted(stage: Stage, actor: Actor): Promise<void> {
+  actor.interrupt()
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject({ outcome: 'interrupted' })
+}
+
+/** The pod goes, and what comes in its place is ready before anything else happens. */
+async function replace(stage: Stage, pod: string): Promise<void> {
+  const before = new Set(stage.world.pods().map(({ metadata }) => metadata.uid))
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  await stage.until(() => stage.world.pods().some((one) => !before.has(one.metadata.uid) && isReady(one)))
+}
+
+const effects = ({ history }: Stage): string[] =>
+  history.flatMap((entry) => (entry.type === 'effect' ? [`${entry.effect} ${entry.target}`] : []))
+
+/** A process is killed with its first drain intent on the way; gives what has that arrive. */
+async function killedWithIntent(stage: Stage, pod: string): Promise<() => number> {
+  const { world } = stage
+  const { arrive } = world
+  let late: (() => number) | undefined
+  world.arrive = (request, by, leftAt) => {
+    if (late || request.method !== 'PATCH' || !request.path.includes(`/pods/${pod}/status`)) return arrive(request, by, leftAt)
+    late = () => arrive(request, by, leftAt).status
+    return { status: 504, headers: {}, text: '{"kind":"Status","reason":"Timeout"}' }
+  }
+  const killed = stage.start(toTag('v2'))
+  await stage.until(() => late !== undefined)
+  killed.host.kill()
+  world.arrive = arrive
+  return late!
+}
+
+// Found by reading: its entry stayed drained for good, no run named it, and the last one said done.
+test('a drain intent comes late, when a process has said that nothing is drained: what the next one drains by it is looked after', async () => {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const pod = `${NAME}-1`
+  const arriveLate = await killedWithIntent(stage, pod)
+  const second = stage.start(toTag('v2'))
+  await stage.until(() => second.events.some(({ type }) => type === 'started'))
+  await interrupted(stage, second)
+  expect(arriveLate()).toBe(200)
+  const third = stage.start(toTag('v2'))
+  await stage.until(() => isIn('restarting', pod)(third))
+  third.host.kill()
+  await replace(stage, pod)
+  const last = stage.start(toTag('v2'))
+  await stage.until(() => last.end !== undefined)
+  expect(last.end).toMatchObject({ outcome: 'done' })
+  expect(last.end?.pods).toContainEqual(expect.objectContaining({ pod, outcome: 'settled' }))
+  expect(stage.world.balancers.get('edge')!.state(pod)).toMatchObject({ admin: 'ready' })
+})
+
+/** A pod is replaced, and its run interrupted then; how the next process of it ends, and what it leaves of the pod's entry. */
+async function replacedAndInterrupted(pod: string, level: 'G0' | 'G1', admin: 'ready' | 'drain') {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000, balancers: [plainBalancer({ level })] }))
+  const edge = stage.world.balancers.get('edge')!
+  const first = stage.start(toTag('v2'))
+  await stage.until(() => isIn('emptying', `${NAME}-1`)(first))
+  const before = new Set(stage.world.pods().map(({ metadata }) => metadata.uid))
+  const next = () => stage.world.pods().find(({ metadata }) => !before.has(metadata.uid))
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  await stage.until(() => next() !== undefined)
+  await interrupted(stage, first)
+  await stage.until(() => isReady(next()!))
+  edge.operator.set(pod, { admin })
+  await stage.pass(20_000)
+  const from = effects(stage).length
+  const second = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
+  await stage.until(() => second.end !== undefined)
+  return [second.end?.outcome, edge.state(pod)?.admin, effects(stage).slice(from).includes(`restore ${pod}`)]
+}
+
+// Found by reading: what an operator had out was put back, as if sluice had drained it; where nobody can read it, a person was asked.
+test.each([
+  { when: 'it waits for its turn', pod: `${NAME}-0` },
+  { when: 'it is home', pod: `${NAME}-2` },
+])('a pod is replaced while $when, and its run interrupted: the next process knows that nothing was drained', async ({ pod }) => {
+  expect(await replacedAndInterrupted(pod, 'G1', 'drain')).toEqual(['done', 'drain', false])
+  expect(await replacedAndInterrupted(pod, 'G0', 'ready')).toEqual(['done', 'ready', false])
+})
+
+// Found by reading: by its own entry nothing was drained, and by that of the run before, which was killed, it was put back.
+test('a run says that nothing is drained for a pod that one before it has open: what an operator has out since stays so', async () => {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 12_000 }))
+  const [pod, other] = [`${NAME}-0`, `${NAME}-2`]
+  const first = stage.start(toTag('v2'))
+  await stage.until(() => isIn('draining', other)(first))
+  first.host.kill()
+  const second = stage.start(toTag('v3'))
+  await stage.until(() => isIn('warming', other)(second))
+  await interrupted(stage, second)
+  await replace(stage, pod)
+  const edge = stage.world.balancers.get('edge')!
+  edge.operator.set(pod, { admin: 'drain' })
+  const third = stage.start({ ...toTag('v3'), settings: TWO_AT_ONCE })
+  await stage.until(() => third.end !== undefined)
+  expect(third.end).toMatchObject({ outcome: 'done' })
+  expect([edge.state(pod)?.admin, effects(stage).includes(`restore ${pod}`)]).toEqual(['drain', false])
+})
+
+// Found by reading: it was called gone for good, and the new pod in its place one that an operator had out.
+test('what was left out for a workload that is deleted, and made again: the next process tells of it', async () => {
+  const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 8_000 }))
+  const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`
+  const { metadata, spec } = structuredClone(stage.world.server.store.list('statefulsets.apps', NAMESPACE)[0]!)
+  const first = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
+  await stage.until(() => isIn('restarting', `${NAME}-0`)(first) && isIn('restarting', `${NAME}-1`)(first))
+  await stage.ask(stage.client.delete(`${path}/${NAME}`))
+  await stage.until(() => first.events.some(({ type }) => type === 'podFinished'))
+  first.host.kill()
+  await stage.until(() => stage.world.pods().length === 0)
+  const { name, namespace, labels } = metadata
+  const again = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, namespace, labels }, spec }
+  await stage.ask(stage.client.create(path, again))
+  await stage.until(() => stage.world.pods().filter(isReady).length === 2)
+  const second = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-1: .* is out of rotation/) })
+})
+
+async function scale({ ask, client }: Stage, replicas: number): Promise<void> {
+  const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`
+  await ask(client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
+}
+
+const isScaledTo = (stage: Stage, replicas: number) => (): boolean =>
+  stage.world.pods().length === replicas && stage.world.pods().every(isReady)
+
+async function ended(stage: Stage, tag: string): Promise<Actor> {
+  const actor = stage.start({ ...toTag(tag), settings: TWO_AT_ONCE })
+  await stage.until(() => actor.end !== undefined)
+  return actor
+}
+
+/** A run has left out what was drained for a pod of a workload that was scaled down, and is killed; another pod has come since. */
+async function leftOutAndUpAgain(level: 'G0' | 'G1' = 'G1'): Promise<Stage> {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000, balancers: [plainBalancer({ level })] }))
+  const first = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
+  await stage.until(() => isIn('restarting', `${NAME}-2`)(first))
+  await scale(stage, 2)
+  await stage.until(() => first.events.some(({ type }) => type === 'podFinished'))
+  first.host.kill()
+  await scale(stage, 3)
+  await stage.until(isScaledTo(stage, 3))
+  return stage
+}
+
+const CAME_ALL_THE_SAME = {
+  outcome: 'needsOperator',
+  reason: expect.stringMatching(
+    /web-2 has come (there )?all the same, and (is out of rotation|whether it is in rotation cannot be known)/,
+  ),
+}
+
+const isOneOpen = async (stage: Stage): Promise<boolean> => (await openOf(stage, NAME)).runs.length > 0
+
+// Found by reading: the run that had it on record was over with the first that told of it, and the next one said done.
+test.each(['v2', 'v3'])('what was left out, and is asked for again by another pod, is told by each run (to %s)', async (tag) => {
+  const stage = await leftOutAndUpAgain()
+  for (const _ of [1, 2, 3]) expect((await ended(stage, tag)).end).toMatchObject(CAME_ALL_THE_SAME)
+  // Until somebody has put it back.
+  stage.world.balancers.get('edge')!.operator.set(`${NAME}-2`, { admin: 'ready' })
+  expect((await ended(stage, tag)).end).toMatchObject({ outcome: 'done' })
+  expect(await isOneOpen(stage)).toBe(false)
+})
+
+// Found by reading: there was nothing to resolve.
+test.each([
+  { what: 'it is in, where nobody can read that', level: 'G0', tag: 'v2', traffic: 'in', admin: 'ready' },
+  { what: 'it is to stay out', level: 'G1', tag: 'v3', traffic: 'out', admin: 'drain' },
+  { what: 'it is to stay out, of the run that has left it out', level: 'G1', tag: 'v2', traffic: 'out', admin: 'drain' },
+] as const)('or until somebody has said that $what', async ({ level, tag, traffic, admin }) => {
+  const stage = await leftOutAndUpAgain(level)
+  const edge = stage.world.balancers.get('edge')!
+  for (const _ of [1, 2]) {
+    const { end } = await ended(stage, tag)
+    expect(end).toMatchObject(CAME_ALL_THE_SAME)
+    const instructions = expect.stringContaining(`sluice resolve pod/${NAME}-2 -n ${NAMESPACE} --traffic ${traffic}`)
+    expect(end?.pods).toContainEqual(expect.objectContaining({ outcome: 'needsOperator', instructions }))
+    edge.operator.set(`${NAME}-2`, { admin })
+  }
+  await stage.pass(30_000)
+  await say(stage, `${NAME}-2`, traffic)
+  expect((await ended(stage, tag)).end).toMatchObject({ outcome: 'done' })
+  expect(edge.state(`${NAME}-2`)).toMatchObject({ admin })
+  expect(await isOneOpen(stage)).toBe(false)
+})
+
+test('an abort asks for it too, and is over once that is said', async () => {
+  const stage = await leftOutAndUpAgain()
+  const abort = async (): Promise<Actor['end']> => {
+    const open = await openOf(stage, NAME)
+    await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client: stage.client, namespace: NAMESPACE }))
+    const runs = open.runs.map(({ run }) => run)
+    const request = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }
+    const actor = stage.start({}, (ports) => prepareAbort(request, ports))
+    await stage.until(() => actor.end !== undefined)
+    return actor.end
+  }
+  expect(await abort()).toMatchObject(CAME_ALL_THE_SAME)
+  expect(await isOneOpen(stage)).toBe(true)
+  await say(stage, `${NAME}-2`, 'out')
+  expect(await abort()).toMatchObject({ outcome: 'aborted' })
+  expect(await isOneOpen(stage)).toBe(false)
+})
+
+test('control: the workload is scaled down for good after that: there is nothing to say', async () => {
+  const stage = await leftOutAndUpAgain()
+  expect((await ended(stage, 'v3')).end).toMatchObject(CAME_ALL_THE_SAME)
+  await scale(stage, 2)
+  await stage.until(isScaledTo(stage, 2))
+  expect((await ended(stage, 'v3')).end).toMatchObject({ outcome: 'done' })
+  expect(await isOneOpen(stage)).toBe(false)
 })

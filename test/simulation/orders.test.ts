@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
-import { giveOrder } from '../../src/engine/orders/give-order.ts'
+import { giveOrder, liftPause } from '../../src/engine/orders/give-order.ts'
 import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
-import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
+import { forOpenRuns, readOpenRuns } from '../../src/engine/orders/open-runs.ts'
+import type { OrderedAbort } from '../../src/engine/orders/order-abort.ts'
+import { orderAbort } from '../../src/engine/orders/order-abort.ts'
+import { orderFor, readOrder } from '../../src/engine/orders/order.ts'
+import { RunError } from '../../src/engine/errors.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
@@ -98,6 +102,39 @@ test('an abort that is interrupted before the template is back is not over: its 
     result: { mixed: [{ workload: `statefulset/${NAME}`, upgraded: 1, pods: 2 }] },
   })
   expect([templateImage(stage), (await headers(stage))[0]!.aborted]).toEqual([imageOf('v1'), { by: 'ann@desk', left: [] }])
+})
+
+// Found by reading: it was called aborted, exit 0 of sluice abort, and its run was open, with the order still on its Lease.
+test('an abort whose record cannot be closed is not over: its run stays open, and the next one ends it', async () => {
+  const stage = await halfDone()
+  const first = await abort(stage)
+  await stage.until(() => first.events.some(({ type }) => type === 'started'))
+  stage.world.server.authorize((_by, { verb, resource }) => verb !== 'patch' || resource !== 'configmaps')
+  await stage.until(() => first.end !== undefined)
+  expect(first.end).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/^this process has not ended the run: the ledger could not be closed: .* 403 /),
+  })
+  expect([templateImage(stage), (await headers(stage)).map(({ finishedAt }) => finishedAt)]).toEqual([imageOf('v1'), [undefined]])
+  stage.world.server.authorize(() => true)
+  const again = await abort(stage)
+  await stage.until(() => again.end !== undefined)
+  expect(again.end).toMatchObject({ outcome: 'aborted' })
+})
+
+test('an abort that gets no answer to the end of its record looks whether it stands there', async () => {
+  const stage = await halfDone()
+  const actor = await abort(stage)
+  await stage.until(() => actor.events.some((event) => event.type === 'template' && event.message.startsWith('back to')))
+  actor.host.stop()
+  await stage.pass(40_000)
+  actor.host.continue()
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.events.findLast(({ type }) => type === 'warning')).toMatchObject({
+    message: expect.stringMatching(/^the ledger could not be closed: .*it may have been carried out/),
+  })
+  expect(actor.end).toMatchObject({ outcome: 'aborted' })
+  expect((await headers(stage)).map(({ aborted }) => aborted?.by)).toEqual(['ann@desk'])
 })
 
 // Found by simulation: the abort put the template back and was gone before the Lease was asked for, all within two seconds.
@@ -1128,3 +1165,176 @@ test.each([
     expect(touched).not.toContain(entry)
   },
 )
+
+const ROLLING_BACK = { ...PLAIN_SETTINGS, onFailure: 'rollback', restartDeadlineMs: 20_000 } as const
+const OTHER_POD = { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] }
+
+// Found by reading: it got the images of that one pod, which no other had any more, and the command that was printed took all there.
+test.each(['an abort', 'a rollback'])(
+  'a run about the one pod that is behind: %s gives the template back what it had, and the other pods have',
+  async (how) => {
+    const stage = await openStage(plainScene({ pods: 2 }))
+    const first = stage.start({ ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-1` }] } })
+    await stage.until(() => first.end !== undefined)
+    const images = [{ container: 'app', image: imageOf(how === 'an abort' ? 'v3' : 'bad') }]
+    const second = stage.start({ images, select: OTHER_POD, settings: ROLLING_BACK })
+    await stage.until(() => isIn('emptying')(second))
+    expect(templateImage(stage)).toBe(images[0]!.image)
+    if (how === 'an abort') second.host.kill()
+    const ending = how === 'an abort' ? await abort(stage) : second
+    await stage.until(() => ending.end !== undefined)
+    expect([first.end, ending.end]).toMatchObject([
+      { outcome: 'done' },
+      { outcome: how === 'an abort' ? 'aborted' : 'rolledBack' },
+    ])
+    expect(templateImage(stage)).toBe(imageOf('v2'))
+  },
+)
+
+// Found by reading: by label it did not see the pod that the first process had upgraded.
+test.each([
+  { by: 'by name', part: OTHER_POD },
+  { by: 'by label', part: { labelSelector: FIRST_POD } },
+])(
+  'a rollback of who has gone on with a part of a run, $by: the template stays, since another pod is upgraded',
+  async ({ part }) => {
+    const stage = await halfDone()
+    const second = stage.start({ ...V2, select: part, settings: { ...ROLLING_BACK, readyDeadlineMs: 5_000 } })
+    await stage.until(() => isIn('warming')(second))
+    stage.world.cluster.unready(NAMESPACE, `${NAME}-0`, 'app', 10_000)
+    await stage.until(() => second.end !== undefined)
+    const warnings = second.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+    expect(warnings).toContain(
+      `the template of statefulset/${NAME} keeps the new images: 1 of its pods run them; sluice undo takes them back`,
+    )
+    expect([second.end?.outcome, templateImage(stage)]).toEqual(['rolledBack', imageOf('v2')])
+  },
+)
+
+/** Three bare pods, of which one process has begun to upgrade all, and another to take two of them to other images. */
+async function withSharedLeases(): Promise<{
+  stage: Stage
+  of: (...places: number[]) => Pick<RunRequest, 'namespace' | 'select'>
+}> {
+  const stage = await openStage(plainScene({ workload: 'Pod', hostNetwork: true, pods: 3, readyAfterMs: 8_000 }))
+  const of = (...places: number[]) => ({
+    namespace: NAMESPACE,
+    select: { refs: places.map((place) => ({ kind: 'Pod', name: `${NAME}-${place}` }) as const) },
+  })
+  const first = stage.start({ ...V2, ...of(0, 1, 2) })
+  await stage.until(() => first.events.some(({ type }) => type === 'started'))
+  first.interrupt()
+  await stage.until(() => first.end !== undefined)
+  return { stage, of }
+}
+
+/** As a person's command does. */
+async function give(stage: Stage, order: 'pause' | 'abort', request: Pick<RunRequest, 'namespace' | 'select'>): Promise<void> {
+  const { client } = stage
+  const found = await stage.ask(readOpenRuns(client, request))
+  const giving = forOpenRuns(client, request, found, async (open) => {
+    await giveOrder(open, { order, by: 'ann@desk' }, { client, namespace: NAMESPACE })
+  })
+  await stage.ask(giving)
+}
+
+const drains = ({ history }: Stage) => history.filter((entry) => entry.type === 'effect' && entry.effect === 'drain').length
+const ordersOf = ({ events }: Actor) => events.flatMap((event) => (event.type === 'ordered' ? [event.order] : []))
+
+// Found by reading: it was written over on their Leases, and the paused run went on.
+test('an abort of a run that shares Leases with one that is paused leaves the pause, which holds as long as it stands there', async () => {
+  const { stage, of } = await withSharedLeases()
+  const other = stage.start({ images: [{ container: 'app', image: imageOf('v3') }], ...of(1, 2) })
+  await stage.until(() => isIn('emptying')(other))
+  await give(stage, 'pause', of(1, 2))
+  await stage.until(() => other.events.some(({ type }) => type === 'paused'))
+  const drained = drains(stage)
+  await give(stage, 'abort', of(0))
+  await stage.pass(30_000)
+  expect([ordersOf(other), drains(stage)]).toEqual([['pause'], drained])
+  const open = await stage.ask(readOpenRuns(stage.client, of(1, 2)))
+  await stage.ask(liftPause(open, { client: stage.client, namespace: NAMESPACE }))
+  await stage.until(() => other.end !== undefined)
+  expect([ordersOf(other), other.end]).toMatchObject([['pause', 'resume'], { outcome: 'done' }])
+  // And the other order stands, for who has that run.
+  const left = await stage.ask(readOpenRuns(stage.client, of(0)))
+  expect(left.leases.map(({ annotations }) => orderFor(left.runs[0]!.run, [readOrder(annotations)])?.order)).toContain('abort')
+})
+
+/** Holds up the record of a new run: its owner has the Lease meanwhile, and is on no record. */
+function beginSlowly(stage: Stage, tag: string): { actor: Actor; isBeginning: () => boolean; goOn: () => void } {
+  const request = { ...V2_REQUEST, images: [{ container: 'app', image: imageOf(tag) }] }
+  let isBeginning = false
+  let goOn = (): void => {}
+  const isAllowed = new Promise<void>((resolve) => (goOn = resolve))
+  const actor = stage.start(request, ({ client, ...ports }) => {
+    const create: typeof client.create = async (path, ...rest) => {
+      if (path.includes('/configmaps')) {
+        isBeginning = true
+        await isAllowed
+      }
+      return client.create(path, ...rest)
+    }
+    return prepareRun(request, { ...ports, client: { ...client, create } })
+  })
+  return { actor, isBeginning: () => isBeginning, goOn: () => goOn() }
+}
+
+/** What a person's `sluice abort` finds, which waits. */
+function orderedAbort(stage: Stage): () => OrderedAbort | undefined {
+  let ordered: OrderedAbort | undefined
+  stage.start({}, async (ports) => {
+    const asked = { namespace: NAMESPACE, select, by: 'ann@desk', wait: true, onOrdered() {}, onLook() {} }
+    ordered = await orderAbort(asked, ports)
+    throw new RunError('preflight', ordered.kind)
+  })
+  return () => ordered
+}
+
+/** The owner of a new run has the Lease, after one that was interrupted in the middle. */
+async function beginning(): Promise<{ stage: Stage; actor: Actor; goOn: () => void; drained: number }> {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const first = stage.start(V2)
+  await stage.until(() => isIn('emptying')(first))
+  first.interrupt()
+  await stage.until(() => first.end !== undefined)
+  const { actor, isBeginning, goOn } = beginSlowly(stage, 'v3')
+  await stage.until(isBeginning)
+  return { stage, actor, goOn, drained: drains(stage) }
+}
+
+// Found by reading: it meant only the run before, and the new one drained its pods.
+test('a pause that is given while the owner begins a new run is of that one too', async () => {
+  const { stage, actor, goOn, drained } = await beginning()
+  await give(stage, 'pause', { namespace: NAMESPACE, select })
+  goOn()
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  await stage.pass(30_000)
+  expect([ordersOf(actor), drains(stage)]).toEqual([['pause'], drained])
+  // For the next process of it, too.
+  actor.host.kill()
+  const again = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+  await stage.until(() => again.events.some(({ type }) => type === 'paused'))
+  expect([ordersOf(again), drains(stage)]).toEqual([['pause'], drained])
+})
+
+// Found by reading: it waited until the new one had upgraded everything, and said that all had come to its end before.
+test('and so is an abort, which ends both', async () => {
+  const { stage, actor, goOn, drained } = await beginning()
+  const found = orderedAbort(stage)
+  await stage.pass(2_000)
+  goOn()
+  await stage.until(() => actor.end !== undefined && found() !== undefined)
+  expect([ordersOf(actor), drains(stage)]).toEqual([['abort'], drained])
+  expect(found()).toMatchObject({ kind: 'ended', records: [{ aborted: { by: 'ann@desk' } }] })
+  expect([actor.end, templateImage(stage)]).toMatchObject([{ outcome: 'aborted' }, imageOf('v1')])
+  expect((await headers(stage)).map(({ aborted }) => aborted?.by)).toEqual(['ann@desk', 'ann@desk'])
+})
+
+test('what was ordered before the owner of a new run had the Lease does not mean that one', async () => {
+  const stage = await halfDone()
+  await give(stage, 'pause', { namespace: NAMESPACE, select })
+  const other = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+  await stage.until(() => other.end !== undefined)
+  expect([ordersOf(other), other.end]).toMatchObject([[], { outcome: 'done' }])
+})

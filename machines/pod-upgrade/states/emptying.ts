@@ -65,6 +65,9 @@ export const emptying = podSetup.createStateConfig({
       ],
     },
     redraining: {
+      tags: 'busy',
+      entry: 'forgetReturn',
+      on: { reloaded: { actions: 'noteReturn' } },
       invoke: {
         id: 'drain',
         src: 'effect',
@@ -80,7 +83,7 @@ export const emptying = podSetup.createStateConfig({
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } },
         },
-        { guard: and(['isApplied', not('hasLateCall')]), target: 'settling' },
+        { guard: and(['isApplied', not('hasLateCall'), not('hasReturned')]), target: 'settling' },
         // As after the first call. Found by simulation (seed 43687994): it had no answer, and took the pod out two seconds later.
         { target: 'looking' },
       ],

@@ -10,6 +10,7 @@ export const patching = podSetup.createStateConfig({
   entry: 'begin',
   initial: 'ready',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  tags: 'busy',
   on: { reloaded: { actions: 'noteReturn' } },
   states: {
     ready: {

@@ -51,6 +51,7 @@ export const restarting = podSetup.createStateConfig({
     },
     waiting: { after: { retry: 'confirming' }, on: DRAINED_AGAIN },
     redraining: {
+      tags: 'busy',
       // It may fail before that has settled. Found by simulation (seed 179343): the requests that still came met the rollback.
       entry: 'noteReturn',
       invoke: {

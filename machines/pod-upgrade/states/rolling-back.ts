@@ -20,6 +20,7 @@ export const rollingBack = podSetup.createStateConfig({
   // the restart deadline; the former images were patched in where requests arrived.
   initial: 'confirming',
   after: { drainDeadline: { actions: 'expireDrain' } },
+  tags: 'busy',
   on: { reloaded: { actions: 'noteReturn' } },
   states: {
     ready: {

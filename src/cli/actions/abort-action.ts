@@ -11,6 +11,7 @@ import type { AbortFlags } from '../arguments/flags.ts'
 import { watchInterrupts } from '../run/interrupts.ts'
 import { createLogger } from '../log.ts'
 import { abortInterrupted, orderStands } from '../run/order-stands.ts'
+import { mayBegin } from './asked-for-holder.ts'
 import { orderGiver } from './order-giver.ts'
 import { inert } from '../output/inert.ts'
 import { orderOutput, type OrderReport } from '../output/order-view.ts'
@@ -144,7 +145,7 @@ async function order({
   if (ordered.kind === 'ordered') return end('ordered', `${what}: the abort is ordered; sluice status shows what becomes of it`)
   if (ordered.kind === 'none') {
     const unrecorded = await findUnrecorded({ client, clock, namespace, refs: open.refs })
-    if (unrecorded.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort`)
+    if (unrecorded.length === 0) return end('none', `no run of ${open.asked} is open: nothing to abort${mayBegin(open)}`)
     const message = `no open run of ${open.asked} is on record, but ${unrecordedWords(unrecorded)}`
     return end('left', message, EXIT.needsOperator)
   }

@@ -5,6 +5,7 @@ import { displayName } from '../../workloads/resources.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { OrderFlags } from '../arguments/flags.ts'
+import { askedForHolder, mayBegin } from './asked-for-holder.ts'
 import { orderGiver } from './order-giver.ts'
 import { orderOutput, type OrderReport } from '../output/order-view.ts'
 import { parseRequest } from '../arguments/request.ts'
@@ -17,27 +18,35 @@ export async function pauseAction(args: readonly string[], flags: OrderFlags, co
   return order('pause', args, flags, context, async (open, { client, namespace }) => {
     const { assertLeased, giveOrder } = await import('../../engine/orders/give-order.ts')
     assertLeased(open)
-    await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
-    return isHeld(open)
-      ? `no new pod starts from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`
-      : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
+    const runs = await giveOrder(open, { order: 'pause', by: orderGiver(context.terminal.env) }, { client, namespace })
+    const next =
+      askedForHolder(open) !== undefined
+        ? `it starts no new pod from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`
+        : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
+    const aborted = open.runs.flatMap(({ run }) => (runs.includes(run) ? [] : [run]))
+    return { runs, said: aborted.length === 0 ? next : `${next}; run ${aborted.join(', ')} is being aborted, as before` }
   })
 }
 
 export async function resumeAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
+  let by: string | undefined
   return order('resume', args, flags, context, async (open, { client, namespace }) => {
     const { liftPause } = await import('../../engine/orders/give-order.ts')
-    const by = await liftPause(open, { client, namespace })
+    const lifted = await liftPause(open, { client, namespace })
+    by ??= lifted
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
-    const next = isHeld(open)
-      ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
-      : 'no process is at work on it: the same upgrade command goes on'
-    return `the pause by ${by} is lifted; ${next}`
+    const next =
+      askedForHolder(open) !== undefined
+        ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
+        : 'no process is at work on it: the same upgrade command goes on'
+    return { runs: open.runs.map(({ run }) => run), said: `the pause by ${by} is lifted; ${next}` }
   })
 }
 
-function isHeld({ leases }: OpenRuns): boolean {
-  return leases.some(({ holder }) => holder !== '')
+interface GivenOrder {
+  /** That it means. */
+  runs: string[]
+  said: string
 }
 
 async function order(
@@ -45,16 +54,21 @@ async function order(
   args: readonly string[],
   flags: OrderFlags,
   { terminal }: CommandContext,
-  give: (open: OpenRuns, cluster: Pick<Cluster, 'client' | 'namespace'>) => Promise<string>,
+  give: (open: OpenRuns, cluster: Pick<Cluster, 'client' | 'namespace'>) => Promise<GivenOrder>,
 ): Promise<ExitCode> {
   const { select, requestTimeoutMs } = parseRequest(args, flags, verb)
-  const { awaitOpenRuns } = await import('../../engine/orders/open-runs.ts')
+  const { awaitOpenRuns, forOpenRuns } = await import('../../engine/orders/open-runs.ts')
   return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
-    const open = await awaitOpenRuns(client, { namespace, select }, terminal.clock)
-    if (open.runs.length === 0) throw new RunError('preflight', `no run of ${open.asked} is open: nothing to ${verb}`)
-    const runs = open.runs.map(({ run }) => run)
-    const message = `run ${runs.join(', ')} of ${open.asked}: ${await give(open, { client, namespace })}`
-    const workloads = open.refs.map(displayName)
+    const found = await awaitOpenRuns(client, { namespace, select }, terminal.clock)
+    if (found.runs.length === 0)
+      throw new RunError('preflight', `no run of ${found.asked} is open: nothing to ${verb}${mayBegin(found)}`)
+    let given: GivenOrder = { runs: [], said: '' }
+    const { asked, refs } = await forOpenRuns(client, { namespace, select }, found, async (open) => {
+      given = await give(open, { client, namespace })
+    })
+    const { runs, said } = given
+    const message = `run ${runs.join(', ')} of ${asked}: ${said}`
+    const workloads = refs.map(displayName)
     const report: OrderReport = { order: verb, namespace, workloads, runs, outcome: 'ordered', message }
     terminal.out.write(orderOutput(report, flags.output))
     return EXIT.done

@@ -15,6 +15,13 @@ test('after a failure: the workload and the run, where the command was sent', ()
   ])
 })
 
+test('after a failure of a pod that is gone by now: what has come in its place may be on the same images', () => {
+  const gone = podResult({ pod: 'web-1', outcome: 'settled', hadFailed: 'rolledBack' })
+  expect(undoCommands(runResult({ outcome: 'failed', pods: [gone] }), samplePlan, {}, sluice)).toEqual([
+    'sluice undo statefulset/web --run r7',
+  ])
+})
+
 test('after an interrupt that left a pod out: what it waits for may never come', () => {
   const left = (out: boolean) =>
     runResult({ outcome: 'interrupted', pods: [podResult({ pod: 'web-1', outcome: 'interrupted', out })] })

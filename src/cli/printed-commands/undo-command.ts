@@ -1,4 +1,5 @@
-import type { RunResult } from '../../engine/events.ts'
+import type { PodResult, RunResult } from '../../engine/events.ts'
+import { hasFailedAndGone } from '../../engine/outcome.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Invocation } from '../invocation.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
@@ -15,7 +16,9 @@ export function undoCommands(
   { program }: Pick<Invocation, 'program'>,
   env: NodeJS.ProcessEnv = {},
 ): string[] {
-  const stuck = pods.filter((pod) => pod.outcome === 'failed' || (pod.outcome === 'interrupted' && pod.out)).map(({ pod }) => pod)
+  const isStuck = (pod: PodResult): boolean =>
+    pod.outcome === 'failed' || hasFailedAndGone(pod) || (pod.outcome === 'interrupted' && pod.out)
+  const stuck = pods.filter(isStuck).map(({ pod }) => pod)
   if ((outcome !== 'failed' && outcome !== 'interrupted') || stuck.length === 0) return []
   // To take back the way back would put in what is being taken out; after an abort the template is back already.
   if (undoes !== undefined || mixed.length > 0) return []

@@ -18,7 +18,8 @@ function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}): 
 }
 
 function order(api: FakeApi, runs: string[]): void {
-  const annotations = { [ORDER_ANNOTATION]: writeOrder({ order: 'abort', runs, by: 'ann' }) }
+  const others = [{ order: 'abort', runs, by: 'ann' } as const]
+  const annotations = { [ORDER_ANNOTATION]: writeOrder({ order: 'pause', runs: ['r4'], by: 'bob', others }) }
   api.put('/apis/coordination.k8s.io/v1/namespaces/shop/leases/sluice-statefulset-web', {
     metadata: { name: 'sluice-statefulset-web', namespace: 'shop', annotations },
     spec: { holderIdentity: '' },
@@ -46,6 +47,8 @@ test('nor one before it is, which the order means too', async () => {
   const api = createFakeApi()
   addRun(api, 'r1')
   addRun(api, 'r2', finished)
+  addRun(api, 'r4')
+  order(api, ['r2'])
   expect(await look(api)).toBe(true)
   order(api, ['r2', 'r1'])
   expect(await look(api)).toBe(false)

@@ -19,10 +19,11 @@ export async function isRunOver(
   let isOver = false
   await withinLimit(clock, LIMIT_MS, async () => {
     const { readOpenRuns } = await import('../../engine/orders/open-runs.ts')
-    const { readOrder } = await import('../../engine/orders/order.ts')
+    const { orderFor, readOrder } = await import('../../engine/orders/order.ts')
     const { runs, leases } = await readOpenRuns(client, { namespace, select: { refs: workloads } })
     // One that has begun since is somebody else's, and none of those that the order means.
-    const meant = new Set([run, ...leases.flatMap(({ annotations }) => readOrder(annotations)?.runs ?? [])])
+    const given = leases.flatMap(({ annotations }) => orderFor(run, [readOrder(annotations)]) ?? [])
+    const meant = new Set([run, ...given.flatMap((order) => order.runs)])
     isOver = !runs.some((open) => meant.has(open.run))
   })
   return isOver

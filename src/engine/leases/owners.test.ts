@@ -10,6 +10,7 @@ import { seeLeases } from './see-leases.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 import { watchOwner } from './watch-owner.ts'
 import type { World } from '../world.ts'
+import type { LedgerEntry } from '../../journal/ledger.ts'
 
 const PODS = ['web-0', 'web-1', 'web-2']
 
@@ -118,17 +119,67 @@ test.each(['store', 'beside'] as const)('Leases that were all deleted are waited
   await owners!.release()
 })
 
-describe('another owner has come while the Leases were being made', () => {
-  /** As it is found on the cluster, where its run is not finished. */
-  function ledgerOf(name: string): unknown {
-    const workloads = [{ kind: 'Pod', name, uid: `uid-${name}` }]
-    const header = { v: 1, run: 'theirs', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
-    const entry = { pod: name, address: '10.0.0.1', node: 'node-0', targets: [], state: 'open' }
-    const data = { header: JSON.stringify(header), [`uid-${name}`]: JSON.stringify(entry) }
-    const labels = { 'sluice.dev/run': 'theirs' }
-    return { metadata: { name: 'sluice-run-theirs', uid: 'uid', resourceVersion: '2', labels }, data }
-  }
+/** As it is found on the cluster, where its run is not finished. */
+function ledgerOf(name: string, over: Partial<LedgerEntry> = {}): unknown {
+  const workloads = [{ kind: 'Pod', name, uid: `uid-${name}` }]
+  const header = { v: 1, run: 'theirs', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
+  const entry = { pod: name, address: '10.0.0.1', node: 'node-0', targets: [], state: 'open', ...over }
+  const data = { header: JSON.stringify(header), [`uid-${name}`]: JSON.stringify(entry) }
+  const labels = { 'sluice.dev/run': 'theirs' }
+  return { metadata: { name: 'sluice-run-theirs', uid: 'uid', resourceVersion: '2', labels }, data }
+}
 
+/** Milliseconds until all are taken. */
+async function tookMs({ clock, take }: ReturnType<typeof createBed>): Promise<number> {
+  const beganAt = clock.now()
+  let owners: Owners | undefined
+  void take().then((result) => (owners = result))
+  await clock.runUntil(() => owners !== undefined)
+  const ms = clock.now() - beganAt
+  await owners!.release()
+  return ms
+}
+
+// Found by reading: none of its pods was begun, and two owners drained side by side.
+test.each([
+  { ledger: 'web-1', waits: true },
+  { ledger: 'shop-0', waits: false },
+])('a Lease that was deleted, and a record ($ledger) of a run that has begun nothing: waited out $waits', async (given) => {
+  const bed = createBed()
+  for (const server of bed.servers.values()) server.write(undefined)
+  bed.ledgers.push(ledgerOf(given.ledger, { idle: true }))
+  expect(await tookMs(bed)).toBe(given.waits ? LEASE_DURATION_MS + PAUSE_MS : 0)
+})
+
+// Found by reading: it was counted from before that owner had come.
+test.each([
+  { when: 'before', ms: LEASE_DURATION_MS + PAUSE_MS },
+  { when: 'meanwhile', ms: 2 * (LEASE_DURATION_MS + PAUSE_MS) },
+])('while one is waited out, another is known to be gone: its owner had come $when', async ({ when, ms }) => {
+  const bed = createBed()
+  const come = (): void => void bed.ledgers.push(ledgerOf('web-1'))
+  for (const name of ['web-1', 'web-2']) bed.servers.get(leaseName({ kind: 'Pod', name }))!.write(undefined)
+  if (when === 'before') come()
+  else bed.clock.setTimeout(come, 5_000)
+  expect(await tookMs(bed)).toBe(ms)
+})
+
+// Found by reading: it was given back, and a third began beside an owner whose own Lease somebody had deleted.
+test.each([
+  { lost: 3, isGivenBack: false },
+  { lost: 0, isGivenBack: true },
+])('one that was long in the making ($lost tries lost) is left, not given back, until somebody has looked', async (given) => {
+  const bed = createBed()
+  const servers = [...bed.servers.values()]
+  for (const server of servers) server.write(undefined)
+  let lost = 0
+  servers[0]!.fault = ({ method }) => (method === 'POST' && ++lost <= given.lost ? 'lost' : undefined)
+  await tookMs(bed)
+  const givenBack = servers.map((server) => server.lease()!.spec.holderIdentity === '')
+  expect(givenBack).toEqual([given.isGivenBack, true, true])
+})
+
+describe('another owner has come while the Leases were being made', () => {
   async function taken() {
     const bed = createBed()
     for (const server of bed.servers.values()) server.write(undefined)

@@ -4,15 +4,18 @@ import type { RunEventBody } from '../events.ts'
 import { leaseName } from './lease.ts'
 import { isNamedIn } from '../ledgers/of-others.ts'
 import type { Order } from '../orders/order.ts'
-import type { Ownership, SeenLease } from './ownership.ts'
+import type { GoneLease, Ownership, SeenLease } from './ownership.ts'
 import { assertEpochFits, takeOwnership } from './ownership.ts'
 import { readLease } from './read-lease.ts'
 import type { RunPorts } from '../request.ts'
 import { token } from '../token.ts'
-import { openOf } from '../ledgers/unsettled.ts'
+import { isAnyUnfinished } from '../ledgers/unsettled.ts'
 import { unlessAborted } from '../orders/unless-aborted.ts'
 import type { AssessedWorkload } from '../planning.ts'
 import type { World } from '../world.ts'
+
+/** One that took longer to be made may have been made beside another. */
+const MADE_WITHIN_MS = 2_000
 
 /** The Leases of all workloads of a run. */
 export interface Owners {
@@ -64,25 +67,27 @@ export async function takeOwners({
   const { client, clock } = ports
   const held = new Map<AssessedWorkload, Ownership>()
   let waited = false
-  let isContested = false
+  /** Another may be at work under a Lease of the same workload that somebody has deleted. */
+  const contested = new Set<Ownership>()
   const watched = new Map(seen)
-  const goneSince = new Map<string, number>()
+  const gone = new Map<string, GoneLease>()
   let looking: Promise<void> | undefined
   const release: Owners['release'] = async (ending) =>
     void (await Promise.all(
-      Array.from(held.values(), (ownership) => (isContested ? ownership.leave() : ownership.release(ending))),
+      Array.from(held.values(), (ownership) => (contested.has(ownership) ? ownership.leave() : ownership.release(ending))),
     ))
 
   /** Found by simulation (seed 20022253): those of a run that died were waited out one after another, 16 s for each of its bare pods. */
   async function lookAhead(from: AssessedWorkload): Promise<void> {
-    for (const { workload } of world.workloads.slice(world.workloads.indexOf(from) + 1)) {
-      const lease = leaseName(workload.ref)
+    for (const assessed of world.workloads.slice(world.workloads.indexOf(from) + 1)) {
+      const lease = leaseName(assessed.workload.ref)
       if (signal.aborted) return
       if (watched.has(lease)) continue
       try {
         const record = await readLease(client, namespace, lease)
-        if (record === undefined) goneSince.set(lease, clock.now())
-        else watched.set(lease, { record, since: clock.now(), once: true })
+        const floor = newestJournal(world, assessed).epoch
+        if (record !== undefined) watched.set(lease, { record, since: clock.now(), once: true })
+        else if (floor > 0 || (await isOnRecord(assessed))) gone.set(lease, { since: clock.now(), floor })
       } catch {
         // It is read when its turn comes, and so are the others.
         return
@@ -94,7 +99,7 @@ export async function takeOwners({
   async function isOnRecord({ workload }: AssessedWorkload): Promise<boolean> {
     const known = [...world.store.all(), ...world.beside.all()]
     if (known.some(({ pod, stored }) => stored.kind === 'unreadable' && workload.owns(pod))) return true
-    return (await openOf(client, namespace, [workload.ref])).length > 0
+    return isAnyUnfinished(client, namespace, [workload.ref])
   }
 
   // Before the first of them is taken.
@@ -107,6 +112,7 @@ export async function takeOwners({
     for (const assessed of world.workloads) {
       const lease = leaseName(assessed.workload.ref)
       await looking
+      const askedAt = clock.now()
       const ownership = await takeOwnership({
         client,
         clock,
@@ -118,7 +124,7 @@ export async function takeOwners({
         hadOwner: () => isOnRecord(assessed),
         signal,
         seen: watched.get(lease),
-        goneSince: goneSince.get(lease),
+        gone: gone.get(lease),
         onWaiting(holder, remainingMs) {
           waited = true
           looking ??= lookAhead(assessed)
@@ -130,6 +136,8 @@ export async function takeOwners({
         onTrouble: (error) => tell({ type: 'warning', message: `the Lease could not be renewed: ${messageOf(error)}` }),
       })
       held.set(assessed, ownership)
+      // Until `assertAlone` has looked. Found by reading: it was given back before that, and a third began beside the one that may act.
+      if (ownership.takenFrom === undefined && clock.now() - askedAt > MADE_WITHIN_MS) contested.add(ownership)
     }
   } catch (error) {
     await release()
@@ -142,7 +150,11 @@ export async function takeOwners({
     const entries = [...held]
     const overtaken = entries.find(([assessed, { floor }]) => newestJournal(world, assessed).epoch > floor)?.[1].lease
     const first = entries.filter(([, { isFirst }]) => isFirst).map(([{ workload }]) => workload.ref)
-    isContested = overtaken !== undefined || (first.length > 0 && (await openOf(client, namespace, first)).length > 0)
+    const isContested = overtaken !== undefined || (first.length > 0 && (await isAnyUnfinished(client, namespace, first)))
+    for (const [, ownership] of entries) {
+      if (isContested) contested.add(ownership)
+      else contested.delete(ownership)
+    }
     if (!isContested) return
     const lease = overtaken ?? first.map(leaseName).join(', ')
     throw new RunError(

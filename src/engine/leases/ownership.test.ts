@@ -98,7 +98,7 @@ describe('taking', () => {
     // Found by trial: the next owner began to count anew, and had no right to what the one before had drained.
     { name: 'where it was seen before', given: { seen: true }, epoch: 5 },
     { name: 'where its owner has written a journal since', given: { epochFloor: 12, written: 15 }, epoch: 16 },
-    { name: 'where what else is on record tells of it', given: { hadOwner: true }, epoch: 1 },
+    { name: 'where what else is on record tells of it', given: { hadOwner: true }, epoch: 2 },
   ])('one that somebody has deleted, $name: its owner may live for one life more', async ({ given, epoch }) => {
     const { clock, server, settled, take, told } = createBed()
     server.write(other())
@@ -116,6 +116,26 @@ describe('taking', () => {
     expect(await settled(take(options))).toMatchObject({ value: { epoch } })
     expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
     expect([told[0], told.at(-1)]).toEqual(['waiting for  16000', 'waiting for  1000'])
+  })
+
+  // Found by reading: both were counted from the first look, and the owner was still at work.
+  test('one whose owner came and went while this one’s own try was on its way: its life counts from when that is known', async () => {
+    const { clock, server, settled, take } = createBed()
+    let hadOwner = false
+    server.fault = ({ method }) => (method === 'POST' && !hadOwner ? 'lost' : undefined)
+    clock.setTimeout(() => (hadOwner = true), 10_000)
+    const from = clock.now()
+    expect(await settled(take({ hadOwner: async () => hadOwner }))).toMatchObject({ status: 'fulfilled' })
+    expect(clock.now() - from).toBe(10_000 + LEASE_DURATION_MS + 1_000)
+  })
+
+  test('another owner has come and gone while one was waited out: its life counts from when that is known', async () => {
+    const { clock, settled, take } = createBed()
+    let epochFloor = 3
+    clock.setTimeout(() => (epochFloor = 4), 10_000)
+    const from = clock.now()
+    expect(await settled(take({ epochFloor: () => epochFloor }))).toMatchObject({ value: { epoch: 5 } })
+    expect(clock.now() - from).toBe(10_000 + LEASE_DURATION_MS + 1_000)
   })
 
   test('one that is deleted while it is waited for: its owner may have renewed it right before', async () => {

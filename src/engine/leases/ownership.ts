@@ -49,6 +49,12 @@ export interface SeenLease {
   once?: true
 }
 
+/** A Lease that somebody has deleted: since when, on the clock, that is known, and the largest epoch that a journal had seen then. */
+export interface GoneLease {
+  since: number
+  floor: number
+}
+
 export interface OwnershipOptions {
   client: KubeClient
   clock: Clock
@@ -65,8 +71,8 @@ export interface OwnershipOptions {
   signal: AbortSignal
   /** The Lease as it was seen before, and since when it was so: that time need not be waited for again. */
   seen?: SeenLease | undefined
-  /** Since when it was seen that there is none: that time need not be waited for again. */
-  goneSince?: number | undefined
+  /** It was seen that there is none, though there was an owner: that time need not be waited for again. */
+  gone?: GoneLease | undefined
   /** `holder` is empty where the Lease is gone, and nobody can say who had it. */
   onWaiting(holder: string, remainingMs: number): void
   /**
@@ -95,8 +101,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   let hadOwner = options.seen !== undefined
   /** Of the Lease, whatever becomes of it. */
   let largestSeen = countable(options.seen?.record.transitions ?? 0)
-  /** Since when it is known that there is none. */
-  let goneSince = options.goneSince
+  let gone = options.gone
   /** One that has this process's name may be its own from now on: an answer was lost. */
   let isTried = false
   /** What was known when that was first tried. */
@@ -112,8 +117,10 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     if (found === undefined) {
       // Found on a cluster: it was deleted with a drain on the wire, which arrived after the next run had found nothing to do.
       hadOwner ||= options.epochFloor() > 0 || (await options.hadOwner())
-      goneSince ??= clock.now()
-      const remainingMs = hadOwner ? goneSince + LEASE_DURATION_MS + PAUSE_MS - clock.now() : 0
+      // Found by reading: it was counted from a look before that owner had come, or from before another came after it.
+      const floor = options.epochFloor()
+      if (hadOwner && (gone === undefined || floor > gone.floor)) gone = { since: clock.now(), floor }
+      const remainingMs = gone ? gone.since + LEASE_DURATION_MS + PAUSE_MS - clock.now() : 0
       if (remainingMs > 0) {
         options.onWaiting('', remainingMs)
         await pause(clock, Math.min(LOOK_EVERY_MS, remainingMs), signal)
@@ -124,7 +131,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       if (hadOwner) await options.readJournals()
     } else {
       hadOwner = true
-      goneSince = undefined
+      gone = undefined
       largestSeen = Math.max(largestSeen, countable(found.transitions))
     }
     if (found !== undefined && found.holder !== '' && !(isTried && found.holder === holder)) {
@@ -152,8 +159,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
     if (taken) return hold(taken, until, found?.resourceVersion)
   }
 
+  /** Who had it and has no journal yet has an epoch all the same: found by reading, its first came later, as that of the next owner. */
   function largestKnown(): number {
-    return Math.max(largestSeen, options.epochFloor())
+    return Math.max(largestSeen, options.epochFloor(), hadOwner ? 1 : 0)
   }
 
   async function take(found: LeaseRecord | undefined): Promise<LeaseRecord | undefined> {
@@ -232,10 +240,10 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
         if (!ended) schedule(counts ? RENEW_EVERY_MS : LOOK_EVERY_MS)
       } catch (error) {
         const conflict = error instanceof KubeError && (error.kind === 'conflict' || error.status === 404)
-        const gone = conflict && !(await isStillOurs())
+        const isTaken = conflict && !(await isStillOurs())
         // Still ours, and its version has moved on: an order does that, or several in a row, of which nothing may be left to see.
-        if (!conflict || gone) options.onTrouble(error as Error)
-        if (gone) return options.onLost(reason)
+        if (!conflict || isTaken) options.onTrouble(error as Error)
+        if (isTaken) return options.onLost(reason)
         if (!ended) schedule(LOOK_EVERY_MS)
       }
     }

@@ -70,6 +70,23 @@ test('an entry of a pod that this run is not about, with a record that cannot be
   expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
+// Found by reading: the run was over with the first that told of it, and the next one said done.
+test('what was left out for a pod, and is told to be out of rotation for the one that has come all the same: its run stays open', async () => {
+  const entry = entryOf('web-2', { state: 'closed', leftOut: true })
+  const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry }])
+  const world = { workloads: [], store: { get: () => undefined } } as unknown as World
+  const left = async (out: boolean) => {
+    const pods = [
+      { uid: entry.uid, pod: 'web-2', outcome: out ? 'needsOperator' : 'settled', reason: '', out, phases: {} } as const,
+    ]
+    const found = await findLeftOpen({ ledgers, pods, world, client: notFound, namespace: 'default' })
+    return Array.from(found.ledgers, ({ ledger }) => ledger.header.run)
+  }
+  expect(await left(true)).toEqual(['1'])
+  // Control: nothing has come in its place.
+  expect(await left(false)).toEqual([])
+})
+
 test('a run that is over is so from the moment that its last process tells of: its report has nobody close it later', async () => {
   const { ledgers } = ledgersOf({ startedAt: '1' })
   const endings: Parameters<LedgerStore['conclude']>[0][] = []

@@ -11,6 +11,7 @@ import { allLedgers } from './history.ts'
 import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger, listLedgers } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
+import { leftOutEntries } from './left-out-entries.ts'
 import { needFor } from './needed-ledgers.ts'
 import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
@@ -51,6 +52,8 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
   let present: Promise<LedgerHeader[]> | undefined
   for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
   for (const store of [ledgers.current, ...ledgers.superseded]) {
+    // Found by reading: the run was over with the first that told of it, nobody could say how it stands, and the next one said done.
+    if (leftOutEntries(store.ledger).some(({ uid }) => results.get(uid)?.out)) open.add(store)
     const midway = inTheMiddle(store.ledger)
     // One after another: seldom one, and after a workload was made again all of its pods.
     for (const entry of unclosedEntries(store.ledger, allLedgers(ledgers))) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Ledger, LedgerHeader } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { isSettled, openEntries } from './open-entries.ts'
 import { entryOf } from '../testing/ledgers.ts'
@@ -20,6 +20,16 @@ test('control: that run is not finished, or came before', () => {
   const first = ledger('1', ['web-0', 'api-0'])
   expect(open(first, [ledger('2', ['web-0'])])).toEqual(['web-0', 'api-0'])
   expect(open(first, [ledger('0', ['web-0'], { finishedAt: '3' })])).toEqual(['web-0', 'api-0'])
+})
+
+// Found by reading: what an operator had out of rotation since was put back, by the entry of the run before.
+test('nor one of which a later run has said at its end that nothing is drained for it, until it begins with it', () => {
+  const idle = entryOf('web-0', { idle: true })
+  const later = (entry: LedgerEntry): Ledger => ({ ...ledger('2', []), entries: new Map([[entry.uid, entry]]) })
+  const first = ledger('1', ['web-0', 'api-0'])
+  expect([open(first, [later(idle)]), open(later(idle), [first])]).toEqual([['api-0'], []])
+  const { idle: _, ...begun } = idle
+  expect([open(first, [later(begun)]), open(later(begun), [first])]).toEqual([['web-0', 'api-0'], ['web-0']])
 })
 
 // Found by reading: a run before had settled what it had drained of the same pod, and that was taken for what is drained now.

@@ -44,9 +44,13 @@ export function unclosedEntries({ header, entries }: Ledger, all: Iterable<Ledge
   )
 }
 
+/**
+ * Or has said at its end that nothing is drained for it: it had gone on with what those before it had left. Found by reading: that
+ * counted for its own entry alone, and what an operator had out by then was put back by that of the run before.
+ */
 function hasClosed({ header, entries }: Ledger, uid: string): boolean {
   const entry = entries.get(uid)
-  return entry !== undefined && (entry.state === 'closed' || header.finishedAt !== undefined)
+  return entry !== undefined && (entry.state === 'closed' || entry.idle === true || header.finishedAt !== undefined)
 }
 
 /** Pods that have come in the middle of its run. */

@@ -24,12 +24,7 @@ export interface Unsettled {
 }
 
 export async function unsettledOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<Unsettled> {
-  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
-    refs.some((ref) => ref.kind === kind && ref.name === name)
-  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  const unfinished = ledgers
-    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
-    .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? -1 : 1))
+  const { ledgers, unfinished } = await unfinishedOf(client, namespace, refs)
   const ofRun = (ledger: Ledger, entries: Iterable<LedgerEntry>): RunEntry[] => {
     const { run, workloads } = ledger.header
     return Array.from(entries, (entry) => ({ ...entry, run, workloads }))
@@ -38,6 +33,26 @@ export async function unsettledOf(client: KubeClient, namespace: string, refs: O
     open: unfinished.flatMap((ledger) => ofRun(ledger, openEntries(ledger, ledgers))),
     forGood: unfinished.flatMap((ledger) => ofRun(ledger, ledger.entries.values()).filter(({ leftOut: isLeft }) => isLeft)),
   }
+}
+
+/** Found by reading: all that the run had was not begun yet, and its owner counted as none. */
+export async function isAnyUnfinished(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<boolean> {
+  return (await unfinishedOf(client, namespace, refs)).unfinished.length > 0
+}
+
+/** All records that can be read, and those of runs of these workloads that are not finished; the newest last. */
+async function unfinishedOf(
+  client: KubeClient,
+  namespace: string,
+  refs: Observed['refs'],
+): Promise<{ ledgers: Ledger[]; unfinished: Ledger[] }> {
+  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
+    refs.some((ref) => ref.kind === kind && ref.name === name)
+  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  const unfinished = ledgers
+    .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
+    .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? -1 : 1))
+  return { ledgers, unfinished }
 }
 
 export async function openOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<RunEntry[]> {

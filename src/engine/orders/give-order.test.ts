@@ -4,7 +4,7 @@ import { giveOrder, liftPause } from './give-order.ts'
 import { leaseRecord } from '../leases/lease.ts'
 import type { OpenRuns } from './open-runs.ts'
 import type { Order } from './order.ts'
-import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
+import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from './order.ts'
 import type { LeaseServer } from '../testing/lease-server.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 
@@ -100,10 +100,49 @@ describe('giving', () => {
     })
   })
 
-  test('what was ordered of runs that are over means nothing', async () => {
+  // A Lease of two runs, of which one is of another workload too, that was asked for: it was written over what stood there of the other.
+  test('what was ordered of other runs stays', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r4', 'r1'] }) })
+    await giveOrder(open('r1'), { order: 'abort', by: 'bob' }, options)
+    expect(order()).toEqual({ ...paused, runs: ['r4'], others: [{ order: 'abort', runs: ['r1'], by: 'bob' }] })
+    await giveOrder(open('r2'), { order: 'pause', by: 'eve' }, options)
+    expect(['r4', 'r1', 'r2', 'r3'].map((run) => orderFor(run, [order()])?.by)).toEqual(['ann', 'bob', 'eve', undefined])
+    await giveOrder(open('r4', 'r1'), { order: 'abort', by: 'eve' }, options)
+    expect(order()).toEqual({
+      order: 'pause',
+      runs: ['r2'],
+      by: 'eve',
+      others: [{ order: 'abort', runs: ['r4', 'r1'], by: 'eve' }],
+    })
+  })
+
+  test('a pause is of those that are not being aborted', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(aborted) })
-    await giveOrder(open('r2'), { ...paused, by: 'bob' }, options)
-    expect(order()).toEqual({ order: 'pause', runs: ['r2'], by: 'bob' })
+    expect(await giveOrder(open('r2', 'r1'), { order: 'pause', by: 'bob' }, options)).toEqual(['r2'])
+    expect(order()).toEqual({ order: 'pause', runs: ['r2'], by: 'bob', others: [aborted] })
+  })
+
+  test('an abort that is ordered meanwhile is not paused', async () => {
+    const { server, open, order, options } = createBed()
+    const stale = open('r1')
+    server.annotate(ORDER_ANNOTATION, writeOrder(aborted))
+    await expect(giveOrder(stale, paused, options)).rejects.toMatchObject({ kind: 'conflict' })
+    expect(order()).toEqual(aborted)
+  })
+
+  test('to an owner, of what was asked for: for the run that it may be about to begin; once more to the next one', async () => {
+    const { server, open, order, options } = createBed()
+    const asked = (...runs: string[]): OpenRuns => ({ ...open(...runs), refs: [{ kind: 'StatefulSet', name: 'web' }] })
+    await giveOrder(asked('r1'), paused, options)
+    expect(order()).toEqual({ ...paused, epoch: 3 })
+    await giveOrder(asked('r1'), { ...paused, by: 'bob' }, options)
+    expect(server.calls).toEqual(['PATCH'])
+    server.write({ holderIdentity: '', leaseTransitions: 3 })
+    await giveOrder(asked('r1'), { ...paused, by: 'bob' }, options)
+    expect(server.calls).toEqual(['PATCH'])
+    server.write({ holderIdentity: 'next', leaseTransitions: 4 })
+    await giveOrder(asked('r1'), { ...paused, by: 'bob' }, options)
+    expect(order()).toEqual({ ...paused, epoch: 4 })
   })
 })
 
@@ -128,6 +167,24 @@ describe('lifting a pause', () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r2', 'r1'] }) })
     expect(await liftPause(open('r1'), options)).toBe('ann')
     expect(order()).toEqual({ ...paused, runs: ['r2'] })
+  })
+
+  test('of one beside another that is being aborted leaves the abort', async () => {
+    const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r4'], others: [aborted] }) })
+    expect(await liftPause(open('r4', 'r1'), options)).toBe('ann')
+    expect(order()).toEqual(aborted)
+    await expect(liftPause(open('r4', 'r1'), options)).rejects.toMatchObject({ kind: 'conflict' })
+  })
+
+  // The Lease of a workload whose abort could not be written.
+  test('an abort that stands on one of two Leases counts', async () => {
+    const { open, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused) })
+    const [lease] = open('r1').leases
+    const other = { ...lease!, name: 'sluice-statefulset-db', annotations: { [ORDER_ANNOTATION]: writeOrder(aborted) } }
+    await expect(giveOrder({ ...open('r1'), leases: [lease!, other] }, paused, options)).rejects.toMatchObject({
+      kind: 'conflict',
+    })
+    await expect(liftPause({ ...open('r1'), leases: [lease!, other] }, options)).rejects.toMatchObject({ kind: 'conflict' })
   })
 
   test.each([

@@ -2,10 +2,10 @@ import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { messageOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
-import { leasePath, leaseRecord } from '../leases/lease.ts'
+import { leaseName, leasePath, leaseRecord } from '../leases/lease.ts'
 import type { OpenRuns } from './open-runs.ts'
-import type { Order } from './order.ts'
-import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
+import type { Order, SingleOrder } from './order.ts'
+import { ORDER_ANNOTATION, orderFor, readOrder, withOrder, withoutPause, writeOrder } from './order.ts'
 
 /** A renewal of the owner may come in between, once in four seconds. */
 const MOST_TRIES = 5
@@ -17,25 +17,40 @@ interface OrderOptions {
 }
 
 /**
- * Writes an order for all open runs to the Leases of their workloads. Idempotent. Throws a RunError where an abort has
- * been ordered and this is none, since an abort is never taken back; and where the order may stand, and that cannot be known.
+ * Writes an order for all open runs to the Leases of their workloads, beside what stands there of others. Idempotent. Answers the runs
+ * that it means: an abort is never taken back, so those that are being aborted are not paused. Throws a RunError where all are; and
+ * where the order may stand, and that cannot be known.
  */
 export async function giveOrder(
-  { runs, leases }: OpenRuns,
+  { refs, runs, leases }: OpenRuns,
   { order, by }: Pick<Order, 'order' | 'by'>,
   options: OrderOptions,
-): Promise<void> {
-  const meant = { order, runs: runs.map(({ run }) => run), by }
+): Promise<string[]> {
+  const asked = new Set(refs.map(leaseName))
+  const abortOf = (run: string, standing: readonly (Order | undefined)[]): SingleOrder | undefined => {
+    const given = order === 'abort' ? undefined : orderFor(run, standing)
+    return given?.order === 'abort' ? given : undefined
+  }
+  let meant = runs.map(({ run }) => run)
+  /** Found by reading: one that had been begun after the order to abort another could not be paused. */
+  const leaveAborted = (standing: readonly (Order | undefined)[]): void => {
+    const [first] = meant.flatMap((run) => abortOf(run, standing) ?? [])
+    meant = meant.filter((run) => !abortOf(run, standing))
+    if (first && meant.length === 0) throw beingAborted(first)
+  }
+  leaveAborted(leases.map(({ annotations }) => readOrder(annotations)))
   await changeAll(leases, options, (now) => {
-    const given = readOrder(now.annotations)
-    const isMeant = given?.runs.some((run) => meant.runs.includes(run)) ?? false
-    if (isMeant && given!.order === 'abort' && order !== 'abort') throw beingAborted(given!)
-    if (isMeant && given!.order === order && meant.runs.every((run) => given!.runs.includes(run))) return undefined
-    const value = writeOrder(meant)
-    return Object.keys(now.annotations).length === 0
-      ? [{ op: 'add', path: '/metadata/annotations', value: { [ORDER_ANNOTATION]: value } }]
-      : [{ op: 'add', path: PATH, value }]
+    const standing = readOrder(now.annotations)
+    leaveAborted([standing])
+    const epoch = asked.has(now.name) && now.holder !== '' ? now.transitions : undefined
+    const given = meant.map((run) => orderFor(run, [standing]))
+    const isGiven = given.every((one) => one?.order === order)
+    // Once more, to another owner: that one has not heard it yet, for the run that it may be about to begin.
+    if (isGiven && (epoch === undefined || given.some((one) => one?.epoch === epoch))) return undefined
+    const first = isGiven ? given[0]!.by : by
+    return toWrite(now, withOrder(standing, { order, runs: meant, by: first, ...(epoch === undefined ? {} : { epoch }) }))
   })
+  return meant
 }
 
 /** Somebody may have deleted them: then an order would stand nowhere, and nobody would find it. */
@@ -50,22 +65,37 @@ export function assertLeased({ asked, runs, leases }: OpenRuns): void {
 
 /** Takes the pause off. Answers who had given it; undefined where none of the runs is paused. */
 export async function liftPause({ runs, leases }: OpenRuns, options: OrderOptions): Promise<string | undefined> {
-  let by: string | undefined
+  const open = runs.map(({ run }) => run)
+  const pausedBy = new Map<string, string>()
+  const aborted = new Map<string, SingleOrder>()
   await changeAll(leases, options, (now) => {
-    const given = readOrder(now.annotations)
-    if (!given?.runs.some((id) => runs.some(({ run }) => run === id))) return undefined
-    if (given.order === 'abort') throw beingAborted(given)
-    by = given.by
+    const standing = readOrder(now.annotations)
+    const paused: string[] = []
+    for (const run of open) {
+      const given = orderFor(run, [standing])
+      if (given?.order === 'abort') aborted.set(run, given)
+      if (given?.order === 'pause') paused.push(run)
+      if (given?.order === 'pause') pausedBy.set(run, given.by)
+    }
     // Of the others that it means nobody has said that they may go on.
-    const others = given.runs.filter((id) => !runs.some(({ run }) => run === id))
-    if (others.length > 0) return [{ op: 'replace', path: PATH, value: writeOrder({ ...given, runs: others }) }]
-    return [{ op: 'remove', path: PATH }]
+    return paused.length === 0 ? undefined : toWrite(now, withoutPause(standing, paused))
   })
+  const [by] = Array.from(pausedBy).flatMap(([run, giver]) => (aborted.has(run) ? [] : [giver]))
+  const [abort] = aborted.values()
+  if (by === undefined && abort) throw beingAborted(abort)
   return by
 }
 
-function beingAborted({ by, runs }: Order): RunError {
+function beingAborted({ by, runs }: SingleOrder): RunError {
   return new RunError('conflict', `run ${runs.join(', ')} is being aborted (by ${by}), which is never taken back`)
+}
+
+function toWrite({ annotations }: LeaseRecord, order: Order | undefined): PatchOperation[] {
+  if (order === undefined) return [{ op: 'remove', path: PATH }]
+  const value = writeOrder(order)
+  return Object.keys(annotations).length === 0
+    ? [{ op: 'add', path: '/metadata/annotations', value: { [ORDER_ANNOTATION]: value } }]
+    : [{ op: 'add', path: PATH, value }]
 }
 
 type Decide = (now: LeaseRecord) => PatchOperation[] | undefined

@@ -7,7 +7,7 @@ import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE, ownerOf, rawPod } from '../../workloads/testing/manifests.ts'
 import { STATEFUL_SETS } from '../../workloads/resources.ts'
 import type { OpenRuns } from './open-runs.ts'
-import { awaitOpenRuns, readOpenRuns } from './open-runs.ts'
+import { awaitOpenRuns, forOpenRuns, readOpenRuns } from './open-runs.ts'
 import type { RunRequest } from '../request.ts'
 
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
@@ -121,5 +121,56 @@ describe('a run that is about to begin', () => {
     void awaitOpenRuns(api.client, request, clock).then((found) => (open = found))
     await clock.runUntil(() => open !== undefined)
     expect([open!.runs, clock.now() - from]).toEqual([[], 16_000])
+  })
+})
+
+describe('for all that is open', () => {
+  const request = { namespace: NAMESPACE, select: named('StatefulSet', 'web') }
+
+  async function act(
+    api: FakeApi,
+    meanwhile: (times: number) => void,
+  ): Promise<{ done: string[]; open: () => Promise<OpenRuns> }> {
+    const done: string[] = []
+    const found = await readOpenRuns(api.client, request)
+    const open = () =>
+      forOpenRuns(api.client, request, found, async ({ runs }) => {
+        done.push(runs.map(({ run }) => run).join())
+        meanwhile(done.length)
+      })
+    return { done, open }
+  }
+
+  test('once; and once more where a run has been begun meanwhile', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1')
+    const once = await act(api, () => {})
+    expect([(await once.open()).runs.map(({ run }) => run), once.done]).toEqual([['r1'], ['r1']])
+    const twice = await act(api, (times) => void (times === 1 && addRun(api, 'r2')))
+    expect([(await twice.open()).runs.map(({ run }) => run), twice.done]).toEqual([
+      ['r2', 'r1'],
+      ['r1', 'r2,r1'],
+    ])
+  })
+
+  test('one that has come to its end meanwhile is nothing new', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1')
+    const { done, open } = await act(api, () => addRun(api, 'r1', { finishedAt: '2026-01-03' }))
+    expect([(await open()).runs.map(({ run }) => run), done]).toEqual([['r1'], ['r1']])
+  })
+
+  test('done, and whether there is more cannot be known', async () => {
+    const api = createFakeApi()
+    addRun(api, 'r1')
+    const { open } = await act(api, () => {
+      api.faults.before = () => {
+        throw new Error('the API server is away')
+      }
+    })
+    await expect(open()).rejects.toMatchObject({
+      kind: 'deadline',
+      message: expect.stringMatching(/^the API server is away: .*once more makes sure of it$/),
+    })
   })
 })

@@ -12,6 +12,7 @@ import { WorkloadError } from '../../workloads/errors.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
 import { displayName } from '../../workloads/resources.ts'
 import { notFound } from '../../workloads/watch.ts'
+import { messageOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { LEASE_DURATION_MS, leaseName } from '../leases/lease.ts'
 import { listLedgers } from '../ledgers/ledger-store.ts'
@@ -126,5 +127,28 @@ export async function awaitOpenRuns(
     const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
     if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
     await pause(clock, LOOK_EVERY_MS)
+  }
+}
+
+/**
+ * Does something for all that is open; and once more where that is more by then: a run that was begun meanwhile was on no record when
+ * they were read, and on record before its owner could hear of it. Answers what it was done for. Throws a RunError where it is done,
+ * and that cannot be known.
+ */
+export async function forOpenRuns(
+  client: KubeClient,
+  request: Pick<RunRequest, 'namespace' | 'select'>,
+  found: OpenRuns,
+  act: (open: OpenRuns) => Promise<void>,
+): Promise<OpenRuns> {
+  for (let open = found; ;) {
+    await act(open)
+    const known = new Set(open.runs.map(({ run }) => run))
+    const now = await readOpenRuns(client, request).catch((error: unknown) => {
+      const message = `${messageOf(error)}: it stands, and whether a run has begun meanwhile is not known; the same command once more makes sure of it`
+      throw new RunError('deadline', message, { cause: error })
+    })
+    if (now.runs.every(({ run }) => known.has(run))) return open
+    open = now
   }
 }

@@ -7,7 +7,7 @@ import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { LEASE_DURATION_MS, leasePath } from '../leases/lease.ts'
 import { orderAbort } from './order-abort.ts'
-import { readOrder } from './order.ts'
+import { ORDER_ANNOTATION, readOrder, writeOrder } from './order.ts'
 
 const LEASE = leasePath(NAMESPACE, 'sluice-statefulset-web')
 const LEDGER = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`
@@ -67,7 +67,7 @@ test('where no run is open nothing is ordered', async () => {
 test('without waiting: it stands on the Lease when this ends', async () => {
   const { order, given, told } = createBed()
   expect(await order(false)).toMatchObject({ kind: 'ordered' })
-  expect(given()).toEqual({ order: 'abort', runs: ['r1'], by: 'ann' })
+  expect(given()).toEqual({ order: 'abort', runs: ['r1'], by: 'ann', epoch: 1 })
   expect(told).toEqual(['ordered r1'])
 })
 
@@ -101,4 +101,14 @@ test('given back without having been done, it is left, and nothing was seen that
   const left = await order()
   expect(left).toMatchObject({ kind: 'left', runs: ['r1'] })
   expect(left.kind === 'left' && left.seen.size).toBe(0)
+})
+
+test('of a dead owner that had named the run it was to begin: that is left too', async () => {
+  const { order, clock, api, given } = createBed()
+  const ordered = order()
+  await clock.advance(2_000)
+  const text = writeOrder({ ...given()!, runs: ['r2', 'r1'] })
+  api.edit(LEASE, (lease) => (lease.metadata.annotations = { [ORDER_ANNOTATION]: text }))
+  await clock.advance(LEASE_DURATION_MS + 2_000)
+  expect(await ordered).toMatchObject({ kind: 'left', runs: ['r2', 'r1'] })
 })

@@ -4,7 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import { assertLeased, giveOrder } from './give-order.ts'
 import { listLedgers } from '../ledgers/ledger-store.ts'
 import type { OpenRuns } from './open-runs.ts'
-import { awaitOpenRuns, readOpenRuns } from './open-runs.ts'
+import { awaitOpenRuns, forOpenRuns, readOpenRuns } from './open-runs.ts'
+import { orderFor, readOrder } from './order.ts'
 import type { SeenLease } from '../leases/ownership.ts'
 import type { RunRequest } from '../request.ts'
 import { watchOwner } from '../leases/watch-owner.ts'
@@ -33,16 +34,28 @@ export async function orderAbort(
   { namespace, select, by, wait, onOrdered, onLook }: AbortOrder,
   { client, clock }: { client: KubeClient; clock: Clock },
 ): Promise<OrderedAbort> {
-  const open = await awaitOpenRuns(client, { namespace, select }, clock)
-  if (open.runs.length === 0) return { kind: 'none', open }
-  if (!wait) assertLeased(open)
-  await giveOrder(open, { order: 'abort', by }, { client, namespace })
-  onOrdered(open)
+  const found = await awaitOpenRuns(client, { namespace, select }, clock)
+  if (found.runs.length === 0) return { kind: 'none', open: found }
+  if (!wait) assertLeased(found)
+  const open = await forOpenRuns(client, { namespace, select }, found, async (all) => {
+    await giveOrder(all, { order: 'abort', by }, { client, namespace })
+    onOrdered(all)
+  })
   if (!wait) return { kind: 'ordered', open }
   const seen = await watchOwner({ client, clock, namespace, leases: open.leases, onLook: (holder) => onLook(open, holder) })
-  const runs = open.runs.map(({ run }) => run)
   const now = await readOpenRuns(client, { namespace, select })
+  const runs = withJoined(open, now)
   if (now.runs.some(({ run }) => runs.includes(run))) return { kind: 'left', open: now, runs, seen }
-  const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
+  const headers = (await listLedgers(client, namespace)).flatMap((one) => (one.kind === 'read' ? [one.ledger.header] : []))
   return { kind: 'ended', open, records: headers.filter(({ run }) => runs.includes(run)) }
+}
+
+/** The owner may have begun a run since, and have named it in the order. */
+function withJoined({ runs }: OpenRuns, { leases }: OpenRuns): string[] {
+  const standing = leases.map(({ annotations }) => readOrder(annotations))
+  const named = runs.flatMap(({ run }) => {
+    const given = orderFor(run, standing)
+    return given?.order === 'abort' ? given.runs : []
+  })
+  return [...new Set([...named, ...runs.map(({ run }) => run)])]
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts'
 import { listLedgers } from '../ledgers/ledger-store.ts'
-import { readOrder } from './order.ts'
+import { ordersIn, readOrder } from './order.ts'
 import type { SeenLease } from '../leases/ownership.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 
@@ -13,7 +13,7 @@ export async function standingOrders(
   { namespace }: Pick<RunRequest, 'namespace'>,
   { client }: Pick<RunPorts, 'client'>,
 ): Promise<string[]> {
-  const orders = Array.from(seen.values(), ({ record }) => readOrder(record.annotations)).filter((one) => one !== undefined)
+  const orders = Array.from(seen.values()).flatMap(({ record }) => ordersIn(readOrder(record.annotations)))
   if (orders.length === 0) return []
   let open: Set<string>
   try {

@@ -199,6 +199,40 @@ describe('a pod that is gone', () => {
   })
 })
 
+// Found by reading: a run asked for it, and there was nothing to resolve.
+describe('what was left out, since nothing was to come in the place of its pod', () => {
+  const left = entry({ uid: 'u-gone', state: 'closed', leftOut: true })
+
+  test.each([
+    ['in', IN, /is as it should be, as you say: no run asks/, /that edge\/\S+ is as it should be$/],
+    ['out', OUT, /stays out of rotation, as you say: no run puts it back/, /that edge\/\S+ is to stay out of rotation$/],
+  ] as const)('%s: no run asks for it any more', (_, word, message, reason) => {
+    for (const view of [undefined, pod(), pod(writeJournal({ ...journal, step: 'closed' }))]) {
+      const { journal: none, entries, told } = decide(found(view, left), word, 9)
+      expect(none).toBeUndefined()
+      expect(entries).toMatchObject([{ next: { uid: 'u-gone', state: 'closed' }, message: expect.stringMatching(message) }])
+      expect(entries[0]?.next).not.toHaveProperty('leftOut')
+      expect(told).toMatchObject([{ outcome: 'resolved', reason: expect.stringMatching(reason), out: false }])
+    }
+  })
+
+  test('of a part of it: the rest is left out still', () => {
+    const inner = testTarget({ loadBalancer: 'inner' })
+    const { entries } = decide(found(pod(), { ...left, targets: [target, inner] }), { ...OUT, loadBalancers: ['edge'] }, 9)
+    expect(entries[0]?.next).toMatchObject({ state: 'closed', leftOut: true, targets: [inner] })
+  })
+
+  test('control: out, while its successor is half done, is said of that', () => {
+    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), left), OUT, 9)
+    expect([decided?.next.step, entries]).toEqual(['patched', []])
+  })
+
+  test('control: out, beside what a run puts back, is not taken', () => {
+    const gone = entry({ uid: 'u-other', state: 'abandoned' })
+    expect(() => decide(found(undefined, left, gone), OUT, 9)).toThrow(/pod\/web-0 is gone, and a run puts its entries back/)
+  })
+})
+
 describe('refused', () => {
   test.each([
     ['nothing is on record', found(pod())],

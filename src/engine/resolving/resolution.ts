@@ -16,7 +16,7 @@ export interface Found {
   name: string
   /** Absent where none of that name is there. */
   pod?: PodView
-  /** In ledgers of runs that are not finished: of the pod itself, and of those that had its name before. */
+  /** In ledgers of runs that are not finished, open or left out: of the pod itself, and of those that had its name before. */
   entries: { store: LedgerStore; entry: LedgerEntry }[]
 }
 
@@ -60,7 +60,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
         `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
       )
     // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
-    if (!isOpen)
+    if (!isOpen && !gone.every(isLeftOut))
       throw refusal(
         `pod/${name} is gone, and a run puts its entries back for a ready pod at their address: point them at the pod in its ` +
           'place, leave them drained, and run the same command again; or, once each is as it should be, put back, removed or ' +
@@ -68,8 +68,9 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
       )
   }
   const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
-  // That they are out is what is on record of those that are gone.
-  const changed = word.traffic === 'out' ? [] : [...gone, ...abandoned].map((one) => nextEntry(one, word))
+  // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
+  const meant = word.traffic === 'in' ? [...gone, ...abandoned] : isOpen ? [] : gone
+  const changed = meant.map((one) => nextEntry(one, word))
   return {
     ...(journal ? { journal } : {}),
     entries: changed.map(({ store, next, message }) => ({ store, next, message })),
@@ -78,6 +79,11 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
       ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
     ],
   }
+}
+
+/** No run puts it back: it is told of until a person has said that it is as it should be. */
+function isLeftOut({ entry }: Found['entries'][number]): boolean {
+  return entry.leftOut === true
 }
 
 /** Not what an earlier drain has come to. */
@@ -134,15 +140,19 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
 
 /** The pod is gone, or elsewhere: nothing goes on for it. */
 function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] & { said: Said } {
+  const { leftOut: _, ...settledEntry } = entry
   const { uid } = entry
   const targets = entry.targets.filter((target) => !isMeant(target, word))
   const settled = namesOf(entry.targets.filter((target) => isMeant(target, word)))
   const rest = targets.filter(({ untouched }) => !untouched)
-  const reason = `a person has said that ${settled} is as it should be`
+  const isIn = word.traffic === 'in'
+  const reason = `a person has said that ${settled} ${isIn ? 'is as it should be' : 'is to stay out of rotation'}`
   return {
     store,
-    next: rest.length === 0 ? { ...entry, state: 'closed' } : { ...entry, targets },
-    message: `${settled} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`,
+    next: rest.length === 0 ? { ...settledEntry, state: 'closed' } : { ...entry, targets },
+    message: isIn
+      ? `${settled} of a pod/${entry.pod} that was before is as it should be, as you say: no run asks for it any more`
+      : `${settled} of a pod/${entry.pod} that was before stays out of rotation, as you say: no run puts it back, or asks for it any more`,
     said:
       rest.length === 0
         ? { store, uid, outcome: RESOLVED, reason, out: false }

@@ -79,8 +79,8 @@ test('a word is written over an edit of the record, and not over what a later ow
 test('the record of the run tells of it, for the report: who, and what was said', async () => {
   const { told, processes, trouble } = await resolved({})
   const reason = 'a person has said that edge/web-0 is as it should be'
-  expect(told).toMatchObject([{ epoch: 1, phases: [], outcome: 'resolved', reason }])
-  expect(processes).toMatchObject([{ by: 'ann', epoch: 1, resumed: true, outcome: 'resolved', reason: `web-0: ${reason}` }])
+  expect(told).toMatchObject([{ epoch: 2, phases: [], outcome: 'resolved', reason }])
+  expect(processes).toMatchObject([{ by: 'ann', epoch: 2, resumed: true, outcome: 'resolved', reason: `web-0: ${reason}` }])
   // The Lease cannot be given back here.
   expect(trouble).toEqual(['no answer'])
 })

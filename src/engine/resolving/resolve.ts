@@ -12,6 +12,7 @@ import { createOwnerLookup } from '../../workloads/owner.ts'
 import { messageOf, RunError } from '../errors.ts'
 import { leaseName } from '../leases/lease.ts'
 import { listLedgers, resumeLedger } from '../ledgers/ledger-store.ts'
+import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import { openEntries } from '../ledgers/open-entries.ts'
 import type { Ownership } from '../leases/ownership.ts'
 import { takeOwnership } from '../leases/ownership.ts'
@@ -85,7 +86,7 @@ async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: Reso
   const entries = stores
     .filter(({ ledger }) => ledger.header.finishedAt === undefined)
     .flatMap((store) =>
-      openEntries(store.ledger, all)
+      [...openEntries(store.ledger, all), ...leftOutEntries(store.ledger)]
         .filter(({ pod, targets }) => pod === name && targets.length > 0)
         .map((entry) => ({ store, entry })),
     )

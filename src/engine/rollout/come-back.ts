@@ -7,6 +7,7 @@ import type { PodResult, RunEventBody } from '../events.ts'
 import { ghost } from './ghosts.ts'
 import type { RunLedgers } from '../ledgers/history.ts'
 import { allLedgers } from '../ledgers/history.ts'
+import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import type { World } from '../world.ts'
 
 const LOOK_AGAIN_MS = 1_000
@@ -16,7 +17,7 @@ interface ComeBackOptions {
   clock: Clock
   signal: AbortSignal
   ledgers: RunLedgers
-  world: Pick<World, 'store' | 'beside' | 'traffic' | 'workloadOf'>
+  world: Pick<World, 'store' | 'beside' | 'traffic' | 'workloads' | 'workloadOf'>
   namespace: string
   isHeir(gone: PodView, candidate: PodView): boolean
   tell(event: RunEventBody): void
@@ -35,9 +36,7 @@ export async function withComeBack(pods: readonly PodResult[], options: ComeBack
   const told = new Set(pods.map(({ uid }) => uid))
   // Found by simulation (seeds 90000598, 44618178): who had left it out was killed before its end, or interrupted in the moment
   // before it said so, and the next one told nobody.
-  const untold = [current, ...superseded].flatMap(({ ledger }) =>
-    Array.from(ledger.entries.values()).filter(({ uid, leftOut }) => leftOut && !told.has(uid)),
-  )
+  const untold = [current, ...superseded].flatMap(({ ledger }) => leftOutEntries(ledger).filter(({ uid }) => !told.has(uid)))
   const earlier = new Map(untold.map((entry) => [entry.uid, entry]))
   const [ours, theirs] = await Promise.all([
     Promise.all(pods.map(async (result) => (isLeftOut(result) ? ((await afterAll(result, options)) ?? result) : result))),
@@ -61,10 +60,11 @@ function leftBefore({ uid, pod, targets }: LedgerEntry): PodResult {
 /** Undefined where there is nothing that is left out. */
 async function afterAll(result: PodResult, options: ComeBackOptions): Promise<PodResult | undefined> {
   const { ledgers, world, namespace, isHeir } = options
-  const [entry] = allLedgers(ledgers).flatMap(({ entries }) => entries.get(result.uid) ?? [])
+  const ledger = allLedgers(ledgers).find(({ entries }) => entries.has(result.uid))
+  const entry = ledger?.entries.get(result.uid)
   const drained = touched(entry?.targets ?? [])
-  if (entry === undefined || drained.length === 0) return undefined
-  const gone = ghost(entry, namespace)
+  if (ledger === undefined || entry === undefined || drained.length === 0) return undefined
+  const gone = ghost(entry, world, namespace)
   // Found by simulation (seed 93152503): of a run by label it is beside those that are asked for.
   const heir = [...world.store.all(), ...world.beside.all()].find(
     // What is open for it is its own machine's to tell.
@@ -81,8 +81,19 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
     instructions: [
       `These entries are to be as they were before the drain, at the address of ${heir.name}, unless somebody else wants them out:`,
       ...drained.map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`),
+      // Of a run that was over before the pod was seen nobody asks again.
+      ...(ledger.header.finishedAt === undefined ? resolveInstructions(result, namespace) : []),
     ].join('\n'),
   }
+}
+
+function resolveInstructions({ pod }: PodResult, namespace: string): string[] {
+  const command = `  sluice resolve pod/${pod} -n ${namespace} --traffic`
+  return [
+    'Once each is as it should be, say so, and then run the same command again:',
+    `${command} in    # put back, or removed`,
+    `${command} out   # somebody wants it out, and no run is to put it back`,
+  ]
 }
 
 /** A load balancer that is away for a moment says nothing; one that stays away leaves it in doubt, and doubt is told. */

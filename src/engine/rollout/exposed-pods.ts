@@ -1,7 +1,7 @@
 import type { Actor } from 'xstate'
 import { isVanished } from '../../../machines/pod-upgrade/facts.ts'
 import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
-import type { Journal } from '../../pods/glossary.ts'
+import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import type { PodResult, PodState } from '../events.ts'
 import type { PodStore } from '../pod-store.ts'
@@ -13,8 +13,6 @@ import type { Traffic } from '../traffic/traffic.ts'
  * has made one that another is to follow.
  */
 const EXPOSED = new Set<PodState>(['draining', 'emptying', 'patching', 'restarting', 'warming', 'rollingBack', 'failed'])
-/** A write is under way there, and is waited out. */
-const WRITING = new Set<PodState>(['patching', 'rollingBack'])
 
 /** A pod that has its machine: the rollout's own, not a copy, since it is looked at again once its traffic has been read. */
 export interface ExposableMember {
@@ -37,17 +35,20 @@ export function exposedPods({ members, store, traffic }: ExposedPodsOptions): Ex
     const { uid, name, actor } = member
     const record = exposedRecord(member, store)
     if (record === undefined) return []
-    // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a
-    // write that is under way is waited out: that one only notes it.
-    const reloaded = async (): Promise<void> => {
+    // At its end a machine hears nothing any more, while a pod that failed stays out for as long as the run goes on; and a write or
+    // a call that is under way is waited out: that one only notes it. Of the others of its targets one may be down, and take its
+    // time: it is not asked again here.
+    const reloaded = async (targets: readonly JournalTarget[]): Promise<void> => {
       // Found by simulation: a process was stopped while it asked, and the pod was back when it went on.
       const now = exposedRecord(member, store)
       if (now === undefined) return
       const objection = (): string | undefined =>
         exposedRecord(member, store) === undefined ? 'it is not to stay out any more' : undefined
-      const { result, state } = member
+      const { result } = member
+      const isBusy = actor.getSnapshot().hasTag('busy')
       if (result === undefined) actor.send({ type: 'reloaded' })
-      if (WRITING.has(state!) || result?.out) await traffic.effect({ uid, pod: name, effect: 'drain', record: now, objection })
+      if (isBusy || result?.out)
+        await traffic.effect({ uid, pod: name, effect: 'drain', record: { ...now, targets: [...targets] }, objection })
     }
     return [{ uid, record, reloaded }]
   })

@@ -45,7 +45,7 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
   return [...ghosts.values()]
 
   function ghostInput(entry: LedgerEntry): PodUpgradeInput {
-    const pod = ghost({ ...entry, ...presentOwner(entry, world) }, namespace)
+    const pod = ghost(entry, world, namespace)
     return {
       pod,
       stored: { kind: 'none' },
@@ -61,14 +61,16 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
 }
 
 /** The controller of that name now: it may have been deleted and made again since, and its pods are the heirs. */
-function presentOwner({ owner }: LedgerEntry, world: World): Pick<LedgerEntry, 'owner'> {
-  if (owner === undefined) return {}
-  const now = world.workloads.find(({ workload: { ref } }) => ref.kind === owner.kind && ref.name === owner.name)
-  return { owner: { ...owner, uid: now?.workload.uid ?? owner.uid } }
+function presentOwner({ owner }: LedgerEntry, { workloads }: Pick<World, 'workloads'>): LedgerEntry['owner'] {
+  if (owner === undefined) return undefined
+  const now = workloads.find(({ workload: { ref } }) => ref.kind === owner.kind && ref.name === owner.name)
+  return { ...owner, uid: now?.workload.uid ?? owner.uid }
 }
 
 /** What the ledger knows of a pod that is gone. */
-export function ghost({ uid, pod, address, node, owner }: LedgerEntry, namespace: string): PodView {
+export function ghost(entry: LedgerEntry, world: Pick<World, 'workloads'>, namespace: string): PodView {
+  const { uid, pod, address, node } = entry
+  const owner = presentOwner(entry, world)
   return {
     uid,
     name: pod,

@@ -35,6 +35,21 @@ test('none, at the same address, at another', () => {
   expect(heirAmong(podAt('new', '10.0.0.2'))?.sameAddress).toBe(false)
 })
 
+test('of a dual-stack pod all addresses count, as far as they are known', () => {
+  const isAt = (before: string[] | undefined, now: string[] | undefined): boolean | undefined => {
+    const there = { ...podAt('new', '10.0.0.1'), ...(now ? { otherIps: now } : {}) }
+    const pods = [{ pod: there, stored: { kind: 'none' } as const }]
+    return heirOf({ ...gone, ...(before ? { otherIps: before } : {}) }, { record: undefined, pods, isCurrent: true, isHeir })
+      ?.sameAddress
+  }
+  expect([isAt(['fd00::1'], ['fd00::1']), isAt(['fd00::1'], ['fd00::9']), isAt(['fd00::1'], undefined)]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(isAt(undefined, ['fd00::9'])).toBe(true)
+})
+
 test('it is ready where that is known of now', () => {
   const stored = { kind: 'none' } as const
   const isReady = (ready: boolean, isCurrent: boolean) =>

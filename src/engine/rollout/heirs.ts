@@ -52,9 +52,15 @@ export function heirOf(gone: PodView, { record, pods, isCurrent, isHeir: isOne }
     const isDrained = isDrainedFor(stored, record)
     // One that was evicted keeps its address, and will not serve; what is open for it is settled with it.
     if (pod.finished && !isDrained) continue
-    heir = { pod, sameAddress: pod.ip === gone.ip, isDrained, isReady: isCurrent && isFitHeir(pod) }
+    heir = { pod, sameAddress: isAtAddressOf(gone, pod), isDrained, isReady: isCurrent && isFitHeir(pod) }
   }
   return heir
+}
+
+/** Found by reading, of a dual-stack pod: the entry of its other address was put back, which was somebody else's by then. */
+function isAtAddressOf({ ip, otherIps }: PodView, heir: PodView): boolean {
+  // Not known of what the ledger alone still knows.
+  return heir.ip === ip && (otherIps ?? []).every((other) => heir.otherIps?.includes(other))
 }
 
 /**

@@ -14,8 +14,8 @@ import { heirOf } from './heirs.ts'
 import type { PodMachineOptions } from './pod-machine.ts'
 import { podMachine } from './pod-machine.ts'
 import { podResult } from './pod-result.ts'
-import type { Snapshot } from './snapshots.ts'
-import { badEnd, isAdmitting, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
+import type { BadEnd, Snapshot } from './snapshots.ts'
+import { BAD_ENDS, badEnd, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
 type PodActor = Actor<typeof podUpgradeMachine>
@@ -31,6 +31,8 @@ export interface Member {
   readyBy: number | undefined
   detail: string
   phases: Partial<Record<PodState, number>>
+  /** The first bad end that it was on its way to: it may go before it is there. */
+  badEnd: BadEnd | undefined
   result: PodResult | undefined
 }
 
@@ -103,6 +105,7 @@ export function createMembers(options: MembersOptions): Members {
       readyBy: undefined,
       detail: '',
       phases: {},
+      badEnd: undefined,
       result: undefined,
     }
     members.set(uid, member)
@@ -137,9 +140,13 @@ export function createMembers(options: MembersOptions): Members {
       if (state === 'settling') settling.add(member)
       else settling.delete(member)
       member.detail = reason
-      const how = badEnd(snapshot)
+      const bad = badEnd(snapshot)
+      member.badEnd ??= bad
       // Before the pod has come to its end: one that is put back after a refusal frees its place before that.
-      if (how !== undefined) onBadEnd(member.name, how)
+      if (bad !== undefined) onBadEnd(member.name, BAD_ENDS[bad.outcome])
+      // Found by reading: its place was free with that, the next pod was taken out and overtaken too, and so were all of them until
+      // the next renewal.
+      if (isOvertaken(snapshot)) onBadEnd(member.name, 'was taken over by another owner')
       if (state === 'settling') tellHeir(member)
       if (snapshot.status === 'done') end(member, snapshot)
       onChange()
@@ -171,8 +178,8 @@ export function createMembers(options: MembersOptions): Members {
   }
 
   function end(member: Member, { context, value }: Snapshot): void {
-    const { uid, phases } = member
-    member.result = podResult(context, { isDone: value === 'done', now: store.get(uid) ?? context, phases })
+    const { uid, phases, badEnd: bad } = member
+    member.result = podResult(context, { isDone: value === 'done', now: store.get(uid) ?? context, phases, badEnd: bad })
     tell({ type: 'podFinished', result: member.result })
   }
 

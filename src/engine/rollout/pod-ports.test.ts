@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -108,6 +108,60 @@ test('one that was recorded as the run was gone on with is newer than one that h
   expect(await orderWith(targets)).toBe(5)
 })
 
+describe('an entry that says that nothing is drained for a pod', () => {
+  const pod = testPod({ ip: '10.0.0.2' })
+  const { targets } = entryOf('web-0', { targets: [{ ...entryOf('web-0').targets[0]!, prior: 'of the record' }] })
+  const record: Journal = { ...journal, step: 'drain', targets }
+  const observation = { pod, stored: { kind: 'read' as const, journal: { ...record, epoch: 3 } } }
+
+  async function done(
+    call: 'claim' | 'drain' | 'restore',
+    { isWritten = true, entry = { idle: true } as Partial<LedgerEntry> } = {},
+  ) {
+    const calls: string[] = []
+    const entries = new Map([[pod.uid, entryOf('web-0', { uid: pod.uid, address: '10.0.0.1', order: 4, ...entry })]])
+    const put = async (next: LedgerEntry): Promise<void> => {
+      calls.push('ledger')
+      if (!isWritten) throw new Error('no answer')
+      entries.set(next.uid, next)
+    }
+    const ports = createPodPorts({
+      client: { patch: async () => void calls.push('pod') } as unknown as KubeClient,
+      namespace: 'default',
+      store: { observe: () => observation },
+      traffic: { effect: async () => (calls.push('call'), { kind: 'applied' }) },
+      ledger: { ledger: { entries }, put },
+      podOf: () => pod,
+      isOwned: () => true,
+    } as unknown as PodPortOptions)
+    const { kind } =
+      call === 'claim'
+        ? await ports.store({ ...observation, uid: pod.uid, wanted: [], record, claims: true })
+        : await ports.effect({ uid: pod.uid, effect: call, record })
+    return { kind, calls, entry: entries.get(pod.uid) }
+  }
+
+  // Found by reading: its drain intent had come late, what was drained by it was nobody's when the pod went, and the run said done.
+  test('says so no more before the open record of an earlier owner is claimed, nor when a drain is called', async () => {
+    const { kind, calls, entry } = await done('claim')
+    expect([kind, calls]).toEqual(['stored', ['ledger', 'pod']])
+    expect(entry).toMatchObject({ state: 'open', targets, address: '10.0.0.1', order: 4 })
+    expect(entry).not.toHaveProperty('idle')
+    expect((await done('drain')).calls).toEqual(['ledger', 'call'])
+  })
+
+  test('control: it cannot be written, and so nothing else is', async () => {
+    expect(await done('claim', { isWritten: false })).toMatchObject({ kind: 'unknown', calls: ['ledger'] })
+    expect(await done('drain', { isWritten: false })).toMatchObject({ kind: 'retryable', calls: ['ledger'] })
+  })
+
+  test('control: one that does not say so, or is settled, is left as it is', async () => {
+    expect((await done('claim', { entry: {} })).calls).toEqual(['pod'])
+    expect((await done('claim', { entry: { state: 'closed' } })).calls).toEqual(['pod'])
+    expect((await done('restore')).calls).toEqual(['call'])
+  })
+})
+
 const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
 const OTHERS = 'web-0 has other containers by now, or is about to get others'
 
@@ -153,6 +207,7 @@ async function objections(
   const ports = createPodPorts({
     store: { isCurrent: () => isCurrent, get: () => now && { pod: now, stored: { kind: 'none' } } },
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
+    ledger: { ledger: { entries: new Map() } },
     podOf: () => pod,
   } as unknown as PodPortOptions)
   await ports.effect({ uid, address: '10.0.0.1', toServe: pod, effect: 'restore', record })

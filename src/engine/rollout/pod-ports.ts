@@ -54,6 +54,8 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, clock, namespace, store, traffic, ledger } = options
 
   async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
+    const entered = claims ? await enterDrained(uid, record) : undefined
+    if (entered?.kind === 'unknown') return entered
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
@@ -97,6 +99,17 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     } catch (error) {
       return { kind: 'unknown', message: messageOf(error) }
     }
+  }
+
+  /**
+   * What is drained, or may be from now on, is on record as that: its entry may say still that nothing is. Found by reading: the
+   * drain intent of a process that was killed came when the next one had written that, and the third went on from it, and was killed
+   * too; the pod went, nobody looked after what was drained for it, and the run said done.
+   */
+  async function enterDrained(uid: string, { targets }: Journal): ReturnType<typeof enter> {
+    const known = ledger.ledger.entries.get(uid)
+    if (!known?.idle) return { kind: 'stored' }
+    return enter(uid, targets, { state: 'open', ...(known.address === undefined ? {} : { address: known.address }) })
   }
 
   /**
@@ -145,8 +158,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
         return { kind: 'unknown', message: messageOf(error) }
       }
     },
-    effect: (input) => {
+    async effect(input) {
       const { uid, effect, record } = input
+      const entered = effect === 'drain' ? await enterDrained(uid, record) : undefined
+      if (entered?.kind === 'unknown') return { kind: 'retryable', message: entered.message }
       return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })
     },
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),

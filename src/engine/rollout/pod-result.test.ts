@@ -30,6 +30,17 @@ test('a pod that failed is out, also where somebody has removed its journal mean
   expect(outWith(undefined, { kind: 'none' })).toBe(false)
 })
 
+test('a pod that had failed before it went says so, and why', () => {
+  const ended = (outcome: string) => {
+    const context = { pod, stored: { kind: 'none' }, gone: true, outcome, reason: 'gone' } as unknown as PodContext
+    const now = { pod, stored: { kind: 'none' } } as const
+    return podResult(context, { isDone: true, now, phases: {}, badEnd: { outcome: 'rolledBack', reason: 'it crashed' } })
+  }
+  expect(ended('settled')).toMatchObject({ reason: 'it crashed; gone', hadFailed: 'rolledBack' })
+  expect(ended('needsOperator')).toMatchObject({ reason: 'gone', hadFailed: 'rolledBack' })
+  expect(ended('rolledBack')).not.toHaveProperty('hadFailed')
+})
+
 /** Of a process that has epoch 2 and has lost its Lease, where the pod was drained by the owner of this epoch. */
 function outAfter(epoch: number): boolean {
   const stored = { kind: 'read', journal: { ...journal, step: 'drain', epoch } } as unknown as ReadJournal

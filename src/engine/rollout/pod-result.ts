@@ -5,6 +5,7 @@ import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
 import type { PodResult } from '../events.ts'
 import { failedInstructions, needsOperatorInstructions } from '../instructions.ts'
+import type { BadEnd } from './snapshots.ts'
 
 export interface Ended {
   /** It has nothing open any more. */
@@ -12,10 +13,12 @@ export interface Ended {
   /** The pod as it is known now: newer than what its machine saw last, or the same. */
   now: Observation
   phases: PodResult['phases']
+  /** What it was on its way to at first, where that was a bad one. */
+  badEnd?: BadEnd | undefined
 }
 
 /** What came of a pod whose machine has come to its end. */
-export function podResult(context: PodContext, { isDone, now, phases }: Ended): PodResult {
+export function podResult(context: PodContext, { isDone, now, phases, badEnd }: Ended): PodResult {
   const { pod, gone, outcome, reason, deadline, restart, record, leftOut } = context
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
@@ -23,14 +26,17 @@ export function podResult(context: PodContext, { isDone, now, phases }: Ended): 
   // Found by reading: somebody had removed the journal of a pod that failed; it was called no more out, and its run was closed.
   const open = now.stored.kind === 'read' ? openJournal(now.stored) : context.lastRead
   const out = !isDone && (gone || (open !== undefined && !isOthers))
+  // Found by reading: a pod failed and went, its entry with it. It was settled, and nobody was told that the run had failed.
+  const hadFailed = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
   return {
     uid: pod.uid,
     pod: pod.name,
     outcome: outcome ?? 'needsOperator',
-    reason,
+    reason: hadFailed && outcome === 'settled' ? `${hadFailed.reason}; ${reason}` : reason,
     ...(deadline ? { deadline } : {}),
     out,
     ...(leftOut ? { leftOut } : {}),
+    ...(hadFailed ? { hadFailed: hadFailed.outcome } : {}),
     ...instructionsOf(context, out),
     phases,
     ...(proof && outcome === 'upgraded' ? { proof } : {}),

@@ -3,10 +3,11 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Journal, JournalTarget, TrafficReading } from '../../pods/glossary.ts'
 import { createReloadGuard } from './reload-guard.ts'
 
-const target = (loadBalancer: string): JournalTarget => ({
-  loadBalancer,
+/** `edge/a` is an instance of `edge`. */
+const target = (where: string): JournalTarget => ({
+  loadBalancer: where.split('/')[0]!,
   target: 'web-0',
-  scope: 'web',
+  scope: where.split('/')[1] ?? 'web',
   prior: null,
   untouched: false,
 })
@@ -15,19 +16,22 @@ const target = (loadBalancer: string): JournalTarget => ({
 function guarded(loadBalancers: string[], readings: (loadBalancer: string) => Promise<TrafficReading['state']>) {
   const clock = createVirtualClock()
   const asked: string[] = []
-  const pod = { reloads: 0 }
+  const pod = { reloads: [] as string[] }
   const record = { step: 'patched', targets: loadBalancers.map(target) } as unknown as Journal
   const guard = createReloadGuard({
     clock,
     traffic: {
       isVolatile: (targets) => targets.some(({ loadBalancer }) => loadBalancer !== 'lasting'),
       async inspect(_uid, targets) {
-        const names = targets.map(({ loadBalancer }) => loadBalancer)
+        const names = targets.map(({ loadBalancer, scope }) => (scope === 'web' ? loadBalancer : `${loadBalancer}/${scope}`))
         asked.push(...names)
-        return { state: await readings(names[0]!), inFlight: 0, detail: '' }
+        const [state] = await Promise.all(names.map(readings))
+        return { state: state!, inFlight: 0, detail: '' }
       },
     },
-    exposed: () => [{ uid: 'uid-0', record, reloaded: async () => void (pod.reloads += 1) }],
+    exposed: () => [
+      { uid: 'uid-0', record, reloaded: async (targets) => void pod.reloads.push(...targets.map(({ scope }) => scope)) },
+    ],
     onLooked: () => guard.watch(),
   })
   return { guard, clock, asked, pod }
@@ -42,9 +46,21 @@ test('a load balancer that does not answer keeps nobody from seeing what another
   )
   guard.watch()
   await clock.advance(700)
-  expect(pod.reloads).toBe(0)
+  expect(pod.reloads).toEqual([])
   await clock.advance(500)
-  expect(pod.reloads).toBe(1)
+  expect(pod.reloads).toEqual(['web'])
+  guard.stop()
+})
+
+// Found by reading, on two HAProxies: one was down, and the pod restarted in rotation at the other.
+test('an instance that does not answer keeps nobody from seeing what another of the same load balancer has forgotten', async () => {
+  const readings: TrafficReading['state'][] = ['out', 'in', 'out']
+  const { guard, clock, pod } = guarded(['edge/down', 'edge/up'], (name) =>
+    name === 'edge/down' ? never : Promise.resolve(readings.shift()!),
+  )
+  guard.watch()
+  await clock.advance(1_200)
+  expect(pod.reloads).toEqual(['up'])
   guard.stop()
 })
 
@@ -62,5 +78,5 @@ test('one look at a time, and only where something can be forgotten', async () =
 test('in the end, at once', async () => {
   const { guard, pod } = guarded(['quick', 'other'], async (name) => (name === 'other' ? 'in' : 'out'))
   await guard.look()
-  expect(pod.reloads).toBe(1)
+  expect(pod.reloads).toEqual(['web'])
 })

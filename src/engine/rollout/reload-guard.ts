@@ -9,8 +9,8 @@ const LOOK_EVERY_MS = 500
 export interface Exposed {
   uid: string
   record: Journal
-  /** It does get some. Resolves where all is done about it that can be done at once. */
-  reloaded(): Promise<void>
+  /** It does get some, by these of its targets. Resolves where all is done about it that can be done at once. */
+  reloaded(targets: readonly JournalTarget[]): Promise<void>
 }
 
 /** A load balancer that forgets by itself would send traffic to a restarting pod: looks whether it has. */
@@ -30,42 +30,43 @@ export function createReloadGuard(options: {
   onLooked(): void
 }): ReloadGuard {
   const { clock, traffic } = options
-  /** By load balancer, each for itself: found by simulation, one took 10 s to answer, and what another had forgotten came late. */
+  /**
+   * By what answers for itself, each alone. Found by simulation: one load balancer took 10 s to answer, and what another had
+   * forgotten came late. Found by reading: of two instances of one load balancer one was down, and what the other had forgotten
+   * was never seen.
+   */
   const timers = new Map<string, unknown>()
   let isStopped = false
 
-  const targetsAt = (loadBalancer: string, { record }: Exposed): JournalTarget[] =>
-    record.targets.filter((target) => target.loadBalancer === loadBalancer)
-
   function forgetful(): Set<string> {
     const targets = options.exposed().flatMap(({ record }) => record.targets)
-    return new Set(targets.filter((target) => traffic.isVolatile([target])).map(({ loadBalancer }) => loadBalancer))
+    return new Set(targets.filter((target) => traffic.isVolatile([target])).map(instanceOf))
   }
 
-  async function lookAt(loadBalancer: string): Promise<void> {
+  async function lookAt(instance: string): Promise<void> {
     await Promise.all(
-      options.exposed().map(async (exposed) => {
-        const { uid, record, reloaded } = exposed
-        const { state } = await traffic.inspect(uid, targetsAt(loadBalancer, exposed), { wasOut: record.step === 'patched' })
-        if (state === 'in' || state === 'mixed') await reloaded()
+      options.exposed().map(async ({ uid, record, reloaded }) => {
+        const targets = record.targets.filter((target) => instanceOf(target) === instance)
+        const { state } = await traffic.inspect(uid, targets, { wasOut: record.step === 'patched' })
+        if (state === 'in' || state === 'mixed') await reloaded(targets)
       }),
     )
   }
 
-  async function lookAndTell(loadBalancer: string): Promise<void> {
-    await lookAt(loadBalancer)
-    timers.delete(loadBalancer)
+  async function lookAndTell(instance: string): Promise<void> {
+    await lookAt(instance)
+    timers.delete(instance)
     options.onLooked()
   }
 
   return {
     watch() {
       if (isStopped) return
-      for (const loadBalancer of forgetful()) {
-        if (timers.has(loadBalancer)) continue
+      for (const instance of forgetful()) {
+        if (timers.has(instance)) continue
         timers.set(
-          loadBalancer,
-          clock.setTimeout(() => void lookAndTell(loadBalancer), LOOK_EVERY_MS),
+          instance,
+          clock.setTimeout(() => void lookAndTell(instance), LOOK_EVERY_MS),
         )
       }
     },
@@ -77,4 +78,9 @@ export function createReloadGuard(options: {
       await Promise.all(Array.from(forgetful(), lookAt))
     },
   }
+}
+
+/** What can be down while others of the same load balancer are not. */
+function instanceOf({ loadBalancer, scope }: JournalTarget): string {
+  return JSON.stringify([loadBalancer, scope])
 }

@@ -11,15 +11,27 @@ export function stateOf({ value }: Snapshot): PodState {
   return name === 'stopped' ? 'failed' : (name as PodState)
 }
 
-const BAD_ENDS = new Map<string | undefined, string>([
-  ['failed', 'failed'],
-  ['rolledBack', 'failed and goes back to its former images'],
-  ['needsOperator', 'needs a person'],
-])
+/** What is said of a pod after which no other is to start. */
+export const BAD_ENDS = {
+  failed: 'failed',
+  rolledBack: 'failed and goes back to its former images',
+  needsOperator: 'needs a person',
+}
 
-/** What is said of a pod after which no other is to start; it may still be on its way to that end. */
-export function badEnd({ context: { outcome } }: Snapshot): string | undefined {
-  return BAD_ENDS.get(outcome)
+export interface BadEnd {
+  outcome: keyof typeof BAD_ENDS
+  reason: string
+}
+
+/** One of those; the pod may still be on its way to that end. */
+export function badEnd({ context: { outcome, reason } }: Snapshot): BadEnd | undefined {
+  if (outcome !== 'failed' && outcome !== 'rolledBack' && outcome !== 'needsOperator') return undefined
+  return { outcome, reason }
+}
+
+/** Another owner has written its journal, or has the Lease. */
+export function isOvertaken({ context: { outcome } }: Snapshot): boolean {
+  return outcome === 'conflict'
 }
 
 /** Nothing is drained for it by this run. */

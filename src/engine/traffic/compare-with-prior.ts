@@ -10,7 +10,7 @@ import { plain } from './target-key.ts'
 /** Are the targets as they were before their drain, and do they get requests? */
 export async function compareWithPrior(
   { isReadable, queueOf }: Balancers,
-  { stateOf, hasCaughtUp }: Knowledge,
+  { stateOf, hasCaughtUp, effects, note }: Knowledge,
   targets: readonly JournalTarget[],
 ): Promise<CompareAnswer> {
   try {
@@ -31,8 +31,12 @@ export async function compareWithPrior(
       if (now !== before) {
         const message = `${target.loadBalancer}/${target.target} is ${now}, it was ${before}`
         // One that answers at once and does it later; what somebody else has done to it is no drain.
+        const asOf = effects()
         const { admin, routable } = await queueOf(target).inspect(plain(target))
-        return { kind: 'different', message, ...(admin === 'draining' && !routable ? { drained: true } : {}) }
+        const drained = admin === 'draining' && !routable
+        // Found by reading: a G2 took the restore of an heir for one that it had done before, and was sent the same again and again.
+        if (drained) note(target, 'out', asOf)
+        return { kind: 'different', message, ...(drained ? { drained } : {}) }
       }
       // Its own health checks may be behind the pod's: home is who gets requests, else the next pod leaves too early.
       const reading = await queueOf(target).inspect(plain(target))

@@ -1831,6 +1831,31 @@ describe('what nobody can know', () => {
       expect(isCut(drainedAgain)).toBe(cut)
     })
 
+    // Harsh seed 9424087.
+    test.each([
+      { sent: 'before', inMs: 100, trail: 5_000, cut: false },
+      { sent: 'before', inMs: 100, trail: 10, cut: true },
+      { sent: 'before', inMs: 20_000, trail: 5_000, cut: true },
+      { sent: 'since', inMs: 100, trail: 5_000, cut: true },
+    ])('and requests of then are under way (drain sent $sent, in for $inMs ms, trail of $trail ms)', (given) => {
+      const found = broken(
+        (story) => {
+          story.step(0, 'drainIntent')
+          story.step(0, 'drain')
+          story.pass(6_000)
+          const leftAt = story.history.at(-1)!.at
+          story.change(0, 'reload', { admin: 'ready', routable: true, weight: 1, emptyAt: null })
+          const { after: before } = story.history.at(-1) as { after: TargetState }
+          story.pass(given.inMs)
+          const after: TargetState = { ...before, routable: false, admin: 'drain', emptyAt: 1_000_000 }
+          story.effect(0, 'drain', { before, after, ...(given.sent === 'before' ? { leftAt } : {}) })
+          story.step(0, 'patch')
+        },
+        { scenario: { lagMs: 10_000, trailMs: { edge: given.trail } } },
+      )
+      expect(found.includes('I2')).toBe(given.cut)
+    })
+
     test.each([
       { again: 'delivered once more', isSame: true, cut: false },
       { again: 'sent once more', isSame: false, cut: true },

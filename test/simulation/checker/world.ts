@@ -300,6 +300,10 @@ interface RawLease {
   spec?: { holderIdentity?: string | null; leaseTransitions?: number | null }
 }
 
+interface RawOrder {
+  runs?: string[]
+}
+
 interface RawWorkload {
   kind: string
   metadata: { name: string }
@@ -310,8 +314,9 @@ function readLease(object: unknown): (Pick<LeaseRecord, 'holder' | 'transitions'
   const { metadata, spec } = (object ?? {}) as Partial<RawLease>
   if (metadata === undefined) return undefined
   const key = `${metadata.namespace ?? ''}/${metadata.name}`
-  const { runs = [] } = JSON.parse(metadata.annotations?.['sluice.dev/order'] ?? '{}') as { runs?: string[] }
-  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0, ordered: runs }
+  const order = JSON.parse(metadata.annotations?.['sluice.dev/order'] ?? '{}') as RawOrder & { others?: RawOrder[] }
+  const ordered = [order, ...(order.others ?? [])].flatMap(({ runs = [] }) => runs)
+  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0, ordered }
 }
 
 function dataOf(object: unknown): Record<string, string> {

@@ -289,7 +289,9 @@ export const MUTATIONS: Mutation[] = [
   {
     name: 'heir-at-any-address',
     breaks: 'what was drained for a pod is put back for its successor, whatever address that has',
-    changes: [{ file: 'src/engine/rollout/heirs.ts', find: 'sameAddress: pod.ip === gone.ip', replace: 'sameAddress: true' }],
+    changes: [
+      { file: 'src/engine/rollout/heirs.ts', find: 'sameAddress: isAtAddressOf(gone, pod)', replace: 'sameAddress: true' },
+    ],
   },
   {
     name: 'gone-pods-forgotten',
@@ -443,8 +445,8 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: 'src/engine/former-templates.ts',
-        find: 'for (const { recorded, former } of changedByAny([ledger, ...ended])) {',
-        replace: 'for (const { recorded, former } of changedByAny([])) {',
+        find: 'for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {',
+        replace: 'for (const { recorded, former } of changedByAny([], world)) {',
       },
     ],
   },

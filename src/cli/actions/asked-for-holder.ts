@@ -1,0 +1,14 @@
+import { leaseName } from '../../engine/leases/lease.ts'
+import type { OpenRuns } from '../../engine/orders/open-runs.ts'
+
+/** Who has what was asked for: a run may be of other workloads too, at which another one is at work. */
+export function askedForHolder({ refs, leases }: Pick<OpenRuns, 'refs' | 'leases'>): string | undefined {
+  const asked = new Set(refs.map(leaseName))
+  return leases.find(({ name, holder }) => holder !== '' && asked.has(name))?.holder
+}
+
+/** Behind the words that there is no run. Found by reading: a load balancer was slow, and the run began once they had been said. */
+export function mayBegin(open: Pick<OpenRuns, 'refs' | 'leases'>): string {
+  const holder = askedForHolder(open)
+  return holder === undefined ? '' : `; ${holder} has the Lease, and may be about to begin one: then the same command once more`
+}
