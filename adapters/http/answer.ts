@@ -60,17 +60,18 @@ function isMissing(status: number): boolean {
 
 /**
  * What a status says that is no success. 5xx leaves open whether a change was made: a proxy answers so too when the
- * connection behind it broke (Envoy with 503). Only with Retry-After does 503 say that nothing was done. Neither is 408 a proof:
- * proxies send it for a request that they have begun to pass on.
+ * connection behind it broke (Envoy with 503). Neither is 408 a proof: proxies send it for a request that they have begun to
+ * pass on. Found by reading: 503 with Retry-After was taken for one, and the drain, which had been passed on, came after the pod
+ * was put back; and 303, which an API may answer once a change is made, was the end of a restore.
  */
 function kindOf(answer: Answer, isWrite: boolean, hasRetryAfter: boolean): AdapterErrorKind {
   const { status } = answer
-  if (status === 429 || (status === 503 && hasRetryAfter)) return 'throttled'
+  if (status === 429 || (status === 503 && hasRetryAfter && !isWrite)) return 'throttled'
   if (isMissing(status)) return isJson(answer) ? 'not-found' : 'retryable'
   if (status === 409 || status === 412 || status === 423 || status === 428) return 'conflict'
   if (status === 408) return isWrite ? 'ambiguous' : 'retryable'
   if (status === 425) return 'retryable'
-  if (status >= 300 && status < 500) return 'fatal'
+  if (status >= (isWrite ? 400 : 300) && status < 500) return 'fatal'
   // Also 202 where 200 was expected: something was begun.
   return isWrite ? 'ambiguous' : status >= 500 ? 'retryable' : 'fatal'
 }
@@ -95,7 +96,8 @@ export function statusError(
   const said = encoding === undefined ? excerpt(text, secrets) : encodedWords(encoding, secrets)
   const message = `${what} answered ${status}${excerpt(wayOut(status, headers), secrets)}${said === '' ? '' : ` (${said})`}`
   if (isMissing(status)) return new MissingError(component, kind, message)
-  return new AdapterError(component, kind, message, kind === 'throttled' && waitMs !== undefined ? { retryAfterMs: waitMs } : {})
+  const isAskedToWait = waitMs !== undefined && (kind === 'throttled' || status === 503)
+  return new AdapterError(component, kind, message, isAskedToWait ? { retryAfterMs: waitMs } : {})
 }
 
 /** The answer as JSON. Whole numbers that JavaScript cannot hold are kept exactly: they may be ids. */

@@ -130,7 +130,7 @@ test('hostile values are data in a body and refused in a header', async () => {
   // It is as it was, so nothing is to be sent; with another prior state there is.
   expect(await resultOf(restored)).toBe('applied')
   expect(await resultOf(adapter.restore([{ target, prior: { evil: 'y\nz' } }], call))).toEqual([
-    'fatal',
+    'retryable',
     expect.stringContaining('restore.headers.X-Prior: "y\\nz" cannot stand in a header'),
   ])
   expect(lb.writes().length).toBe(1)
@@ -151,6 +151,87 @@ test('a target that is drained is put back also where the prior state does not s
   expect(await resultOf(adapter.restore([{ target, prior }], call))).toBe('applied')
   expect(balancer.calls.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([])
 })
+
+// Found by reading: with versions the maintenance was ended; without, its end was told as a restore.
+test.each(['absolute-set', 'cas'])(
+  '%s: a maintenance that began after the drain is not ended, also where the prior state does not say that there was none',
+  async (idempotency) => {
+    const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 7, healthy: true, inFlight: 0 }
+    const lb = await tell(({ method, body }) => {
+      if (method === 'PUT') Object.assign(server, body)
+      return { headers: { etag: '"1"' }, body: { epoch: 'one', servers: [server] } }
+    })
+    const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+    const headers = { 'If-Match': '${headers.etag}' }
+    const drain = { ...options['drain'], headers }
+    const restore = { ...options['restore'], headers, body: { state: 'ready', weight: '${prior.weight}' } }
+    const inspect = { ...options['inspect'], prior: '{"weight": entry.weight}' }
+    const adapter = create({ ...options, inspect, drain, restore, capabilities: { idempotency } })
+    const snapshot = async () => (await adapter.snapshot([A], call)).get(A.id)!
+    const before = await snapshot()
+    expect(before).toEqual({ prior: { weight: 7 }, inRotation: true, weight: 7 })
+    expect(await resultOf(adapter.drain([A], call))).toBe('applied')
+    server.state = 'maint'
+    const conflict = ['conflict', expect.stringContaining('which a restore would end')]
+    expect(await resultOf(adapter.restore([{ target: A, prior: before.prior }], call))).toEqual(conflict)
+    expect(lb.writes()).toHaveLength(1)
+    // What was in maintenance before is as it was.
+    const maintained = await snapshot()
+    expect(maintained.inRotation).toBe(false)
+    expect(await resultOf(adapter.restore([{ target: A, prior: maintained.prior }], call))).toBe('applied')
+    expect(lb.writes()).toHaveLength(1)
+    server.state = 'drain'
+    expect(await resultOf(adapter.restore([{ target: A, prior: before.prior }], call))).toBe('applied')
+    expect(server).toMatchObject({ state: 'ready', weight: 7 })
+  },
+)
+
+// Found by reading: each of them ended the restore for good at its first try.
+test('what is wrong for a moment before a restore is sent does not end it; of a drain it does', async () => {
+  const server = { name: 'a', address: '10.0.0.1:80', state: 'drain', weight: 1, healthy: true, inFlight: 0 }
+  let servers: Json = [server]
+  const lb = await tell(({ method, body }) => {
+    if (method === 'PUT') Object.assign(server, body)
+    return { body: { epoch: 'one', servers } }
+  })
+  vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
+  const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+  const headers = { 'X-Weight': '${prior.weight}' }
+  const restore = { ...options['restore'], headers }
+  const adapter = create({ ...options, restore, auth: { bearer: { env: 'EDGE_TOKEN' } } })
+  const prior = { state: 'ready', weight: 1 }
+  const restored = (of: Json = prior) => resultOf(adapter.restore([{ target: A, prior: of }], call))
+  const drained = () => resultOf(adapter.drain([A], call))
+
+  servers = 'none'
+  expect(await restored()).toEqual(['retryable', 'http edge: targets.each gives no list'])
+  expect(await drained()).toEqual(['fatal', 'http edge: targets.each gives no list'])
+  servers = [{ ...server, weight: 'heavy' }]
+  expect(await restored()).toEqual(['retryable', expect.stringMatching(/^http edge: inspect\.weight gives "heavy"/)])
+  expect(await drained()).toEqual(['fatal', expect.stringContaining('inspect.weight gives "heavy"')])
+  servers = [server]
+  expect(await restored({ state: 'ready' })).toEqual(['retryable', expect.stringContaining('No such key: weight')])
+  vi.stubEnv('EDGE_TOKEN', '')
+  expect(await restored()).toEqual(['retryable', 'http edge: the environment variable EDGE_TOKEN is empty'])
+  expect(await drained()).toEqual(['fatal', 'http edge: the environment variable EDGE_TOKEN is empty'])
+  vi.stubEnv('EDGE_TOKEN', 's3cr3t-of-the-edge')
+  expect(lb.writes()).toEqual([])
+  expect(await restored()).toBe('applied')
+})
+
+// Found by reading: a restore was ended for good by it.
+test.each([{ each: 'body.servers' }, { each: undefined }])(
+  'null in the place of a list is an empty one ($each)',
+  async ({ each }) => {
+    const lb = await tell(() => ({ body: each === undefined ? null : { servers: null, epoch: 'one' } }))
+    const options = serversApi(lb.url)
+    const adapter = create({ ...options, targets: { ...(options['targets'] as object), each } })
+    expect(await adapter.resolve([endpoint('10.0.0.1')], call)).toEqual([
+      { found: false, reason: 'none of 0 entries has the address 10.0.0.1:80' },
+    ])
+    expect((await adapter.inspect([A], call)).get(A.id)).toMatchObject({ admin: 'absent', moved: false })
+  },
+)
 
 test('a secret is sent, is read anew each time, and is named by its place where it cannot be read', async () => {
   const lb = await tell(() => ({ body: [] }))
@@ -287,6 +368,101 @@ describe.each([
   })
 })
 
+describe.each([
+  { reads: 'the list', inspect: {} },
+  { reads: 'one entry at a time', inspect: READS_ONE },
+])('a pod that has two entries, reading $reads', ({ inspect }) => {
+  async function begin(pools: [string, string] = ['all', 'all']) {
+    const lb = await tellServers('web.a')
+    const [web] = lb.state.servers
+    const [one, other] = [
+      { ...web, pool: pools[0] },
+      { ...web, name: 'api.a', weight: 10, pool: pools[1] },
+    ]
+    lb.state.servers = [one, other]
+    const options = serversApi(lb.url)
+    const targets = { ...(options['targets'] as object), scope: 'entry.pool' }
+    const adapter = create({ ...options, targets, inspect: { ...(options['inspect'] as object), ...inspect } })
+    const [resolution] = await adapter.resolve([endpoint('10.0.0.1')], call)
+    if (resolution?.found !== true) throw new Error(resolution?.reason)
+    const admins = async (asked: readonly Target[]) =>
+      [...(await adapter.inspect(asked, call)).values()].map(({ admin }) => admin)
+    return { ...lb, adapter, one, other, targets: resolution.targets as [Target, Target], admins }
+  }
+
+  // Found by reading: the drain of the one was lost, that of the other was taken for it, and the pod was patched in rotation.
+  test('the one that is missing for a moment is not read as the other, and gets no call in its place', async () => {
+    const { adapter, state, one, other, targets, admins, writes } = await begin()
+    const [web, api] = targets
+    expect([web.id, api.id]).toEqual(['web.a@10.0.0.1:80+', 'api.a@10.0.0.1:80+'])
+    expect(adapter.entryOf!(web)).toBe('web.a')
+    const { prior } = (await adapter.snapshot([web], call)).get(web.id)!
+    expect(await resultOf(adapter.drain([api], call))).toBe('applied')
+    expect(await admins(targets)).toEqual(['in', 'draining'])
+    const drained = state.servers.find(({ name }) => name === 'api.a')!
+    state.servers = [drained]
+    expect(await admins(targets)).toEqual(['unknown', 'draining'])
+    expect(await admins([web])).toEqual(['unknown'])
+    const left = ['retryable', expect.stringContaining('api.a, which has its address, may be another of the same pod')]
+    expect(await resultOf(adapter.drain([web], call))).toEqual(left)
+    expect(await resultOf(adapter.restore([{ target: web, prior }], call))).toEqual(left)
+    expect(writes().map(({ url }) => url)).toEqual(['/servers/api.a'])
+    state.servers = [one, other]
+    expect(await resultOf(adapter.drain([web], call))).toBe('applied')
+    state.servers = []
+    expect(await admins(targets)).toEqual(['absent', 'absent'])
+  })
+
+  test('two of one read are never one entry, whatever their ids say', async () => {
+    const { state, one, other, admins } = await begin()
+    const plain = ['web.a', 'api.a'].map((name) => ({ id: `${name}@10.0.0.1:80`, scope: 'all' }))
+    state.servers = [other]
+    expect(await admins(plain)).toEqual(['unknown', 'in'])
+    state.servers = [{ ...one, name: 'slot7' }]
+    expect(await admins(plain)).toEqual(['unknown', 'unknown'])
+    expect(await admins(plain.slice(0, 1))).toEqual(['in'])
+  })
+
+  test('in scopes of their own, each is followed to its new name', async () => {
+    const { state, one, other, targets, admins } = await begin(['web', 'api'])
+    expect(targets).toEqual([
+      { id: 'web.a@10.0.0.1:80', scope: 'web' },
+      { id: 'api.a@10.0.0.1:80', scope: 'api' },
+    ])
+    state.servers = [{ ...one, name: 'slot7', state: 'drain' }, other]
+    expect(await admins(targets)).toEqual(['draining', 'in'])
+  })
+})
+
+// Found by reading: the pod was patched while that entry sent it requests.
+test('an entry that has the address of a pod and cannot be read whole is not passed over', async () => {
+  const { url, state } = await tellServers()
+  const [server] = state.servers
+  const options = serversApi(url)
+  const adapter = create({ ...options, targets: { ...(options['targets'] as object), scope: 'entry.pool' } })
+  const pooled = { ...server, pool: 'web' }
+  const odd = { ...server, name: 'api.a' }
+  const other = { ...endpoint('10.0.0.9'), otherAddresses: ['10.0.0.1'] }
+  for (const servers of [[pooled, odd], [odd]]) {
+    state.servers = servers
+    for (const one of [endpoint('10.0.0.1'), other])
+      expect(await adapter.resolve([one, endpoint('10.0.0.2')], call)).toEqual([
+        {
+          found: false,
+          isThere: true,
+          reason: 'an entry with the address 10.0.0.1:80 could not be read: targets.scope: entry.pool: No such key: pool',
+        },
+        { found: false, reason: expect.stringContaining('has the address 10.0.0.2:80') },
+      ])
+  }
+  // One that is missing may be that one by now.
+  const target = { ...A, scope: 'web' }
+  const observed = async () => (await adapter.inspect([target], call)).get(target.id)
+  expect(await observed()).toMatchObject({ admin: 'unknown' })
+  state.servers = [{ ...pooled, address: '10.0.0.2:80' }, odd]
+  expect(await observed()).toMatchObject({ admin: 'absent', moved: true, routable: true })
+})
+
 test('an entry that is answered with 404 is not absent while the list has it', async () => {
   const { url, state } = await tellServers()
   const options = serversApi(url)
@@ -408,6 +584,19 @@ test('answers that do not fit are told by field: fatal for the list, unknown for
   expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
     detail: 'http edge: inspect.routable gives "yes", which is neither true nor false',
   })
+  // Found by reading: health that is not known counted as good.
+  body = {
+    epoch: 'one',
+    servers: [{ name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: null, inFlight: 0 }],
+  }
+  expect((await adapter.inspect([target], call)).get(target.id)).toMatchObject({
+    admin: 'unknown',
+    routable: false,
+    detail: 'http edge: inspect.routable gives null, which is neither true nor false',
+  })
+  const options = serversApi(lb.url)
+  const inspect = { ...(options['inspect'] as object), routable: 'entry.healthy != false' }
+  expect((await create({ ...options, inspect }).inspect([target], call)).get(target.id)).toMatchObject({ routable: true })
   expect(lb.writes()).toEqual([])
 })
 

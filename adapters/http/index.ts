@@ -16,6 +16,7 @@ import { effectPlace } from './check-fields.ts'
 import { createClient } from './client.ts'
 import { ExpressionError } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
+import { keepPrior, readKept } from './kept-prior.ts'
 import { httpOptions } from './options.ts'
 import { createReader, type Absence, type Reading } from './reader.ts'
 import { authMakers, compileRequest, headerMakers } from './request.ts'
@@ -73,6 +74,16 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     throw error
   }
 
+  /**
+   * What may be wrong for a moment, before a restore was sent: its deadline ends it too. Found by reading: an answer that did not
+   * fit, and a secret file that was empty while it was written anew, each ended one for good at its first try.
+   */
+  function passing(error: AdapterError): AdapterError {
+    const { kind, cause } = error
+    if (kind !== 'fatal' || !(cause instanceof ExpressionError || cause instanceof SecretError)) return error
+    return new AdapterError(component, 'retryable', cause.message, { cause })
+  }
+
   async function reading<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()
@@ -108,10 +119,11 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
   /** The write rests on what is read right before it. Both share the time that the call has. */
   async function effect(
     effectOf: 'drain' | 'restore',
-    { target, prior }: { target: Target; prior?: Json },
+    { target, prior: kept }: { target: Target; prior?: Json },
     call: EffectCall,
     endsAt: number,
   ): Promise<EffectResult> {
+    const { prior, wasOut } = readKept(kept)
     const left = (): EffectCall => ({ ...call, deadlineMs: endsAt - performance.now() })
     const values: Record<string, unknown> = {
       target: parseTarget(target),
@@ -122,10 +134,13 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
     if (capabilities.inspect !== 'none') {
       const now = await readOne(target, left())
       const isPrior = isDeepStrictEqual(now.prior, prior)
-      // A prior state that leaves out that it was in rotation reads the same while it is drained.
-      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isPrior && now.admin !== 'draining'
+      if (now.admin === 'out') {
+        if (effectOf === 'restore' && isPrior && wasOut) return { outcome: 'applied' }
+        throw maintenance(target, effectOf)
+      }
+      // A prior state that leaves out that it was in rotation reads the same while it is drained, or was in maintenance.
+      const isDone = effectOf === 'drain' ? now.admin === 'draining' : isPrior && now.admin === 'in' && !wasOut
       if (!mustSend(isDone)) return { outcome: 'applied' }
-      if (now.admin === 'out' && !isDone) throw maintenance(target, effectOf)
       // Its target too: the entry may go by another name by now.
       Object.assign(values, now.values)
     }
@@ -146,7 +161,8 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       try {
         results.set(one.target.id, await effect(effectOf, one, call, endsAt))
       } catch (error) {
-        results.set(one.target.id, { outcome: 'failed', error: typed(error) })
+        const failure = effectOf === 'restore' ? passing(typed(error)) : typed(error)
+        results.set(one.target.id, { outcome: 'failed', error: failure })
       }
     }
     return results
@@ -197,7 +213,8 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
           if (one instanceof AdapterError) throw one
           if (one.admin === 'absent') throw absent(one)
           const { prior, admin, weight } = one
-          return [id, { prior, inRotation: admin === 'in', ...(weight === undefined ? {} : { weight }) }]
+          const kept = keepPrior(prior, admin === 'out')
+          return [id, { prior: kept, inRotation: admin === 'in', ...(weight === undefined ? {} : { weight }) }]
         }),
       )
     },

@@ -6,7 +6,15 @@ import { compile, compileValue, type Expression, ExpressionError, type Place } f
 import type { HttpOptions } from './fields.ts'
 import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
 import { createEchoes } from './secret.ts'
-import { formatAddress, formatTargetId, parseAddress, parseTarget, type TargetValue } from './targets.ts'
+import {
+  formatAddress,
+  formatTargetId,
+  isShared,
+  parseAddress,
+  parseTarget,
+  sharedTargetId,
+  type TargetValue,
+} from './targets.ts'
 
 /** One target as it is now. */
 export interface Reading {
@@ -55,16 +63,30 @@ interface Listed {
   byAddress: ReadonlyMap<string, Entry[]>
   byId: ReadonlyMap<string, Entry[]>
   unreadable: Unreadable[]
+  unreadableAt: ReadonlyMap<string | undefined, Unreadable[]>
 }
 
 /** An entry that the expressions do not fit. */
 interface Unreadable {
   /** Where that can be told at least. */
   id: string | undefined
+  address: string | undefined
   why: string
 }
 
+/** A target that is asked for. */
+interface Wanted {
+  target: TargetValue
+  /** What has its address under another name can be no other target that is known: it is this one. */
+  isAlone: boolean
+}
+
 const ONE_SCOPE = 'all'
+
+/** What has the same address in the same scope may be the same entry under another name. */
+function placeOf({ scope, address }: TargetValue): string {
+  return JSON.stringify([scope, address])
+}
 
 export interface ReaderOptions {
   component: string
@@ -147,6 +169,15 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
   }
 
+  function addressIfAny(values: Record<string, unknown>): string | undefined {
+    try {
+      const address = parseAddress(textOf(addressOf!(values), 'targets.address'))
+      return address && formatAddress(address)
+    } catch {
+      return undefined
+    }
+  }
+
   /** `missing`: what it is where there is no list at all. */
   async function list(call: Call, missing: 'fatal' | 'retryable'): Promise<Listed> {
     let answer: Said
@@ -157,7 +188,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
       const kind = error.kind === 'not-found' ? missing : error.kind
       throw new AdapterError(component, kind, `targets.request: ${error.message}`, { cause: error })
     }
-    const found = each === undefined ? answer.body : each(answer)
+    // Go writes an empty list as null.
+    const found = (each === undefined ? answer.body : each(answer)) ?? []
     if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
     const entries: Entry[] = []
     const unreadable: Unreadable[] = []
@@ -166,7 +198,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
         entries.push(understand(entry, answer))
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error
-        unreadable.push({ id: idIfAny({ ...answer, entry }), why: error.message })
+        const values = { ...answer, entry }
+        unreadable.push({ id: idIfAny(values), address: addressIfAny(values), why: error.message })
       }
     }
     return {
@@ -174,12 +207,25 @@ export function createReader({ component, client, options, context }: ReaderOpti
       byAddress: Map.groupBy(entries, (entry) => entry.address),
       byId: Map.groupBy(entries, (entry) => entry.id),
       unreadable,
+      unreadableAt: Map.groupBy(unreadable, ({ address }) => address),
     }
   }
 
-  function resolveOne(endpoint: Endpoint, { count: total, byAddress, byId, unreadable }: Listed): Resolution {
+  function targetOf({ id, address, scope }: Entry, { byAddress }: Listed): Target {
+    const inScope = byAddress.get(address)!.filter((one) => one.scope === scope)
+    return { id: inScope.length > 1 ? sharedTargetId(id, address) : `${id}@${address}`, scope }
+  }
+
+  function resolveOne(endpoint: Endpoint, listed: Listed): Resolution {
+    const { count: total, byAddress, byId, unreadable, unreadableAt } = listed
     const address = formatAddress({ host: endpoint.address, port: endpoint.port })
     const others = (endpoint.otherAddresses ?? []).map((host) => formatAddress({ host, port: endpoint.port }))
+    // Found by reading: the pod was patched while an entry of its address that had no scope sent it requests.
+    for (const one of [address, ...others]) {
+      const [odd] = unreadableAt.get(one) ?? []
+      if (odd !== undefined)
+        return { found: false, reason: `an entry with the address ${one} could not be read: ${odd.why}`, isThere: true }
+    }
     const own = [address, ...others].flatMap((one) => byAddress.get(one) ?? [])
     for (const { id } of own) {
       const namesakes = byId.get(id)!
@@ -189,8 +235,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
         return { found: false, reason, isThere: true }
       }
     }
-    if (own.length > 0)
-      return { found: true, targets: own.map((entry) => ({ id: `${entry.id}@${entry.address}`, scope: entry.scope })) }
+    if (own.length > 0) return { found: true, targets: own.map((entry) => targetOf(entry, listed)) }
     const more = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]!.why}`
     return { found: false, reason: `none of ${total} entries has the address ${address}${more}` }
   }
@@ -209,7 +254,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
     const weight = count(weightOf?.(values), 'inspect.weight')
     const inFlight = count(inFlightOf?.(values), 'inspect.inFlight')
-    const isHealthy = routableOf?.(values) ?? true
+    const isHealthy = routableOf === undefined || routableOf(values)
     if (typeof isHealthy !== 'boolean')
       throw new ExpressionError(`inspect.routable gives ${shown(isHealthy)}, which is neither true nor false`)
     const epoch = epochOf?.(values)
@@ -231,27 +276,33 @@ export function createReader({ component, client, options, context }: ReaderOpti
    * An entry of that name with another address is not this target. Where an entry of another name has the address, new requests
    * come there: which of the two it is, nobody can tell, and it is not out.
    */
-  function movedTo(target: TargetValue, entry: Entry, { byAddress }: Listed): Absence {
+  function movedTo(target: TargetValue, entry: Entry, { byAddress, unreadableAt }: Listed): Absence {
     const why = `${target.id} has the address ${entry.address} now, not ${target.address}`
     const [other] = byAddress.get(target.address) ?? []
-    if (other === undefined) return { admin: 'absent', moved: true, why }
-    return { admin: 'absent', moved: true, isServed: true, why: `${why}, which ${other.id} has` }
+    const isServed = other !== undefined || unreadableAt.has(target.address)
+    if (!isServed) return { admin: 'absent', moved: true, why }
+    return { admin: 'absent', moved: true, isServed, why: `${why}, which ${other?.id ?? 'one that cannot be read'} has` }
   }
 
   /**
    * By its name, or, where no entry has that any more, by its address: a load balancer that deals the names anew when it reloads
-   * has the pod under another one. Undefined where it is gone.
+   * has the pod under another one. Undefined where it is gone. Found by reading: a pod was in two backends, one of its entries
+   * was not in the list for a moment, and the drain of the other was taken for that of the one, which had been lost.
    */
-  function entryFor(target: TargetValue, { byId, byAddress, unreadable }: Listed): Entry | undefined {
+  function entryFor({ target, isAlone }: Wanted, { byId, byAddress, unreadable }: Listed): Entry | undefined {
     const [entry, second] = byId.get(target.id) ?? []
     if (second !== undefined) throw new ExpressionError(`targets.id gives ${shown(target.id)} for more than one entry`)
     if (entry !== undefined) return entry
     // It is gone only where it can be none of those that say nothing of themselves.
-    const hidden = unreadable.find(({ id }) => id === undefined || id === target.id)
+    const hidden = unreadable.find(({ id, address }) => id === undefined || id === target.id || address === target.address)
     if (hidden !== undefined) throw new ExpressionError(hidden.why)
     const [renamed, another] = (byAddress.get(target.address) ?? []).filter(({ scope }) => scope === target.scope)
     if (another !== undefined) {
       const why = `there is no entry ${target.id} any more, and ${renamed!.id} and ${another.id} have its address`
+      throw new AdapterError(component, 'retryable', why)
+    }
+    if (renamed !== undefined && !isAlone) {
+      const why = `there is no entry ${target.id} any more, and ${renamed.id}, which has its address, may be another of the same pod`
       throw new AdapterError(component, 'retryable', why)
     }
     return renamed
@@ -261,8 +312,9 @@ export function createReader({ component, client, options, context }: ReaderOpti
     return { admin: 'absent', moved: false, why: `there is no entry ${id} any more` }
   }
 
-  function find(target: TargetValue, listed: Listed): Reading | Absence {
-    const entry = entryFor(target, listed)
+  function find(wanted: Wanted, listed: Listed): Reading | Absence {
+    const { target } = wanted
+    const entry = entryFor(wanted, listed)
     if (entry === undefined) return gone(target)
     if (entry.address !== target.address) return movedTo(target, entry, listed)
     return interpret({ ...target, id: entry.id }, entry.values)
@@ -286,7 +338,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
   }
 
   /** That it is gone, or another's, is believed where the list says so too: one 404 may be a gateway's. */
-  async function readOne(target: TargetValue, left: () => Call, listNow: () => Promise<Listed>): Promise<Reading | Absence> {
+  async function readOne(wanted: Wanted, left: () => Call, listNow: () => Promise<Listed>): Promise<Reading | Absence> {
+    const { target } = wanted
     const own = await askForOne(target, left())
     if (!(own instanceof MissingError))
       return own.address === target.address ? interpret(target, own.values) : movedTo(target, own, await listNow())
@@ -295,7 +348,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       throw own
     }
     const listed = await listNow()
-    const entry = entryFor(target, listed)
+    const entry = entryFor(wanted, listed)
     if (entry === undefined) return gone(target)
     if (entry.address !== target.address) return movedTo(target, entry, listed)
     const present = { ...target, id: entry.id }
@@ -326,6 +379,10 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
     async read(wanted, call) {
       const parsed = wanted.map((target) => ({ id: target.id, target: parseTarget(target) }))
+      const byPlace = Map.groupBy(parsed, ({ target }) => target && placeOf(target))
+      // Two of one read must not be one entry, whatever is known of each.
+      const isAlone = (id: string, target: TargetValue): boolean =>
+        !isShared(id) && byPlace.get(placeOf(target))!.every((one) => one.target!.id === target.id)
       const endsAt = performance.now() + call.deadlineMs
       const left = (): Call => ({ ...call, deadlineMs: endsAt - performance.now() })
       let listing: Promise<Listed> | undefined
@@ -335,7 +392,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
         parsed.map(({ id, target }) =>
           settle(id, () => {
             if (target === undefined) throw new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
-            return listed === undefined ? readOne(target, left, listNow) : find(target, listed)
+            const one = { target, isAlone: isAlone(id, target) }
+            return listed === undefined ? readOne(one, left, listNow) : find(one, listed)
           }),
         ),
       )

@@ -72,7 +72,7 @@ function echo(secret: string, flags: 'i' | 'gi'): RegExp {
     const code = character.charCodeAt(0)
     const hex = code.toString(16)
     const entity = character in ENTITIES ? `|&${ENTITIES[character]};` : ''
-    return `(?:\\\\?\\x${hex}|%${hex}|\\\\u00${hex}|&#${code};|&#x${hex};${entity})`
+    return `(?:\\\\?\\x${hex}|%${hex}|\\\\u00${hex}|&#0*${code};|&#x0*${hex};${entity})`
   })
   return new RegExp(characters.join(''), flags)
 }

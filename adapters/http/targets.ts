@@ -1,6 +1,6 @@
 /**
  * A target's id is what the config calls its id, and its address: `web-0@10.0.0.1:80`. A name may get another address;
- * then it is another pod's, and not touched.
+ * then it is another pod's, and not touched. `web-0@10.0.0.1:80+`: other entries of its scope had that address too.
  */
 import type { Target } from '../contract.ts'
 
@@ -39,6 +39,18 @@ export function parseAddress(text: string): Address | undefined {
   return { host: canonicalHost(host), port: Number(port) }
 }
 
+const SHARED = '+'
+
+/** Of an entry, which has its address as text. */
+export function sharedTargetId(name: string, address: string): string {
+  return `${name}@${address}${SHARED}`
+}
+
+/** What else has the address of this target may have had it all along, under a name of its own. */
+export function isShared(id: string): boolean {
+  return id.endsWith(SHARED)
+}
+
 export function formatTargetId(id: string, address: Address): string {
   return `${id}@${formatAddress(address)}`
 }
@@ -51,7 +63,7 @@ export function entryOf(id: string): string {
 /** Undefined where the id is none of this adapter. */
 export function parseTarget({ id, scope }: Target): TargetValue | undefined {
   const name = entryOf(id)
-  const address = parseAddress(id.slice(id.lastIndexOf('@') + 1))
+  const address = parseAddress(id.slice(id.lastIndexOf('@') + 1, isShared(id) ? -SHARED.length : undefined))
   if (name === '' || address === undefined) return undefined
   return { id: name, address: formatAddress(address), host: address.host, port: BigInt(address.port), scope }
 }

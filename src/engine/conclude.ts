@@ -68,7 +68,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     try {
       // A template may take long to be put back.
       if (aborted) await assertOwned()
-      const left = await findLeftOpen({ ledgers, pods, world, client, namespace })
+      const left = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
       const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
@@ -151,8 +151,14 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   function withoutHeirs(gone: readonly PodResult[]): World {
     const entries = gone.flatMap(({ uid }) => ledgers.current.ledger.entries.get(uid) ?? [])
     const places = entries.map((entry) => ghost(entry, world, namespace))
-    const all = (): Observation[] => [...world.store.all()].filter(({ pod }) => !places.some((place) => isHeir(place, pod)))
-    return { ...world, store: { ...world.store, all } }
+    const others = (pods: Iterable<Observation>): Observation[] =>
+      [...pods].filter(({ pod }) => !places.some((place) => isHeir(place, pod)))
+    // Found by reading: of a run about some pods they are beside it.
+    return {
+      ...world,
+      store: { ...world.store, all: () => others(world.store.all()) },
+      beside: { ...world.beside, all: () => others(world.beside.all()) },
+    }
   }
 
   /** Undefined where a template could not be put back. */

@@ -177,11 +177,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return pod !== undefined && before !== undefined && !asksFor(pod, before.images)
     }
     recorded = () => ledgers.current.ledger.entries.values()
-    const isAnyOpen = [...ledgers.superseded.map(({ ledger }) => ledger), ...ledgers.elsewhere].some(
-      ({ header }) => header.finishedAt === undefined,
-    )
-    // Where no other is open, who gives an order has waited for this one.
-    if (!ledgers.resumed && isAnyOpen) {
+    if (!ledgers.resumed) {
       const refs = world.workloads.map(({ workload: { ref } }) => ref)
       const isHeard = (): boolean => ordered() !== undefined
       await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })

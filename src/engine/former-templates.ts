@@ -36,6 +36,9 @@ export async function putBackAfterAbort(
   const left: string[] = []
   for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
+    // Of another run, which goes on with it; or to be had yet, by a run that stays open for it; or gone.
+    if (!found && !world.workloads.some(({ workload: { ref } }) => ref.kind === recorded.kind && ref.name === recorded.name))
+      continue
     const message = found
       ? await putBack(found, recorded, { ...options, former, set })
       : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`

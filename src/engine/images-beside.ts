@@ -6,8 +6,7 @@ import { openJournal } from '../pods/open-journal.ts'
 
 /**
  * What these pods of the workload have, which the run is not about; of one that is half done, what it was last in rotation on. One
- * that has all that the run asks for says nothing of what was before, where the run has changed the template: it may have been made
- * anew since.
+ * that has all that the run asks for says nothing of what was before: it may have been made since.
  */
 export function imagesBeside(run: Ledger, recorded: LedgerWorkload, pods: readonly Observation[]): ContainerImage[] {
   const isAsked = ({ container, image }: ContainerImage): boolean => {
@@ -17,7 +16,7 @@ export function imagesBeside(run: Ledger, recorded: LedgerWorkload, pods: readon
   return pods.flatMap(({ pod, stored }) => {
     const all = pod.containers.map(({ name }) => ({ container: name }))
     const { images } = formerPod(pod, all, openJournal(stored))
-    return recorded.before && images.every(isAsked) ? [] : images
+    return images.every(isAsked) ? [] : images
   })
 }
 

@@ -25,6 +25,15 @@ describe('the worst of all pods', () => {
   })
 })
 
+test.each([
+  [['upgraded', 'skipped'], '1 upgraded, 1 at the wanted images already'],
+  [['upgraded', 'skipped', 'stays 1'], '1 upgraded, 1 at the wanted images already, 1 left as it is'],
+  [['stays 1', 'stays 2'], '0 upgraded, 0 at the wanted images already, 2 left as they are'],
+])('%j: what stays as it is counts as that, on whatever images', (pods, reason) => {
+  const results = pods.map((uid) => ({ ...pod(uid.startsWith('stays') ? 'skipped' : (uid as PodOutcome)), uid }))
+  expect(worstOutcome(results, (uid) => uid.startsWith('stays'))).toEqual({ outcome: 'done', reason })
+})
+
 test('a pod that had failed before it went has failed its run, which says why, and is there to be gone on with', () => {
   const gone: PodResult = { ...pod('settled'), reason: 'it crashed; gone', hadFailed: 'rolledBack' }
   const pods = [pod('upgraded'), gone, pod('unchanged')]

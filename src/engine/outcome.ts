@@ -1,7 +1,13 @@
 import type { PodResult, RunOutcome } from './events.ts'
 
-/** How a run ended, from how its pods did: the worst of them, in the order of the exit codes that a pipeline acts on. */
-export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome; reason: string } {
+/**
+ * How a run ended, from how its pods did: the worst of them, in the order of the exit codes that a pipeline acts on. `stays`: of a
+ * pod, by its uid, that nothing is asked of it, on whatever images it is.
+ */
+export function worstOutcome(
+  pods: readonly PodResult[],
+  stays: (uid: string) => boolean = () => false,
+): { outcome: RunOutcome; reason: string } {
   const say = (some: readonly PodResult[]): string => some.map(({ pod, reason }) => `${pod}: ${reason}`).join('; ')
   const of = (outcome: PodResult['outcome']): PodResult[] => pods.filter((pod) => pod.outcome === outcome)
   const needsOperator = of('needsOperator')
@@ -21,7 +27,9 @@ export function worstOutcome(pods: readonly PodResult[]): { outcome: RunOutcome;
   // No pod says why: the one that the run stopped for is gone.
   const unchanged = of('unchanged')
   if (unchanged.length > 0) return { outcome: 'failed', reason: say(unchanged) }
-  return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${of('skipped').length} at the wanted images already` }
+  const { left = [], already = [] } = Object.groupBy(of('skipped'), ({ uid }) => (stays(uid) ? 'left' : 'already'))
+  const words = left.length === 0 ? '' : `, ${left.length} left as ${left.length === 1 ? 'it is' : 'they are'}`
+  return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${already.length} at the wanted images already${words}` }
 }
 
 /** It runs what it is to run, or is gone. */

@@ -174,9 +174,12 @@ test('a pod that no load balancer has refuses the run, unless that has left out 
   expect((await planned({ ...given, entry: { state: 'closed' } })).refusals).toEqual(['window-full'])
 })
 
-function drained(target: Partial<JournalTarget> = {}): Extract<ReadJournal, { kind: 'read' }> {
+function drained(
+  target: Partial<JournalTarget> = {},
+  step: 'drain' | 'patched' | 'restore' = 'drain',
+): Extract<ReadJournal, { kind: 'read' }> {
   const targets = [{ ...OUT, ...target }]
-  return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets } }
+  return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
 }
 
 // Found by trial: the restart was waited for until its deadline, and the load balancer missed only after that.
@@ -219,6 +222,14 @@ test('one that was to be drained, and has another entry since, is refused: by it
   const both = drained({ target: 'edge/b' })
   both.journal.targets.push({ ...OUT, target: 'edge/renamed' })
   await refusal(both)
+})
+
+// Found by reading: a pod that an earlier run had patched got other images while the new entry sent it requests.
+test.each(['patched', 'restore'] as const)('so is one that is to get other images once more (%s)', async (step) => {
+  const given = { entry: { state: 'closed' }, stored: drained({ target: 'edge/b' }, step), added: 'c' } as const
+  await expect(planned({ ...given, images: ['app:v2', 'app:v1'] })).rejects.toMatchObject({ kind: 'preflight' })
+  // Control: it comes home on what it was given.
+  await planned({ ...given, images: ['app:v2', 'app:v2'] })
 })
 
 test('what sluice itself has out for a pod that has moved since is no operator’s either', async () => {

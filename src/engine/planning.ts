@@ -17,7 +17,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Found } from './traffic/find-targets.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
-import { assertWholeWorkload, isTemplateWritten, undoing } from './undoing.ts'
+import { assertWholeWorkload, isTemplateWritten, stillOnRelease, undoing } from './undoing.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -118,6 +118,8 @@ export function createPlanning(options: PlanningOptions): Planning {
       onFound: options.onFound,
       leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
     })
+    const views = pods.map(({ pod }) => pod)
+    const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
     plan = buildPlan({
       ...planned,
       namespace: request.namespace,
@@ -130,7 +132,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         level: capabilities.guarantee,
         meaning: guarantees[capabilities.guarantee],
       })),
-      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages()],
+      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
@@ -205,8 +207,10 @@ async function planPods({
     return step === 'drain' || (step !== 'patched' && changesFor(pod, wanted(pod)).length > 0)
   }
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
-  // What is drained goes on as it was recorded.
-  const adopted = mayDrain ? pods.filter(({ stored }) => openJournal(stored)?.step === 'drain') : []
+  // What is drained goes on as it was recorded; and from there what is to be patched once more.
+  const isToBePatched = ({ pod, stored }: Observation): boolean =>
+    openJournal(stored)?.step === 'drain' || (isOpen(stored) && changesFor(pod, wanted(pod)).length > 0)
+  const adopted = mayDrain ? pods.filter(isToBePatched) : []
   let answers: Found[]
   try {
     answers = await traffic.find([...asked, ...adopted].map(({ pod }) => pod))

@@ -3,12 +3,17 @@ import { journalOf } from '../journal/journal.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { Reflector } from '../kube/reflector.ts'
 import { createReflector } from '../kube/reflector.ts'
+import { isNewerVersion } from '../kube/resource-version.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import { createUnselectedPods } from './unselected-pods.ts'
 
-/** The pods of a run as last observed: from one list and one watch, and from the answers of the run's own writes. */
+/**
+ * The pods of a run as last observed: from one list and one watch, and from the answers of the run's own writes; once the run has
+ * begun, those that lose their labels too.
+ */
 export interface PodStore {
   all(): Iterable<Observation>
   get(uid: string): Observation | undefined
@@ -27,6 +32,10 @@ export interface PodStoreOptions {
   random: Random
   namespace: string
   selector: { labelSelector?: string; fieldSelector?: string }
+  /** One that is no longer selected is kept for as long as it is there; false while it can still be left out. */
+  keepsUnselected?(): boolean
+  /** Such a one was found to be there. */
+  onUnselected?(pod: PodView): void
   onChange(uid: string): void
   onGone(uid: string): void
   /** What `isCurrent` says has changed. */
@@ -41,24 +50,51 @@ export function podsPath(namespace: string, name?: string): string {
 export async function openPodStore(options: PodStoreOptions): Promise<PodStore> {
   /** A journal is read once, however many versions of the pod have it. */
   const read = new Map<string, Observation>()
+  const { client, clock, random, onChange, onSight, onError } = options
+  const path = podsPath(options.namespace)
+  const unselected = createUnselectedPods({
+    client,
+    clock,
+    random,
+    path,
+    onFound(pod) {
+      // What told that it had left has this version, and shows it as it was before.
+      read.delete(pod.uid)
+      options.onUnselected?.(pod)
+    },
+    onChange,
+    onGone: forget,
+    onSight,
+    onError,
+  })
   const reflector: Reflector<PodView> = createReflector<PodView>({
-    client: options.client,
-    clock: options.clock,
-    random: options.random,
-    path: podsPath(options.namespace),
+    client,
+    clock,
+    random,
+    path,
     ...options.selector,
     decode: podView,
     onEvent({ type, record }) {
-      if (type === 'deleted') {
-        read.delete(record.uid)
-        options.onGone(record.uid)
-        return
-      }
-      options.onChange(record.uid)
+      if (type === 'deleted') leave(record)
+      else if (unselected.giveBack(record)) onChange(record.uid)
     },
-    onError: options.onError,
-    onCurrent: () => options.onSight(),
+    onError,
+    onCurrent: () => onSight(),
   })
+
+  /** Gone, or no longer selected: the same event. One that was going, or at its end, is gone either way. */
+  function leave(pod: PodView): void {
+    if (unselected.get(pod.uid)) return
+    const isByLabel = options.selector.labelSelector !== undefined
+    if (!isByLabel || pod.deleting || pod.finished || !options.keepsUnselected?.()) return forget(pod.uid)
+    const known = read.get(pod.uid)?.pod
+    unselected.follow(known && isNewerVersion(known.resourceVersion, pod.resourceVersion) ? known : pod)
+  }
+
+  function forget(uid: string): void {
+    read.delete(uid)
+    options.onGone(uid)
+  }
 
   function observation(pod: PodView): Observation {
     const known = read.get(pod.uid)
@@ -71,15 +107,26 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
 
   await reflector.start()
   return {
-    all: () => Array.from(reflector.records().values(), observation),
+    all() {
+      const others = unselected.all()
+      const records = reflector.records()
+      const pods = others.length === 0 ? records : new Map([...records, ...others.map((pod) => [pod.uid, pod] as const)])
+      return Array.from(pods.values(), observation)
+    },
     get(uid) {
-      const pod = reflector.records().get(uid)
+      const pod = unselected.get(uid) ?? reflector.records().get(uid)
       return pod && observation(pod)
     },
-    observe: (raw) => observation(reflector.observe(raw)),
-    isCurrent: () => reflector.isCurrent(),
-    refresh: () => reflector.refresh(),
-    stop: () => reflector.stop(),
+    observe: (raw) => observation(unselected.observe(raw) ?? reflector.observe(raw)),
+    isCurrent: () => reflector.isCurrent() && unselected.isCurrent(),
+    async refresh() {
+      await reflector.refresh()
+      // In its list one may be missed that was there.
+      await unselected.refresh()
+    },
+    async stop() {
+      await Promise.all([reflector.stop(), unselected.stop()])
+    },
   }
 }
 

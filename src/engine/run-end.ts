@@ -7,6 +7,7 @@ import type { PodResult, RunResult } from './events.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
+import { stillOnRelease } from './undoing.ts'
 import type { World } from './world.ts'
 
 export type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
@@ -71,7 +72,7 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
 
   /** An interrupt, or a pause, changes nothing for a run whose pods all came to their end, or one of which needs a person. */
   function ofPods(pods: readonly PodResult[]): Ending {
-    const worst = worstOutcome(pods)
+    const worst = worstOutcome(pods, stays)
     if (ending?.outcome === 'interrupted' || ending?.outcome === 'paused') {
       if (worst.outcome === 'needsOperator') return worst
       return worst.outcome === 'done' && isAllDone(pods) ? withRest(worst, pods) : ending
@@ -104,6 +105,12 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
     })
   }
 
+  /** The run that is undone had nothing to do with it. */
+  function stays(uid: string): boolean {
+    const pod = world.undoing() && world.store.get(uid)?.pod
+    return pod !== undefined && world.imagesFor(pod).length === 0
+  }
+
   /** It is there, and asks for other images than it is to run. */
   function isBehind(pod: PodView): boolean {
     return !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
@@ -132,9 +139,23 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
 
   function withRest(done: Ending, pods: readonly PodResult[]): Ending {
     const rest = restOfRun(pods)
-    if (rest.length === 0) return done
-    const words = `the run stays open for ${rest.join(', ')}: a command that names the workload goes on with all, sluice abort ends it`
-    return { ...done, reason: `${done.reason}; ${words}` }
+    const words =
+      rest.length === 0
+        ? []
+        : [`the run stays open for ${rest.join(', ')}: a command that names the workload goes on with all, sluice abort ends it`]
+    return { ...done, reason: [done.reason, ...words, ...onRelease()].join('; ') }
+  }
+
+  /** Here too: whoever reads how it ended has not read the plan, and one that came meanwhile is not in it. */
+  function onRelease(): string[] {
+    const undo = world.undoing()
+    if (undo === undefined) return []
+    const pods = Array.from(world.store.all(), ({ pod }) => pod).filter((pod) => world.includes(pod))
+    return stillOnRelease(
+      undo,
+      world.workloads.map(({ workload }) => workload),
+      pods,
+    )
   }
 
   return {

@@ -118,6 +118,32 @@ function goneOf(
   }
 }
 
+/**
+ * Of each workload, that pods stay on what is taken back, since the run had nothing to do with them: made by a scale-up, say. Found
+ * by reading: the template that they were made from went back, and they were told as those at the wanted images.
+ */
+export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], pods: readonly PodView[]): string[] {
+  return workloads.flatMap((workload) => {
+    const own = pods.filter((pod) => !pod.deleting && !pod.finished && workload.owns(pod))
+    const staying = own.filter((pod) => runsRelease(undo, pod) && undo.imagesOf(pod).length === 0)
+    if (staying.length === 0) return []
+    const name = displayName(workload.ref)
+    const template = undo.templateOf(workload)
+    const isBehind = isTemplateWritten(workload.ref) && staying.some((pod) => !asksFor(pod, template))
+    const next = isBehind ? `; once the template is back, sluice upgrade ${name} brings them to it` : ''
+    return [
+      `${staying.length} of ${own.length} pods of ${name} run the images of run ${undo.run} and stay on them, ` +
+        `since that had nothing to do with them${next}`,
+    ]
+  })
+}
+
+/** What an undo asked for may have been different images for different pods. */
+function runsRelease({ images }: Undoing, pod: PodView): boolean {
+  const byContainer = [...Map.groupBy(images, ({ container }) => container).values()]
+  return byContainer.length > 0 && byContainer.every((some) => some.some((image) => asksFor(pod, [image])))
+}
+
 /** Of others, sluice changes the pods alone. */
 export function isTemplateWritten({ kind }: { kind: string }): boolean {
   return kind === 'StatefulSet' || kind === 'DaemonSet'

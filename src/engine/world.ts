@@ -71,7 +71,9 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     blind = new RunError('deadline', `the cluster cannot be watched any more: ${messageOf(error)}`, { cause: error })
     listener.onBlind(blind)
   }
-  const watched = { client, clock, random, namespace, onError }
+  // Before the run begins one that lost its label is none that was asked for.
+  const keepsUnselected = (): boolean => listener !== DEAF
+  const watched = { client, clock, random, namespace, keepsUnselected, onError }
   const openOptions = { client, clock, random, onError, acceptTemplateDrift }
 
   try {
@@ -87,6 +89,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       openPodStore({
         ...watched,
         selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
+        onUnselected: ({ name }) => tell({ type: 'warning', message: `${name} is no longer selected: the run goes on with it` }),
         onChange: (uid) => listener.onPod(uid),
         onGone: (uid) => listener.onGone(uid),
         onSight: () => listener.onSight(),

@@ -135,22 +135,26 @@ export function chunkName(run: string, chunk: number): string {
 
 /** The data of each ConfigMap of a new ledger, in the order of their numbers. */
 export function ledgerChunks({ header, entries }: Ledger): Record<string, string>[] {
+  const [first, ...others] = entryChunks(Array.from(entries.values(), (entry) => [entry.uid, writeEntry(entry)] as const))
+  return [{ [HEADER_KEY]: writeHeader({ ...header, chunks: others.length + 1 }), ...first }, ...others]
+}
+
+/** Entries as they are written, by uid, divided so that no ConfigMap gets more of them than it is to have. */
+export function entryChunks(texts: Iterable<readonly [string, string]>): Record<string, string>[] {
   const chunks: Record<string, string>[] = [{}]
   let count = 0
   let bytes = 0
-  for (const entry of entries.values()) {
-    const text = writeEntry(entry)
-    const size = utf8.encode(text).length + entry.uid.length
+  for (const [uid, text] of texts) {
+    const size = utf8.encode(text).length + uid.length
     if (count === ENTRIES_PER_CHUNK || (count > 0 && bytes + size > BYTES_PER_CHUNK)) {
       chunks.push({})
       count = 0
       bytes = 0
     }
-    chunks.at(-1)![entry.uid] = text
+    chunks.at(-1)![uid] = text
     count += 1
     bytes += size
   }
-  chunks[0] = { [HEADER_KEY]: writeHeader({ ...header, chunks: chunks.length }), ...chunks[0] }
   return chunks
 }
 

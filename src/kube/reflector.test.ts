@@ -41,7 +41,7 @@ function show({ type, record }: ReflectorEvent<PodRecord>): string {
   return `${type} ${record.uid}@${record.resourceVersion}`
 }
 
-function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void; random?: number } = {}) {
+function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void; random?: number; known?: unknown[] } = {}) {
   const clock = createVirtualClock()
   const transport = createScriptedTransport(clock)
   const random = { next: () => overrides.random ?? 0.5 }
@@ -55,6 +55,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
     random,
     path: PATH,
     labelSelector: 'app=web',
+    ...(overrides.known && { known: overrides.known.map(decode) }),
     decode,
     onEvent: (event) => {
       events.push(show(event))
@@ -552,6 +553,26 @@ test('refusals of a server that starts twice, and was away in between, do not la
   ;(await next('list')).answer(200, listOf(12, []))
   await next('watch')
   expect(errors.filter(({ fatal }) => fatal)).toEqual([])
+  await reflector.stop()
+})
+
+test('with what is known from elsewhere the first list is the next one: it says who is gone, and is tried until it is had', async () => {
+  const { clock, reflector, events, problems, known, next } = setUp({ known: [pod('a', 3), pod('b', 4), pod('c', 5)] })
+  expect(known()).toEqual(['a@3', 'b@4', 'c@5'])
+  const started = reflector.start()
+  const since = clock.now()
+  ;(await next('list')).answer(403, { kind: 'Status', reason: 'Forbidden' })
+  await clock.advance(1_000)
+  while (clock.now() - since < 70_000) {
+    ;(await next('list')).answer(500, { kind: 'Status', reason: 'InternalError' })
+    await clock.advance(5_000)
+  }
+  expect([known(), reflector.isCurrent()]).toEqual([['a@3', 'b@4', 'c@5'], false])
+  ;(await next('list')).answer(200, listOf(9, [pod('a', 3), { ...pod('b', 6), spec: {} }]))
+  await started
+  // One that cannot be read is neither gone nor known better.
+  expect([events, known(), reflector.isCurrent()]).toEqual([['deleted c@5', 'added a@3'], ['a@3', 'b@4'], true])
+  expect(problems().at(-1)).toBe('malformed')
   await reflector.stop()
 })
 

@@ -23,6 +23,8 @@ export interface ReflectorOptions<R extends ObjectRecord> {
   path: string
   labelSelector?: string
   fieldSelector?: string
+  /** What another has told before: the first list is the next one then, says which of these are gone, and is tried until it is had. */
+  known?: readonly R[]
   /** Checks and trims one raw object; throws where it is malformed. */
   decode: (raw: unknown) => R
   onEvent: (event: ReflectorEvent<R>) => void
@@ -96,6 +98,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   const { client, clock, random, path } = options
   const selectors = { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector }
   const store = createObjectStore<R>()
+  for (const record of options.known ?? []) store.observe(record)
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   let refusedSince: number | undefined
@@ -290,7 +293,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   async function run(onListed: () => void): Promise<Error> {
     const begunAt = clock.now()
     let from: string | undefined
-    let listed = false
+    let listed = options.known !== undefined
     let failures = 0
     while (!stopping.signal.aborted) {
       const startedAt = clock.now()

@@ -12,7 +12,7 @@ export interface WorkloadRef {
 /**
  * - `upgrade`: drain, patch, restore
  * - `adopt`: an earlier run left it drained or half done: go on from there, without a second drain
- * - `skip`: runs the wanted images already, and nothing is open
+ * - `skip`: runs the wanted images already, or is none that an undo takes back, and nothing is open
  * - `refuse`: cannot be upgraded; the whole run is refused for it
  */
 export type PodAction = 'upgrade' | 'adopt' | 'skip' | 'refuse'

@@ -298,6 +298,13 @@ describe('a run that several processes had', () => {
     expect(new Set(report.pods.map(({ outcome }) => outcome))).toEqual(new Set(['upgraded']))
   })
 
+  test('counts so also of an undo, and says what that has left as it is', () => {
+    const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later }] }
+    const undone = { ...ending, reason: `${counted.reason}, 1 left as it is` }
+    const report = buildReport({ ...record, processes: [process!, undone], pods: [both, ...reports] })
+    expect(report.reason).toBe('3 upgraded, 0 at the wanted images already, 1 left as it is')
+  })
+
   test('counts a pod that nobody has upgraded as the last process does', () => {
     const found = { ...first!, accounts: [{ ...skipped, ...later }] }
     const report = buildReport({ ...record, processes: [process!, ending], pods: [found, ...reports] })

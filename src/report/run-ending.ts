@@ -36,8 +36,8 @@ export function runEnding(
   return { outcome: last.outcome, reason, endedAt: last.endedAt }
 }
 
-/** As src/engine/outcome.ts puts it. */
-const COUNTS = /^(\d+) upgraded, (\d+) at the wanted images already$/
+/** As src/engine/outcome.ts puts it, and of an undo what it has left as it is. */
+const COUNTS = /^(\d+) upgraded, (\d+) at the wanted images already(, \d+ left as .*)?$/
 
 /** Found by trial: pods that processes before had upgraded were counted as those to which nothing was to do. */
 function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedPod[]): string {
@@ -52,5 +52,5 @@ function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedP
   const upgraded = Number(counts[1]) + before.length
   const found = Number(counts[2]) - [...before, ...resolved].filter(isFoundDone).length
   const said = resolved.length === 0 ? '' : `, ${resolved.length} resolved by a person`
-  return `${upgraded} upgraded, ${found} at the wanted images already${said}`
+  return `${upgraded} upgraded, ${found} at the wanted images already${said}${counts[3] ?? ''}`
 }

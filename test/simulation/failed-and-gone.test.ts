@@ -64,6 +64,21 @@ test.each([1, 2])(
   },
 )
 
+// Found by reading: what had come in its place was beside the run, and a reason to keep the images that crash.
+test('the same, of a run about that pod alone, and what comes in its place has another name', async () => {
+  const stage = await openStage(plainScene({ workload: 'DaemonSet', pods: 2, readyAfterMs: 1_000 }))
+  const pod = podView(stage.world.pods()[0]!).name
+  const first = stage.start({ ...ROLLS_BACK, select: { refs: [{ kind: 'Pod', name: pod }] } })
+  await stage.until(() => isIn('rollingBack')(first))
+  stage.world.balancers.get('edge')!.operator.remove(pod)
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  expect(await endOf(stage, first)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('CrashLoopBackOff') })
+  const found = stage.world.server.store.list('daemonsets.apps', NAMESPACE)[0]! as unknown as {
+    spec: { template: { spec: { containers: { name: string; image: string }[] } } }
+  }
+  expect(found.spec.template.spec.containers.map(({ image }) => image)).toContain(imageOf('v1'))
+})
+
 test('the same, of a pod that is in no load balancer', async () => {
   const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 1_000 }))
   stage.world.balancers.get('edge')!.operator.remove(`${NAME}-0`)

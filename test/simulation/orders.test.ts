@@ -6,7 +6,8 @@ import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
 import { forOpenRuns, readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import type { OrderedAbort } from '../../src/engine/orders/order-abort.ts'
 import { orderAbort } from '../../src/engine/orders/order-abort.ts'
-import { orderFor, readOrder } from '../../src/engine/orders/order.ts'
+import { leaseName, leasePath } from '../../src/engine/leases/lease.ts'
+import { ORDER_ANNOTATION, orderFor, readOrder, writeOrder } from '../../src/engine/orders/order.ts'
 import { RunError } from '../../src/engine/errors.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
@@ -1316,6 +1317,20 @@ test('a pause that is given while the owner begins a new run is of that one too'
   const again = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
   await stage.until(() => again.events.some(({ type }) => type === 'paused'))
   expect([ordersOf(again), drains(stage)]).toEqual([['pause'], drained])
+})
+
+// Found by reading: the run that it meant had ended meanwhile, and that no other was open was taken for a sign that nobody had ordered.
+test('the same, where the run before has come to its end by then', async () => {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const { actor, isBeginning, goOn } = beginSlowly(stage, 'v2')
+  await stage.until(isBeginning)
+  const path = leasePath(NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME }))
+  const { spec } = (await stage.ask(stage.client.get(path))) as { spec: { leaseTransitions: number } }
+  const value = writeOrder({ order: 'pause', runs: ['ended'], by: 'ann@desk', epoch: spec.leaseTransitions })
+  await stage.ask(stage.client.patch(path, [{ op: 'add', path: '/metadata/annotations', value: { [ORDER_ANNOTATION]: value } }]))
+  goOn()
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused') || actor.end !== undefined)
+  expect([ordersOf(actor), drains(stage), actor.end]).toEqual([['pause'], 0, undefined])
 })
 
 // Found by reading: it waited until the new one had upgraded everything, and said that all had come to its end before.

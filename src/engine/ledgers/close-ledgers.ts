@@ -8,12 +8,14 @@ import type { PodResult } from '../events.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
-import type { AssertOwned, LedgerStore, Told } from './ledger-store.ts'
+import type { AssertOwned } from './create-part.ts'
+import type { LedgerStore, Told } from './ledger-store.ts'
 import { deleteLedger, listLedgers } from './ledger-store.ts'
 import { hasChanged } from './has-changed.ts'
 import { leftOutEntries } from './left-out-entries.ts'
 import { needFor } from './needed-ledgers.ts'
 import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
+import { isNamedBy } from './is-named-by.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
 import { isTakenOver } from './taken-over.ts'
 import type { World } from '../world.ts'
@@ -27,6 +29,8 @@ interface LookOptions {
   world: World
   client: KubeClient
   namespace: string
+  /** An order ends the run, and those before it. */
+  aborts?: boolean
 }
 
 /** What the ledgers have open still, at the end of a run. */
@@ -38,12 +42,15 @@ export interface LeftOpen {
    * turn, or are another request's business.
    */
   overlooked: string[]
-  /** Of a workload too that is there, and that is not of this run, nor of one that has come to its end since. */
+  /**
+   * Of a workload too that is there, and that is not of this run, nor of one that has come to its end since; in an abort, nor of one
+   * that has begun since.
+   */
   shared: ReadonlySet<LedgerStore>
 }
 
 /** Rejects with a KubeError where the API server cannot be asked. */
-export async function findLeftOpen({ ledgers, pods, world, client, namespace }: LookOptions): Promise<LeftOpen> {
+export async function findLeftOpen({ ledgers, pods, world, client, namespace, aborts = false }: LookOptions): Promise<LeftOpen> {
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()
@@ -63,7 +70,9 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
       // passed over in silence.
       const observed = world.store.get(entry.uid)
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
-      if (!results.has(entry.uid) && !isAskedFor && !(await isOfLater(entry, store.ledger.header))) overlooked.add(entry.pod)
+      // An abort that says nothing of it would be over, with its run open.
+      const isTold = !aborts && (await isOfLater(entry, store.ledger.header))
+      if (!results.has(entry.uid) && !isAskedFor && !isTold) overlooked.add(entry.pod)
     }
   }
   return { ledgers: open, overlooked: [...overlooked], shared }
@@ -83,6 +92,8 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
     const others = header.workloads.filter(({ kind, name }) => !refs.some((ref) => ref.kind === kind && ref.name === name))
     for (const one of others) {
       if (isTakenOver(one, header, await headers())) continue
+      // Whoever has begun with it since goes on with what this one has left of it: an abort of this one leaves that alone.
+      if (aborts && (await headers()).some((later) => isOpenSince(later, header) && isNamedBy(later, one))) continue
       if (!(await areGone({ workloads: [one] }, client, namespace))) return true
     }
     return false
@@ -113,6 +124,10 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace }: 
   }
 }
 
+function isOpenSince({ startedAt, finishedAt }: LedgerHeader, before: LedgerHeader): boolean {
+  return finishedAt === undefined && startedAt > before.startedAt
+}
+
 /** Found by reading: what another run had under way, as its own, was told to be left by the one before. */
 function isLeftBy(run: string, stored: ReadJournal): boolean {
   const journal = openJournal(stored)
@@ -140,8 +155,9 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
     const isCurrent = store === ledgers.current
-    // An abort is of all of it.
-    const isOthers = !aborted && left.shared.has(store)
+    // Found by reading: an abort of a run of one workload closed an older one of two, and nobody could abort that of the other any
+    // more, which had its template changed.
+    const isOthers = left.shared.has(store)
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers
     const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
     if (isCurrent || finished)

@@ -5,13 +5,15 @@ import type { FormerPod, Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } fro
 import type { ContainerImage, Journal } from '../../pods/glossary.ts'
 import { RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
-import type { AssertOwned, LedgerStore } from './ledger-store.ts'
+import type { AssertOwned } from './create-part.ts'
+import type { LedgerStore } from './ledger-store.ts'
 import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
 import { assertOrdered } from '../orders/order.ts'
 import { openJournal } from '../../pods/open-journal.ts'
+import { isNamedBy } from './is-named-by.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
 
@@ -60,10 +62,18 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
   const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
   const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
-  const same = request.abort ? open[0] : newestFirst.slice(0, 1).find(isGoneOnWith)
+  const same = request.abort ? newestOrdered(request.abort.runs) : newestFirst.slice(0, 1).find(isGoneOnWith)
   if (request.abort && !same) throw endedMeanwhile(request.abort.runs, finished)
-  if (request.abort && same) assertOrdered(same.ledger.header.run, request.abort.runs)
   const superseded = open.filter((one) => one !== same)
+
+  /** Of none of the workloads may a run that came later be open: to end those before it is to end that one. */
+  function newestOrdered(runs: readonly string[]): LedgerStore | undefined {
+    for (const { workload } of world.workloads) {
+      const newest = open.find(({ ledger: { header } }) => isNamedBy(header, workload.ref))
+      if (newest) assertOrdered(newest.ledger.header.run, runs)
+    }
+    return open[0]
+  }
 
   // The newest alone: what a ledger that came later has closed, one that is gone on with may not open again.
   function isGoneOnWith({ ledger: { header } }: LedgerStore): boolean {
@@ -110,10 +120,8 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
         same.ledger.header.workloads.map((one) => withTemplate(one, world)),
         assertOwned,
       )
-    for (const entry of planned) {
-      // The prior state of a pod that is open already is the one that was recorded then.
-      if (!same.ledger.entries.has(entry.uid)) await same.put(entry, assertOwned)
-    }
+    // The prior state of a pod that is open already is the one that was recorded then.
+    await same.add(planned, assertOwned)
     return { current: same, resumed: true, superseded, finished, elsewhere, addressOf }
   }
   const undoes = world.undoing()?.run

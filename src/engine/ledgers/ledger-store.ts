@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
 import { listPages } from '../../kube/list-pages.ts'
@@ -7,19 +6,24 @@ import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
 import { writeProcessAccount } from '../../journal/account.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, ReadLedger } from '../../journal/ledger.ts'
-import { HEADER_KEY, LEDGER_LABEL, chunkName, ledgerChunks, readLedgers, writeEntry, writeHeader } from '../../journal/ledger.ts'
+import {
+  HEADER_KEY,
+  LEDGER_LABEL,
+  chunkName,
+  entryChunks,
+  ledgerChunks,
+  readLedgers,
+  writeEntry,
+  writeHeader,
+} from '../../journal/ledger.ts'
+import type { AssertOwned, LedgerOptions } from './create-part.ts'
+import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
 
 /** Processes of one run whose account is kept. */
 const KEPT_PROCESSES = 8
 
 /** For one write: somebody may edit it meanwhile. */
 const MOST_REREADS = 3
-
-const RawConfigMap = z.object({ metadata: z.object({ name: z.string() }), data: z.record(z.string(), z.string()).nullish() })
-
-function path(namespace: string, name?: string): string {
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps${name === undefined ? '' : `/${encodeURIComponent(name)}`}`
-}
 
 /** One ConfigMap that is a ledger or a part of one. */
 export interface LedgerPart {
@@ -29,7 +33,7 @@ export interface LedgerPart {
 
 /** All ledgers of a namespace in their parts: one LIST, paged. */
 export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
-  const { items } = await listPages({ client, path: path(namespace), selectors: { labelSelector: LEDGER_LABEL } })
+  const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
   return items.map((raw) => {
     const { metadata, data } = RawConfigMap.parse(raw)
     return { name: metadata.name, data: data ?? {} }
@@ -48,6 +52,8 @@ export interface LedgerStore {
    * `assertOwned` throws: it is asked before each write, also where that is sent again.
    */
   put(entry: LedgerEntry, assertOwned?: AssertOwned): Promise<void>
+  /** Adds those that it does not have, in as few writes as may be. Rejects as `put` and `amend` do. */
+  add(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void>
   /**
    * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, with a
    * RunError where somebody else has written the header since it was read, and with what `assertOwned` throws.
@@ -63,9 +69,6 @@ export interface LedgerStore {
   ): Promise<void>
 }
 
-/** Throws where this process has the Lease no more: after a stall another may have it. */
-export type AssertOwned = () => void | Promise<void>
-
 /** What a process tells of its part, for the report. */
 export interface Told {
   process: ProcessAccount
@@ -73,11 +76,6 @@ export interface Told {
   pods: ReadonlyMap<string, PodAccount>
   /** Uids of pods for which nothing is drained now. */
   idle?: ReadonlySet<string>
-}
-
-export interface LedgerOptions {
-  client: KubeClient
-  namespace: string
 }
 
 /** Writes a new ledger: the chunks first, the header last, so that one without a header means that nothing began. */
@@ -98,46 +96,30 @@ export async function createLedger(
   })
 }
 
-interface NewPart {
-  run: string
-  chunk: number
-  data: Record<string, string>
-}
-
-/** The name is this run's alone, so where the answer was lost, "exists already" means that it is written. */
-async function createPart(
-  { run, chunk, data }: NewPart,
-  { client, namespace }: LedgerOptions,
-  assertOwned: AssertOwned,
-): Promise<void> {
-  const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
-  // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
-  // reading: or until that of the part before had come.
-  const create = async (): Promise<void> => {
-    await assertOwned()
-    await client.create(path(namespace), body, { beforeAgain: assertOwned })
-  }
-  try {
-    await create()
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
-    await create().catch((second: unknown) => {
-      if (!(second instanceof KubeError) || second.reason !== 'AlreadyExists') throw second
-    })
-  }
-}
-
 /** Goes on with a ledger that an earlier owner has written. */
 export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 'read' }>, options: LedgerOptions): LedgerStore {
   return ledgerStore(ledger, places.chunkOf, options)
 }
 
+function textsOf(entries: readonly LedgerEntry[]): (readonly [string, string])[] {
+  return entries.map((entry) => [entry.uid, writeEntry(entry)])
+}
+
 function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
-  const { run, chunks } = ledger.header
+  const { run } = ledger.header
+  const options = { client, namespace }
 
   /** As it stands there: by key, where it is known to. Made at the first write: most ledgers are only read. */
   let written: Map<string, string> | undefined
+
+  /** Of those that write how many ConfigMaps there are: two that found the last one full would both make the next. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = turn.then(work)
+    turn = done.catch(() => {})
+    return done
+  }
 
   /** By uid, the entry that is to be written last, until it is known to stand there: under way, or without a good answer. */
   const asked = new Map<string, LedgerEntry>()
@@ -164,7 +146,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       { op: 'add', path: `/data/${key}`, value },
     ])
     await assertOwned()
-    await client.patch(path(namespace, chunkName(run, chunk)), operations, { beforeAgain: assertOwned })
+    await client.patch(pathOfPart(namespace, chunkName(run, chunk)), operations, { beforeAgain: assertOwned })
     for (const [key, value] of Object.entries(values)) known.set(key, value)
   }
 
@@ -180,7 +162,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, { client, namespace }, assertOwned)
+        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
         for (const [key, value] of Object.entries(values)) standing().set(key, value)
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
         return set(chunk, values, assertOwned, tries + 1)
@@ -190,7 +172,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
 
   /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
   async function isOtherwise(chunk: number, keys: readonly string[]): Promise<boolean> {
-    const { data } = RawConfigMap.parse(await client.get(path(namespace, chunkName(run, chunk))))
+    const { data } = RawConfigMap.parse(await client.get(pathOfPart(namespace, chunkName(run, chunk))))
     const known = standing()
     let differs = false
     for (const key of keys) {
@@ -253,6 +235,108 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     return data
   }
 
+  /** Only over the header that is known: the run may have come to its end since it was read, and would be open anew. */
+  async function writeOver(header: LedgerHeader, assertOwned: AssertOwned): Promise<void> {
+    const text = writeHeader(header)
+    try {
+      await patch(0, { [HEADER_KEY]: text }, assertOwned)
+    } catch (error) {
+      if (!(error instanceof KubeError)) throw error
+      const isOther = error.status === 422 && (await isOtherwise(0, [HEADER_KEY]))
+      if (!isOther && !isNotFound(error)) throw error
+      // An earlier write of the same whose answer was lost.
+      if (!isOther || standing().get(HEADER_KEY) !== text)
+        throw new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error })
+    }
+    ledger.header = header
+  }
+
+  /**
+   * Those that stand in it where they stand; new ones all together, in the last ConfigMap, or in more of them where that has no
+   * room. Found by reading: a run that had begun with few pods was gone on with for many, and each was put singly into the one that
+   * it had, until that was full: then the run could not be gone on with any more.
+   */
+  async function write(entries: readonly LedgerEntry[], assertOwned: AssertOwned = () => {}): Promise<void> {
+    const assertAsked = (): ReturnType<AssertOwned> => {
+      // Found by reading: a pod that had lost its place was looked at anew, and the first look's entry was written over the second's.
+      const outdated = entries.find((entry) => asked.get(entry.uid) !== entry)
+      if (outdated) throw new Error(`the entry of ${outdated.pod} is written anew by now`)
+      return assertOwned()
+    }
+    const fresh = (): LedgerEntry[] => entries.filter(({ uid }) => !chunkOf.has(uid))
+    const grown = hasRoom(fresh())
+      ? []
+      : await inTurn(async () => {
+          const now = fresh()
+          if (hasRoom(now)) return []
+          await grow(now, assertAsked)
+          return now
+        })
+    // Before it is written: the same may be asked for once more, when there is another that is the last.
+    for (const { uid } of fresh()) chunkOf.set(uid, ledger.header.chunks - 1)
+    const isWritten = new Set(grown)
+    const rest = entries.filter((entry) => !isWritten.has(entry))
+    for (const [chunk, own] of Map.groupBy(rest, ({ uid }) => chunkOf.get(uid)!))
+      await setInAnyCase(chunk, Object.fromEntries(textsOf(own)), assertAsked)
+    for (const entry of entries) {
+      if (asked.get(entry.uid) !== entry) continue
+      asked.delete(entry.uid)
+      ledger.entries.set(entry.uid, entry)
+    }
+  }
+
+  function hasRoom(entries: readonly LedgerEntry[]): boolean {
+    if (entries.length === 0) return true
+    const last = ledger.header.chunks - 1
+    const texts = Array.from(chunkOf).flatMap(([uid, chunk]) =>
+      chunk === last ? [[uid, standing().get(uid) ?? ''] as const] : [],
+    )
+    return entryChunks([...texts, ...textsOf(entries)]).length === 1
+  }
+
+  /** The header last, as of a new ledger. */
+  async function grow(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void> {
+    const { chunks } = ledger.header
+    const more = entryChunks(textsOf(entries))
+    for (let index = more.length - 1; index >= 0; index--)
+      await createNextPart({ run, chunk: chunks + index, data: more[index]! }, options, assertOwned)
+    await writeOver({ ...ledger.header, chunks: chunks + more.length }, assertOwned)
+    more.forEach((data, index) => {
+      for (const [uid, text] of Object.entries(data)) {
+        standing().set(uid, text)
+        chunkOf.set(uid, chunks + index)
+      }
+    })
+  }
+
+  async function conclude(
+    { finished, told }: Parameters<LedgerStore['conclude']>[0],
+    assertOwned: AssertOwned | undefined,
+  ): Promise<void> {
+    // Before the ledger in memory is ahead of it.
+    standing()
+    const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
+    const ended: LedgerHeader = {
+      ...ledger.header,
+      ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
+      ...(accounts ? { accounts } : {}),
+    }
+    // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
+    const changed = told
+      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
+      : []
+    for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
+      const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
+      const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
+      const kept = fitting(own, { ...dataOf(chunk), ...header })
+      for (const entry of kept) ledger.entries.set(entry.uid, entry)
+      const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
+      if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
+    }
+    // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
+    ledger.header = ended
+  }
+
   return {
     ledger,
     async put(given, assertOwned) {
@@ -262,55 +346,18 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       const { uid } = entry
       if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
       asked.set(uid, entry)
-      const chunk = chunkOf.get(uid) ?? chunks - 1
-      await setInAnyCase(chunk, { [uid]: writeEntry(entry) }, () => {
-        // Found by reading: a pod that had lost its place was looked at anew, and the first look's entry was written over the second's.
-        if (asked.get(uid) !== entry) throw new Error(`the entry of ${entry.pod} is written anew by now`)
-        return assertOwned?.()
-      })
-      if (asked.get(uid) !== entry) return
-      asked.delete(uid)
-      chunkOf.set(uid, chunk)
-      ledger.entries.set(uid, entry)
+      await write([entry], assertOwned)
+    },
+    async add(given, assertOwned) {
+      const entries = given.filter(({ uid }) => !ledger.entries.has(uid))
+      for (const entry of entries) asked.set(entry.uid, entry)
+      await write(entries, assertOwned)
     },
     async amend(workloads, assertOwned) {
       const header = { ...ledger.header, workloads }
-      const text = writeHeader(header)
-      if (text === writeHeader(ledger.header)) return
-      try {
-        await patch(0, { [HEADER_KEY]: text }, assertOwned)
-      } catch (error) {
-        if (!(error instanceof KubeError)) throw error
-        const isChanged = isNotFound(error) || (error.status === 422 && (await isOtherwise(0, [HEADER_KEY])))
-        // It may have come to its end since it was read, and would be open anew.
-        throw isChanged ? new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error }) : error
-      }
-      ledger.header = header
+      if (writeHeader(header) !== writeHeader(ledger.header)) await writeOver(header, assertOwned)
     },
-    async conclude({ finished, told }, assertOwned) {
-      // Before the ledger in memory is ahead of it.
-      standing()
-      const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
-      const ended: LedgerHeader = {
-        ...ledger.header,
-        ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
-        ...(accounts ? { accounts } : {}),
-      }
-      // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
-      const changed = told
-        ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
-        : []
-      for (let chunk = chunks - 1; chunk >= 0; chunk--) {
-        const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
-        const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
-        const kept = fitting(own, { ...dataOf(chunk), ...header })
-        for (const entry of kept) ledger.entries.set(entry.uid, entry)
-        const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
-        if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
-      }
-      // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
-      ledger.header = ended
-    },
+    conclude: (ending, assertOwned) => inTurn(() => conclude(ending, assertOwned)),
   }
 }
 
@@ -320,7 +367,7 @@ export async function deleteLedger(header: Pick<LedgerHeader, 'run' | 'chunks'>,
 }
 
 export async function deletePart(name: string, { client, namespace }: LedgerOptions): Promise<void> {
-  await client.delete(path(namespace, name)).catch((error: unknown) => {
+  await client.delete(pathOfPart(namespace, name)).catch((error: unknown) => {
     if (!isNotFound(error)) throw error
   })
 }

@@ -1,4 +1,3 @@
-import type { WorkloadRef } from '../../plan/plan.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
@@ -7,6 +6,7 @@ import type { RunPorts, RunRequest } from '../request.ts'
 import type { PreparedRun } from '../run.ts'
 import { prepareRun } from '../run.ts'
 import type { SeenLease } from '../leases/ownership.ts'
+import { workloadsToEnd } from './to-end.ts'
 
 export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'> {
   open: OpenRuns
@@ -18,8 +18,8 @@ export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'>
 }
 
 /**
- * Ends the newest open run, and what those before it have left, in place of an owner that is dead: what is drained and
- * not patched is put back, what is patched comes home, and the templates get back what they had.
+ * Ends the open runs that were ordered to end, and what those before them have left, in place of an owner that is dead: what is
+ * drained and not patched is put back, what is patched comes home, and the templates get back what they had.
  */
 export async function prepareAbort(
   { namespace, settings, open, runs, by, seen }: AbortRequest,
@@ -27,12 +27,14 @@ export async function prepareAbort(
 ): Promise<PreparedRun> {
   const [newest] = open.runs
   if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
-  assertOrdered(newest.run, runs)
+  const ordered = open.runs.find(({ run }) => runs.includes(run))
+  if (ordered === undefined) assertOrdered(newest.run, runs)
+  const refs = await workloadsToEnd(open, { runs, client: ports.client, namespace })
   const preparing = prepareRun(
     {
       namespace,
-      select: { refs: newest.workloads as Pick<WorkloadRef, 'kind' | 'name'>[] },
-      images: newest.images,
+      select: { refs },
+      images: (ordered ?? newest).images,
       settings,
       // What was accepted when the run began need not be said again to end it.
       acceptTemplateDrift: true,

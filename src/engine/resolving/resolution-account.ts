@@ -1,6 +1,6 @@
 import type { PodAccount } from '../../journal/account.ts'
 import { RESOLVED } from '../../journal/account.ts'
-import type { AssertOwned } from '../ledgers/ledger-store.ts'
+import type { AssertOwned } from '../ledgers/create-part.ts'
 import type { Said } from './resolution.ts'
 
 interface Speaker {

@@ -216,6 +216,14 @@ describe('what was left out, since nothing was to come in the place of its pod',
     }
   })
 
+  // Found by reading: every run asked for it, and there was nothing to resolve.
+  test('of one that was evicted, and is there still', () => {
+    const view = pod(writeJournal({ ...journal, step: 'closed' }))
+    const { entries } = decide(found(view, { ...left, uid: 'u0' }), OUT, 9)
+    expect(entries).toMatchObject([{ next: { uid: 'u0', state: 'closed' } }])
+    expect(entries[0]?.next).not.toHaveProperty('leftOut')
+  })
+
   test('of a part of it: the rest is left out still', () => {
     const inner = testTarget({ loadBalancer: 'inner' })
     const { entries } = decide(found(pod(), { ...left, targets: [target, inner] }), { ...OUT, loadBalancers: ['edge'] }, 9)

@@ -47,7 +47,8 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   // The run that has left it to a person is not always the newest that has it on record.
   const abandoned = leftToPerson(stored, owns)
   const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
-  const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid)
+  // One that was evicted is there still. Found by reading: nobody could say of it that it is to stay out.
+  const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid || entry.leftOut === true)
   if (!isOpen && gone.length === 0 && abandoned.length === 0)
     throw refusal(`there is nothing to resolve: nothing is open for pod/${name} in namespace ${found.namespace}`)
   assertKnown(word, name, [

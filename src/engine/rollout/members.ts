@@ -141,6 +141,8 @@ export function createMembers(options: MembersOptions): Members {
       else settling.delete(member)
       member.detail = reason
       const bad = badEnd(snapshot)
+      // How it is to end may be open again.
+      if (snapshot.context.outcome === undefined) member.badEnd = undefined
       member.badEnd ??= bad
       // Before the pod has come to its end: one that is put back after a refusal frees its place before that.
       if (bad !== undefined) onBadEnd(member.name, BAD_ENDS[bad.outcome])

@@ -166,7 +166,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     },
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
-    relocate: ({ pod, targets }) => traffic.relocate(pod, targets),
+    relocate: ({ uid, pod, targets }) => traffic.relocate(pod, targets, pod.uid === uid),
     settle: ({ uid, targets, settlement, address }) =>
       enter(uid, targets, {
         ...(settlement === 'left' ? { state: 'closed', leftOut: true } : { state: settlement }),

@@ -12,7 +12,7 @@ import { keyOf, plain } from './target-key.ts'
 const FRESH_MS = 1_000
 
 /** After so long, an entry that is not there is asked for once more: a list may be short while its load balancer comes up. */
-const GONE_FOR_MS = 2_000
+export const GONE_FOR_MS = 2_000
 
 /**
  * What each target is at this moment, in their order. `wasOut`: one that cannot be read, and of which nothing is known, is

@@ -1,40 +1,84 @@
 import type { Target } from '../../../adapters/contract.ts'
 import type { RelocateAnswer } from '../../../machines/pod-upgrade/ports.ts'
+import { pause } from '../../kube/pause.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { messageOf } from '../errors.ts'
+import type { AskTargets } from './ask-targets.ts'
+import { GONE_FOR_MS } from './ask-targets.ts'
 import type { Balancers } from './balancers.ts'
-import type { Listener, Where } from './find-targets.ts'
+import type { Found, Listener, Where } from './find-targets.ts'
 import { findTargets } from './find-targets.ts'
+import { describeTarget, isGone } from './reading.ts'
 import { plain } from './target-key.ts'
 
-/** Does a pod that has a new address still have the entries that were drained for it? */
+export interface RelocateOptions extends Where {
+  clock: Clock
+  balancers: Balancers
+  ask: AskTargets
+  /** It is the very pod that they were drained for, and may be about to be patched. */
+  isItself: boolean
+}
+
+type Place = Extract<Found, { found: true }>['targets'][number]
+
+/**
+ * Does a pod that has a new address still have the entries that were drained for it? Found by reading: one of two was pointed there,
+ * and the other removed, as the instructions say, and no run ever settled it. What is gone needs nothing; what somebody has made
+ * there meanwhile is left alone, and says nothing where it gets requests. But itself is not to be patched in that.
+ */
 export async function relocate(
-  { balancers, ...where }: Where & { balancers: Balancers },
+  { clock, balancers, ask, isItself, ...where }: RelocateOptions,
   pod: Listener,
   targets: readonly JournalTarget[],
 ): Promise<RelocateAnswer> {
   try {
-    const [found] = await findTargets(where, [pod])
-    if (!found!.found)
-      return { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is in no load balancer: ${found!.reason}` }
-    const now = found!.targets
-    const renamed = targets.map((before): JournalTarget | undefined => {
-      const { entryOf = ({ id }: Target) => id } = balancers.adapterOf(before.loadBalancer)
-      const same = now.find(
-        ({ loadBalancer, target }) =>
-          loadBalancer === before.loadBalancer && target.scope === before.scope && entryOf(target) === entryOf(plain(before)),
-      )
-      return same && { ...before, target: same.target.id }
-    })
-    const kept = renamed.filter((target) => target !== undefined)
-    if (kept.length === targets.length && now.length === kept.length)
-      return { kind: 'same', address: pod.ip ?? '', targets: kept }
+    const { now, reason } = await placesOf(where, pod)
+    const renamed = targets.map((before) => ({ before, after: placeNow(balancers, before, now) }))
+    const kept = renamed.flatMap(({ before, after }) => (after ? [{ ...before, target: after.target.id }] : []))
+    const lost = renamed.flatMap(({ before, after }) => (after ? [] : [before]))
+    const others = now.filter((one) => renamed.every(({ after }) => after !== one)).map(unrecorded)
+    const same = { kind: 'same', address: pod.ip ?? '', targets: kept } as const
+    if (lost.length === 0 && others.length === 0 && reason === undefined) return same
+
     const names = now.map(({ loadBalancer, target }) => `${loadBalancer}/${target.id}`)
-    return {
-      kind: 'elsewhere',
-      message: `at its new address ${pod.ip ?? ''} it is ${names.length === 0 ? 'in no load balancer' : names.join(', ')}`,
-    }
+    const seen = names.length === 0 ? `in no load balancer${reason === undefined ? '' : `: ${reason}`}` : names.join(', ')
+    const elsewhere = { kind: 'elsewhere', message: `at its new address ${pod.ip ?? ''} it is ${seen}` } as const
+    if (kept.length === 0 || (isItself && others.length > 0)) return elsewhere
+
+    const asked = [...lost, ...others]
+    const readings = await ask(asked, false)
+    const unread = asked.findIndex((target, index) => readings[index]!.admin === 'unknown' && balancers.isReadable(target))
+    if (unread !== -1) return { kind: 'unknown', message: describeTarget(asked[unread]!, readings[unread]!) }
+    const isSettled = readings.every((reading, index) => isGone(reading) || (index >= lost.length && reading.admin === 'in'))
+    if (!isSettled) return elsewhere
+    if (!isItself) return same
+    // One list may have been short.
+    await pause(clock, GONE_FOR_MS)
+    const again = await placesOf(where, pod)
+    return again.now.length === kept.length ? same : { kind: 'unknown', message: `the entries of ${pod.name} are changing` }
   } catch (error) {
     return { kind: 'unknown', message: messageOf(error) }
   }
+}
+
+/** Also of a pod that not every load balancer has, with the reason. */
+async function placesOf(where: Where, pod: Listener): Promise<{ now: readonly Place[]; reason?: string }> {
+  const [found] = await findTargets(where, [pod])
+  if (found!.found) return { now: found!.targets }
+  const [some] = await findTargets({ ...where, allowUnbalanced: true }, [pod])
+  return { now: some!.found ? some!.targets : [], reason: found!.reason }
+}
+
+/** The same entry, at the address that it has now. */
+function placeNow(balancers: Balancers, before: JournalTarget, now: readonly Place[]): Place | undefined {
+  const { entryOf = ({ id }: Target) => id } = balancers.adapterOf(before.loadBalancer)
+  return now.find(
+    ({ loadBalancer, target }) =>
+      loadBalancer === before.loadBalancer && target.scope === before.scope && entryOf(target) === entryOf(plain(before)),
+  )
+}
+
+function unrecorded({ loadBalancer, target: { id, scope } }: Place): JournalTarget {
+  return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }

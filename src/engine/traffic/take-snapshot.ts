@@ -3,23 +3,25 @@ import type { SnapshotAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
 import { messageOf } from '../errors.ts'
 import type { Balancers } from './balancers.ts'
-import type { Listener, Where } from './find-targets.ts'
-import { findTargets } from './find-targets.ts'
+import type { FindAll } from './find-all.ts'
+import { findAll } from './find-all.ts'
+import type { Listener } from './find-targets.ts'
 import type { Knowledge } from './knowledge.ts'
 
 /** A pod's targets as they are before its drain: what the restore brings back. */
 export async function takeSnapshot(
-  { balancers, knowledge, ...where }: Where & { balancers: Balancers; knowledge: Knowledge },
+  { balancers, knowledge, ...where }: FindAll & { balancers: Balancers; knowledge: Knowledge },
   pod: Listener,
 ): Promise<SnapshotAnswer> {
   const before = knowledge.effects()
   // Its container may be about to come up for the first time.
   if (pod.ip === undefined) return { kind: 'unknown', message: `${pod.name} has no address yet` }
   try {
-    const [found] = await findTargets(where, [pod])
-    if (!found!.found) return { kind: 'absent', message: found!.reason }
+    const found = await findAll(where, pod)
+    if (!found) return { kind: 'unknown', message: `the entries of ${pod.name} are changing` }
+    if (!found.found) return { kind: 'absent', message: found.reason }
     const targets = await Promise.all(
-      found!.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
+      found.targets.map(async ({ loadBalancer, target }): Promise<JournalTarget> => {
         const { prior, inRotation } = await balancers.queueOf({ loadBalancer, scope: target.scope }).snapshot(target)
         const taken = { loadBalancer, target: target.id, scope: target.scope, prior, untouched: !inRotation }
         knowledge.note(taken, inRotation ? 'in' : 'out', before)

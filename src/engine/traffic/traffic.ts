@@ -12,6 +12,7 @@ import { findTargets } from './find-targets.ts'
 import type { Inspect } from './inspect-targets.ts'
 import { createInspect } from './inspect-targets.ts'
 import { createKnowledge } from './knowledge.ts'
+import { createKnownEntries } from './known-entries.ts'
 import { relocate } from './relocate.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
@@ -22,7 +23,8 @@ export interface Traffic extends Effects {
   snapshot(pod: Listener): Promise<SnapshotAnswer>
   inspect: Inspect
   compare(targets: readonly JournalTarget[]): Promise<CompareAnswer>
-  relocate(pod: Listener, targets: readonly JournalTarget[]): Promise<RelocateAnswer>
+  /** `isItself`: it is the very pod that they were drained for. */
+  relocate(pod: Listener, targets: readonly JournalTarget[], isItself?: boolean): Promise<RelocateAnswer>
   /** Milliseconds from the drain until no new request arrives, as the slowest of these says of itself. */
   settleMs(targets: readonly JournalTarget[]): number
   /** An effect on this pod's targets that nobody answered, and that another has followed, may still arrive. */
@@ -44,17 +46,22 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
   const where = { loadBalancers, allowUnbalanced }
   const balancers = createBalancers(clock, loadBalancers)
   const knowledge = createKnowledge(clock, balancers)
+  const entries = createKnownEntries()
   const ask = createAskTargets(clock, balancers, knowledge)
   const { capabilitiesOf } = balancers
   const { hasOvertaken, lateMs } = knowledge.doubts
 
   return {
     ...createEffects({ balancers, knowledge, assertOwned, tell }),
-    find: (pods) => findTargets(where, pods),
-    snapshot: (pod) => takeSnapshot({ ...where, balancers, knowledge }, pod),
+    async find(pods) {
+      const found = await findTargets(where, pods)
+      pods.forEach((pod, index) => entries.note(pod, found[index]!))
+      return found
+    },
+    snapshot: (pod) => takeSnapshot({ ...where, clock, entries, balancers, knowledge }, pod),
     inspect: createInspect({ balancers, knowledge, ask, tell }),
     compare: (targets) => compareWithPrior(balancers, knowledge, targets),
-    relocate: (pod, targets) => relocate({ ...where, balancers }, pod, targets),
+    relocate: (pod, targets, isItself = false) => relocate({ ...where, clock, balancers, ask, isItself }, pod, targets),
     settleMs: (targets) => Math.max(0, ...capabilitiesOf(targets).map(({ settleMs }) => settleMs)),
     hasOvertaken,
     lateMs,

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { ContainerImage } from '../pods/glossary.ts'
+import { testPod } from '../pods/testing/raw-pod.ts'
+import type { Workload } from '../workloads/workload.ts'
+import type { Undoing } from './undoing.ts'
+import { stillOnRelease } from './undoing.ts'
+
+const image = (tag: string): ContainerImage[] => [{ container: 'app', image: `app:${tag}` }]
+const web = { ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' }, uid: 'w', owns: () => true } as unknown as Workload
+const pod = (name: string, tag: string, change: Parameters<typeof testPod>[0] = {}) =>
+  testPod({ name, uid: name, containers: [{ name: 'app', image: `app:${tag}` }], ...change })
+
+/** Of a run to v2 that was about web-0. */
+const undo: Undoing = {
+  run: 'r1',
+  images: image('v2'),
+  imagesOf: ({ name }) => (name === 'web-0' ? image('v1') : []),
+  labelOf: () => undefined,
+  templateOf: () => image('v1'),
+}
+const WORDS = '1 of 2 pods of statefulset/web run the images of run r1 and stay on them, since that had nothing to do with them'
+
+test('pods that stay on what is taken back are told, with the command that brings them to the template', () => {
+  expect(stillOnRelease(undo, [web], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
+    `${WORDS}; once the template is back, sluice upgrade statefulset/web brings them to it`,
+  ])
+})
+
+test.each([
+  ['stays as it is', []],
+  ['goes back to what they run', image('v2')],
+])('and without one, where the template %s', (_, template) => {
+  const pods = [pod('web-0', 'v2'), pod('web-1', 'v2')]
+  expect(stillOnRelease({ ...undo, templateOf: () => template }, [web], pods)).toEqual([WORDS])
+})
+
+test('nor for a Deployment, whose template is left alone', () => {
+  const deployment = { ...web, ref: { ...web.ref, kind: 'Deployment' } } as Workload
+  expect(stillOnRelease(undo, [deployment], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
+    WORDS.replace('statefulset', 'deployment'),
+  ])
+})
+
+test('of an undo that is taken back it is any of the images that it had asked for', () => {
+  const again = { ...undo, images: [...image('v2'), ...image('v3')] }
+  expect(stillOnRelease(again, [web], [pod('web-1', 'v2'), pod('web-2', 'v3'), pod('web-3', 'v1')])).toEqual([
+    expect.stringMatching(/^2 of 3 pods /),
+  ])
+})
+
+test.each([
+  ['goes back', pod('web-0', 'v2')],
+  ['runs others', pod('web-1', 'v1')],
+  ['is going', pod('web-1', 'v2', { deleting: true })],
+  ['is of another workload', pod('web-1', 'v2'), { ...web, owns: () => false } as unknown as Workload],
+])('control: not one that %s', (_, one, workload = web) => {
+  expect(stillOnRelease(undo, [workload], [one])).toEqual([])
+})

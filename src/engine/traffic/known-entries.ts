@@ -1,0 +1,42 @@
+import type { Found, Listener } from './find-targets.ts'
+
+/** How many entries each pod was found to have at its address, by load balancer and scope: a list that lacks one may be short. */
+export interface KnownEntries {
+  /** The most that were ever found count, since any list may be short. */
+  note(pod: Listener, found: Found): void
+  /** It has fewer of them somewhere. By how many there are: one may have another name by now. */
+  isShort(pod: Listener, found: Found): boolean
+  /** Somebody has removed what is not there. */
+  believe(pod: Listener, found: Found): void
+}
+
+export function createKnownEntries(): KnownEntries {
+  const known = new Map<string, Map<string, number>>()
+
+  return {
+    note(pod, found) {
+      const before = known.get(placeOf(pod)) ?? new Map<string, number>()
+      for (const [place, count] of countsOf(found)) before.set(place, Math.max(count, before.get(place) ?? 0))
+      known.set(placeOf(pod), before)
+    },
+    isShort(pod, found) {
+      const counts = countsOf(found)
+      return [...(known.get(placeOf(pod)) ?? [])].some(([place, count]) => count > (counts.get(place) ?? 0))
+    },
+    believe: (pod, found) => void known.set(placeOf(pod), countsOf(found)),
+  }
+}
+
+function countsOf(found: Found): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { loadBalancer, target } of found.found ? found.targets : []) {
+    const place = JSON.stringify([loadBalancer, target.scope])
+    counts.set(place, 1 + (counts.get(place) ?? 0))
+  }
+  return counts
+}
+
+/** At another address it has other entries. */
+function placeOf({ uid, ip }: Listener): string {
+  return `${uid} ${ip}`
+}
