@@ -1,5 +1,3 @@
-import type { Observation } from '../../machines/pod-upgrade/context.ts'
-import { isHeir } from '../pods/heir.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
@@ -140,25 +138,9 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     const { confirmAll: isOwned } = owners
     if (end.isAborted() || !pods.some(isRolledBack) || !(await isOwned())) return
     const ended = superseded.map(({ ledger }) => ledger)
-    const upgraded = withoutHeirs(pods.filter(isRolledBack))
-    await putBackAfterRollback({ ledger: current.ledger, ended, world: upgraded, signal: by, isOwned, tell })
-  }
-
-  /**
-   * As the world would be without what the template has made in the place of these: it runs the images that have failed, and is no
-   * reason to keep them.
-   */
-  function withoutHeirs(gone: readonly PodResult[]): World {
-    const entries = gone.flatMap(({ uid }) => ledgers.current.ledger.entries.get(uid) ?? [])
-    const places = entries.map((entry) => ghost(entry, world, namespace))
-    const others = (pods: Iterable<Observation>): Observation[] =>
-      [...pods].filter(({ pod }) => !places.some((place) => isHeir(place, pod)))
-    // Found by reading: of a run about some pods they are beside it.
-    return {
-      ...world,
-      store: { ...world.store, all: () => others(world.store.all()) },
-      beside: { ...world.beside, all: () => others(world.beside.all()) },
-    }
+    const entries = pods.filter(isRolledBack).flatMap(({ uid }) => current.ledger.entries.get(uid) ?? [])
+    const failed = entries.map((entry) => ghost(entry, world, namespace))
+    await putBackAfterRollback({ ledger: current.ledger, ended, world, failed, signal: by, isOwned, tell })
   }
 
   /** Undefined where a template could not be put back. */

@@ -263,7 +263,7 @@ describe('pods that the request is not about', () => {
       expect(aborted.given).toEqual([image(expected)])
       if (others.some(({ pod }) => pod.containers[0]!.image === 'app:v3')) return
       const rolledBack = worldOf(seen('web-0', 'v1'), others, by)
-      await putBackAfterRollback({ ledger: run, ended: [], world: rolledBack.world, signal, isOwned, tell() {} })
+      await putBackAfterRollback({ ledger: run, ended: [], failed: [], world: rolledBack.world, signal, isOwned, tell() {} })
       expect(rolledBack.given).toEqual([image(expected)])
     })
 
@@ -276,7 +276,15 @@ describe('pods that the request is not about', () => {
     test('one of them is upgraded: the template stays after a rollback', async () => {
       const told: RunEventBody[] = []
       const { world, given } = worldOf(seen('web-0', 'v1'), [seen('web-1', 'v3'), seen('web-2', 'v1')], by)
-      await putBackAfterRollback({ ledger: run, ended: [], world, signal, isOwned, tell: (event) => void told.push(event) })
+      await putBackAfterRollback({
+        ledger: run,
+        ended: [],
+        failed: [],
+        world,
+        signal,
+        isOwned,
+        tell: (event) => void told.push(event),
+      })
       const message = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
       expect({ told, given }).toEqual({ told: [{ type: 'warning', message }], given: [] })
     })

@@ -2,7 +2,8 @@ import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
-import type { ContainerImage } from '../pods/glossary.ts'
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import { isHeir } from '../pods/heir.ts'
 import { messageOf } from './errors.ts'
 import type { MixedWorkload, RunEventBody } from './events.ts'
 import { imagesAsked, imagesBeside } from './images-beside.ts'
@@ -130,11 +131,13 @@ export function mixedAfterAbort({
 /**
  * After a rollback: the next pod that is rescheduled would come up on the images that have just failed. Not where a pod
  * is upgraded already: it would come back on the old ones.
+ * @param options.failed those that were to go back, and those of them that have gone meanwhile
  */
 export async function putBackAfterRollback(
-  options: FormerTemplates & { ended: readonly Ledger[]; signal: AbortSignal },
+  options: FormerTemplates & { ended: readonly Ledger[]; failed: readonly PodView[]; signal: AbortSignal },
 ): Promise<void> {
-  const { ledger, ended, world, tell } = options
+  const { ledger, ended, tell } = options
+  const world = withoutHeirs(options.failed, options.world)
   // Pods that one before it has left half done go back for its containers too, and the template with them.
   const set = [ledger, ...ended].flatMap(({ header }) => header.images)
   const warn = (message: string): void => tell({ type: 'warning', message })
@@ -155,6 +158,20 @@ export async function putBackAfterRollback(
     } catch (error) {
       warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
     }
+  }
+}
+
+/**
+ * As the world would be without what the template has made in the place of these: that runs the images that have failed, and is no
+ * reason to keep them. Of a run about some pods it is beside them.
+ */
+function withoutHeirs(failed: readonly PodView[], world: World): World {
+  const others = (pods: Iterable<Observation>): Observation[] =>
+    [...pods].filter(({ pod }) => !failed.some((gone) => isHeir(gone, pod)))
+  return {
+    ...world,
+    store: { ...world.store, all: () => others(world.store.all()) },
+    beside: { ...world.beside, all: () => others(world.beside.all()) },
   }
 }
 

@@ -1,7 +1,8 @@
 import { pause } from '../kube/pause.ts'
-import type { JournalTarget, PodView } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Found } from './traffic/find-targets.ts'
+import type { Place } from './traffic/find-targets.ts'
+import { unrecorded } from './traffic/find-targets.ts'
 import type { Traffic } from './traffic/traffic.ts'
 
 /** Until a pod that was not found, or is out, is looked for again. */
@@ -54,16 +55,9 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
   }
 
   /** Undefined where that could not be read now, which says nothing; where it never can be, it is taken to be in. */
-  async function isOutOf({ uid }: PodView, targets: Extract<Found, { found: true }>['targets']): Promise<boolean | undefined> {
+  async function isOutOf({ uid }: PodView, targets: readonly Place[]): Promise<boolean | undefined> {
     if (targets.length === 0) return false
-    const asked = targets.map(({ loadBalancer, target: { id, scope } }): JournalTarget => ({
-      loadBalancer,
-      target: id,
-      scope,
-      prior: null,
-      untouched: false,
-    }))
-    const { state, hidden } = await traffic.inspect(uid, asked)
+    const { state, hidden } = await traffic.inspect(uid, targets.map(unrecorded))
     // Found by reading: the load balancer failed at that moment, and who was out there served for the rest of the run.
     if (state === 'unknown' && !hidden) return undefined
     return state === 'out' || state === 'mixed'

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
+import type { PodState } from '../../src/engine/events.ts'
 import { prepareAbortCommand } from './abort-command.ts'
-import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
+import { addStatefulSet } from './other-workload.ts'
 import type { Actor, Stage } from './stage.ts'
-import { openStage } from './stage.ts'
+import { isIn, openStage } from './stage.ts'
 
 /* Aborts of several runs at once, and of runs of several workloads, as stories: with all that `sluice abort` does. */
 
@@ -17,37 +19,6 @@ const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kin
 const pods = (...places: number[]) => ({
   select: { refs: places.map((place) => ({ kind: 'Pod', name: `${NAME}-${place}` }) as const) },
 })
-
-const isIn =
-  (state: string, pod?: string) =>
-  ({ events }: Actor): boolean =>
-    events.some((event) => event.type === 'podState' && event.to === state && (pod === undefined || event.pod === pod))
-
-/** Another workload beside that of the scene, of one pod, behind the same load balancer. */
-async function addStatefulSet(stage: Stage, name: string, container = 'app'): Promise<void> {
-  const { server, balancers } = stage.world
-  const labels = { app: name }
-  const app = { name: container, image: imageOf('v1'), ports: [{ name: 'http', containerPort: PORT }] }
-  const spec = { containers: [app], terminationGracePeriodSeconds: 5, restartPolicy: 'Always' }
-  await stage.ask(
-    stage.client.create(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`, {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name, namespace: NAMESPACE, labels },
-      spec: {
-        replicas: 1,
-        serviceName: name,
-        podManagementPolicy: 'Parallel',
-        updateStrategy: { type: 'OnDelete' },
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec },
-      },
-    }),
-  )
-  await stage.pass(10_000)
-  const { status } = server.store.get('pods', NAMESPACE, `${name}-0`) as unknown as { status: { podIP: string } }
-  balancers.get('edge')!.operator.add({ name: `${name}-0`, address: status.podIP, port: PORT, weight: 1, admin: 'ready' })
-}
 
 /** The workload of the scene with one pod, and others of one pod each. */
 async function stageWith(...others: string[]): Promise<Stage> {
@@ -70,7 +41,12 @@ async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {
 
 const BOTH = { settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } } }
 
-async function killedIn(state: string, stage: Stage, request: Parameters<Stage['start']>[0], ...names: string[]): Promise<void> {
+async function killedIn(
+  state: PodState,
+  stage: Stage,
+  request: Parameters<Stage['start']>[0],
+  ...names: string[]
+): Promise<void> {
   const actor = stage.start(request)
   await stage.until(() => names.every((name) => isIn(state, name)(actor)))
   actor.host.kill()
@@ -121,7 +97,7 @@ async function sayIsIn(stage: Stage, pod: string): Promise<void> {
 test.each([
   { what: 'drained', state: 'emptying' },
   { what: 'patched', state: 'restarting' },
-])('two runs of a workload each, both killed with a pod $what: an abort of both ends both', async ({ state }) => {
+] as const)('two runs of a workload each, both killed with a pod $what: an abort of both ends both', async ({ state }) => {
   const stage = await stageWith('other')
   await killedIn(state, stage, { ...toTag('v2'), ...of(NAME) }, `${NAME}-0`)
   await killedIn(state, stage, { ...toTag('v3'), ...of('other') }, 'other-0')

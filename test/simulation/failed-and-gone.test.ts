@@ -5,7 +5,7 @@ import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
 import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { isReady, openStage } from './stage.ts'
+import { isIn, isReady, openStage } from './stage.ts'
 
 /* A pod that has failed goes before it has come to its end, and with it what there was to put back: its run has failed all the same. */
 
@@ -15,11 +15,6 @@ const ROLLS_BACK = {
   ...toTag('crash'),
   settings: { ...PLAIN_SETTINGS, onFailure: 'rollback', restartDeadlineMs: 20_000, readyDeadlineMs: 20_000 },
 } as const
-
-const isIn =
-  (state: string) =>
-  ({ events }: Actor): boolean =>
-    events.some((event) => event.type === 'podState' && event.to === state)
 
 async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {
   await stage.until(() => actor.end !== undefined)

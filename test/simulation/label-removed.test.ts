@@ -4,7 +4,7 @@ import { asksFor } from '../../src/pods/baseline.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { isReady, openStage } from './stage.ts'
+import { isIn, isReady, openStage } from './stage.ts'
 
 /* Somebody removes the label of a pod in the middle of the run that was asked for by it: the watch says the same as of one that is gone. */
 
@@ -12,11 +12,6 @@ const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const FIRST = `${NAME}-1`
 
 const pathOf = (pod: string): string => `/api/v1/namespaces/${NAMESPACE}/pods/${pod}`
-
-const isIn =
-  (state: string, pod: string) =>
-  ({ events }: Actor): boolean =>
-    events.some((event) => event.type === 'podState' && event.to === state && event.pod === pod)
 
 const warnings = ({ events }: Actor): string[] => events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 
@@ -62,7 +57,7 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
 })
 
 // Found by reading: the run asked for a person, for a pod that was gone, as it said; or waited for a pod that the workload did not lack.
-test.each(['queued', 'draining', 'emptying', 'restarting', 'warming', 'restoring', 'verifying', 'done'])(
+test.each(['queued', 'draining', 'emptying', 'restarting', 'warming', 'restoring', 'verifying', 'done'] as const)(
   'while it is in %s: the run is done with both',
   async (state) => {
     const { stage, run, unlabel } = await upgradeByLabel()

@@ -5,21 +5,17 @@ import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import { readStatus } from '../../src/engine/status.ts'
 import { prepareRun } from '../../src/engine/run.ts'
-import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
+import { addStatefulSet } from './other-workload.ts'
 import type { Actor, Stage } from './stage.ts'
-import { isReady, openStage } from './stage.ts'
+import { isIn, isReady, openStage } from './stage.ts'
 
 /* What several runs have on record of the same pods, or of several workloads, as stories. */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
 const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) } })
-
-const isIn =
-  (state: string, pod?: string) =>
-  ({ events }: Actor): boolean =>
-    events.some((event) => event.type === 'podState' && event.to === state && (pod === undefined || event.pod === pod))
 
 /** What a person says of a pod, by the clock of a host of his own. */
 async function say(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<void> {
@@ -54,32 +50,6 @@ test('a person has put a pod back, and the next run is killed with it drained, a
   expect(edge.state(pod)).toMatchObject({ admin: 'drain', address })
   expect(next.end).toMatchObject({ outcome: 'needsOperator', reason: expect.stringContaining(`was drained for ${pod}`) })
 })
-
-/** Another workload beside that of the scene, of one pod, behind the same load balancer. */
-async function addStatefulSet(stage: Stage, name: string): Promise<void> {
-  const { server, balancers } = stage.world
-  const labels = { app: name }
-  const app = { name: 'app', image: imageOf('v1'), ports: [{ name: 'http', containerPort: PORT }] }
-  const spec = { containers: [app], terminationGracePeriodSeconds: 5, restartPolicy: 'Always' }
-  await stage.ask(
-    stage.client.create(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets`, {
-      apiVersion: 'apps/v1',
-      kind: 'StatefulSet',
-      metadata: { name, namespace: NAMESPACE, labels },
-      spec: {
-        replicas: 1,
-        serviceName: name,
-        podManagementPolicy: 'Parallel',
-        updateStrategy: { type: 'OnDelete' },
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec },
-      },
-    }),
-  )
-  await stage.pass(10_000)
-  const { status } = server.store.get('pods', NAMESPACE, `${name}-0`) as unknown as { status: { podIP: string } }
-  balancers.get('edge')!.operator.add({ name: `${name}-0`, address: status.podIP, port: PORT, weight: 1, admin: 'ready' })
-}
 
 const OTHER = 'other-0'
 

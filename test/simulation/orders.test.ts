@@ -19,7 +19,7 @@ import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { isReady, openStage } from './stage.ts'
+import { isIn, isReady, openStage } from './stage.ts'
 
 /* Orders and other commands than one upgrade alone, as stories. */
 
@@ -34,11 +34,6 @@ const V2_REQUEST = {
   acceptTemplateDrift: false,
   allowUnbalanced: false,
 }
-
-const isIn =
-  (state: string) =>
-  ({ events }: Actor): boolean =>
-    events.some((event) => event.type === 'podState' && event.to === state)
 
 async function headers({ ask, client }: Stage): Promise<LedgerHeader[]> {
   return (await ask(listLedgers(client, NAMESPACE))).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
@@ -476,7 +471,7 @@ test('an abort gives back a template that was changed by the process that went o
 })
 
 // Found by reading: of one container the undo had two, one for each pod, and the pod was said to be left on its old image.
-test.each(['restarting', 'restoring'])(
+test.each(['restarting', 'restoring'] as const)(
   'a pod that an undo has patched comes home to its abort on what that gave it, from %s',
   async (state) => {
     const stage = await halfDone()

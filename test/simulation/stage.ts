@@ -1,5 +1,5 @@
 import type { PreparedRun, RunPorts, RunRequest } from '../../src/engine/run.ts'
-import type { RunEvent } from '../../src/engine/events.ts'
+import type { PodState, RunEvent } from '../../src/engine/events.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
 import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
@@ -26,6 +26,12 @@ export interface Actor extends SluiceProcess {
   readonly end: ProcessEnd | undefined
   readonly events: readonly RunEvent[]
 }
+
+/** A pod, or this one, was in that state. */
+export const isIn =
+  (state: PodState, pod?: string) =>
+  ({ events }: Pick<Actor, 'events'>): boolean =>
+    events.some((event) => event.type === 'podState' && event.to === state && (pod === undefined || event.pod === pod))
 
 /** A scene without a supervisor: the test says which command is started when, and by whom. */
 export interface Stage {

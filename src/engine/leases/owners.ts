@@ -26,7 +26,7 @@ export interface Owners {
   confirmAll(): Promise<boolean>
   /** The largest, for display. */
   readonly epoch: number
-  /** Another owner may have acted since the Leases were seen: one was waited out, or was written in between. */
+  /** Another owner may have acted since the Leases were seen: one was waited out, was written in between, or was long in the making. */
   readonly outdated: boolean
   /**
    * Asks for journals and ledgers that were not there before. Rejects with a RunError of kind `conflict` where another owner has come
@@ -181,7 +181,7 @@ export async function takeOwners({
     epochOf: (pod) => of(pod)?.epoch ?? 1,
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
-    outdated: waited || Array.from(held.values(), isWritten).some(Boolean),
+    outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),
     assertAlone,
     orders: () => Array.from(held.values(), ({ order }) => order),
     release,

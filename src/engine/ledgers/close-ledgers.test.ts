@@ -21,7 +21,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       store: { get: () => undefined },
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
-    const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default' })
+    const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
     await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
@@ -63,7 +63,7 @@ test('an entry of a pod that this run is not about, with a record that cannot be
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1', entry: entryOf('web-2') }])
   const left = async (stored: Observation['stored']) => {
     const world = { workloads: [], store: { get: () => ({ stored }) }, includes: () => false } as unknown as World
-    const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default' })
+    const found = await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default', aborts: false })
     return [found.ledgers.size, found.overlooked]
   }
   expect(await left({ kind: 'unreadable', reason: 'it is not JSON' })).toEqual([1, ['web-2']])
@@ -79,7 +79,7 @@ test('what was left out for a pod, and is told to be out of rotation for the one
     const pods = [
       { uid: entry.uid, pod: 'web-2', outcome: out ? 'needsOperator' : 'settled', reason: '', out, phases: {} } as const,
     ]
-    const found = await findLeftOpen({ ledgers, pods, world, client: notFound, namespace: 'default' })
+    const found = await findLeftOpen({ ledgers, pods, world, client: notFound, namespace: 'default', aborts: false })
     return Array.from(found.ledgers, ({ ledger }) => ledger.header.run)
   }
   expect(await left(true)).toEqual(['1'])

@@ -30,7 +30,7 @@ interface LookOptions {
   client: KubeClient
   namespace: string
   /** An order ends the run, and those before it. */
-  aborts?: boolean
+  aborts: boolean
 }
 
 /** What the ledgers have open still, at the end of a run. */
@@ -50,7 +50,7 @@ export interface LeftOpen {
 }
 
 /** Rejects with a KubeError where the API server cannot be asked. */
-export async function findLeftOpen({ ledgers, pods, world, client, namespace, aborts = false }: LookOptions): Promise<LeftOpen> {
+export async function findLeftOpen({ ledgers, pods, world, client, namespace, aborts }: LookOptions): Promise<LeftOpen> {
   const results = new Map(pods.map((result) => [result.uid, result]))
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()

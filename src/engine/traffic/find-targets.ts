@@ -1,13 +1,18 @@
 import type { Call, Endpoint, Target } from '../../../adapters/contract.ts'
 import { AdapterError } from '../../../adapters/contract.ts'
-import type { PodView } from '../../pods/glossary.ts'
+import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import type { LoadBalancer } from '../request.ts'
 import { CALL_LIFE_MS } from './balancers.ts'
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers' | 'sidecarPorts'>
 
-export type Found = { found: true; targets: { loadBalancer: string; target: Target }[] } | { found: false; reason: string }
+export interface Place {
+  loadBalancer: string
+  target: Target
+}
+
+export type Found = { found: true; targets: Place[] } | { found: false; reason: string }
 
 export interface Where {
   loadBalancers: readonly LoadBalancer[]
@@ -40,6 +45,11 @@ export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pod
     })
   }
   return found
+}
+
+/** To be asked for as it is, with no record of what it was. */
+export function unrecorded({ loadBalancer, target: { id, scope } }: Place): JournalTarget {
+  return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }
 
 function endpointOf(

@@ -7,8 +7,8 @@ import { messageOf } from '../errors.ts'
 import type { AskTargets } from './ask-targets.ts'
 import { GONE_FOR_MS } from './ask-targets.ts'
 import type { Balancers } from './balancers.ts'
-import type { Found, Listener, Where } from './find-targets.ts'
-import { findTargets } from './find-targets.ts'
+import type { Listener, Place, Where } from './find-targets.ts'
+import { findTargets, unrecorded } from './find-targets.ts'
 import { describeTarget, isGone } from './reading.ts'
 import { plain } from './target-key.ts'
 
@@ -19,8 +19,6 @@ export interface RelocateOptions extends Where {
   /** It is the very pod that they were drained for, and may be about to be patched. */
   isItself: boolean
 }
-
-type Place = Extract<Found, { found: true }>['targets'][number]
 
 /**
  * Does a pod that has a new address still have the entries that were drained for it? Found by reading: one of two was pointed there,
@@ -77,8 +75,4 @@ function placeNow(balancers: Balancers, before: JournalTarget, now: readonly Pla
     ({ loadBalancer, target }) =>
       loadBalancer === before.loadBalancer && target.scope === before.scope && entryOf(target) === entryOf(plain(before)),
   )
-}
-
-function unrecorded({ loadBalancer, target: { id, scope } }: Place): JournalTarget {
-  return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }
