@@ -6,28 +6,34 @@ import { readRecorded } from './recorded.ts'
 /* Each mutation with the seed that has shown it. Where one shows nothing any more: npm run mutations -- --moved. */
 
 const recorded = readRecorded()
-const seeds = [...new Set(Object.values(recorded).map(({ seed }) => seed))]
-
-/** Of one seed alone, in a process of its own. */
-async function violationsOf(seed: number, mutation: string) {
-  const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1, mutation })
-  return violations
-}
+const found = MUTATIONS.flatMap(({ harsh = false, ...mutation }) => {
+  const known = recorded[mutation.name]
+  return known === undefined ? [] : [{ ...mutation, ...known, harsh }]
+})
 
 test('every mutation has been found', () => {
   expect(MUTATIONS.map(({ name }) => name).filter((name) => recorded[name] === undefined)).toEqual([])
 })
 
-test('control: without any, none of these seeds shows anything, and each has the same history in another process', async () => {
-  const runs = [seeds, seeds.toReversed()].map((only) => runSeeds({ from: 0, count: only.length, only, jobs: 1 }))
-  const [first, second] = await Promise.all(runs)
-  expect(first!.violations).toEqual([])
-  expect(Object.keys(first!.hashes)).toHaveLength(seeds.length)
-  expect(second!.hashes).toEqual(first!.hashes)
-})
+const kinds = [
+  { kind: 'usual', harsh: false },
+  { kind: 'harsh', harsh: true },
+]
 
-test.concurrent.for(MUTATIONS.filter(({ name }) => recorded[name]))('$name is found: $breaks', async ({ name }) => {
-  const { seed, invariant } = recorded[name]!
-  const violations = await violationsOf(seed, name)
+test.each(kinds)(
+  'control: without any, no $kind seed shows anything, and has the same history in another process',
+  async ({ harsh }) => {
+    const seeds = [...new Set(found.filter((one) => one.harsh === harsh).map(({ seed }) => seed))]
+    const runs = [seeds, seeds.toReversed()].map((only) => runSeeds({ from: 0, count: only.length, only, jobs: 1, harsh }))
+    const [first, second] = await Promise.all(runs)
+    expect(first!.violations).toEqual([])
+    expect(seeds.length).toBeGreaterThan(0)
+    expect(Object.keys(first!.hashes)).toHaveLength(seeds.length)
+    expect(second!.hashes).toEqual(first!.hashes)
+  },
+)
+
+test.concurrent.for(found)('$name is found: $breaks', async ({ name, seed, invariant, harsh }) => {
+  const { violations } = await runSeeds({ from: seed, count: 1, jobs: 1, mutation: name, harsh })
   expect(violations.map((violation) => violation.invariant)).toContain(invariant)
 })

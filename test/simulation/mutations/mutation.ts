@@ -3,8 +3,8 @@ export interface Mutation {
   name: string
   /** What is broken, in words for the table in docs/simulation.md. */
   breaks: string
-  /** The seed that the search begins with; 1 unless given. */
-  first?: number
+  /** Looked for among the harsh seeds: the usual ones hardly ever show it. */
+  harsh?: boolean
   changes: Change[]
 }
 

@@ -33,10 +33,11 @@ const chosen = MUTATIONS.filter(({ name }) => values.only?.includes(name) ?? tru
 const missed: string[] = []
 
 console.log(`${'mutation'.padEnd(36)} ${'seeds'.padStart(5)}  found by`)
-for (const { name, first } of chosen) {
+for (const mutation of chosen) {
+  const { name } = mutation
   const known = readRecorded()[name]
-  if (values.moved && known !== undefined && (await isFoundBy(name, known))) continue
-  const found = await findMutation(name, { first, most, jobs })
+  if (values.moved && known !== undefined && (await isFoundBy(mutation, known))) continue
+  const found = await findMutation(mutation, { most, jobs })
   if (found === undefined) missed.push(name)
   console.log(
     `${name.padEnd(36)} ${found === undefined ? `not found in ${most}` : `${String(found.seed).padStart(5)}  ${found.invariant}: ${found.message.split('\n')[0]}`}`,
