@@ -113,6 +113,18 @@ describe('a pod that is gone, with another in its place at another address', () 
     expect(drive.input() as EffectInput).toMatchObject({ effect: 'restore', record: { targets: [NOW] } })
   })
 
+  // Found by reading: at each later change of any pod it was elsewhere once more, and asked for from the start.
+  test('is at its place from then on, with all its addresses', async () => {
+    const dual = { ...heir, otherIps: ['fd00::9'] }
+    const gone = { ...PODS.ready, otherIps: ['fd00::1'] }
+    const drive = createDrive({ pod: gone, gone: true, targets: [TARGET] })
+    drive.send({ type: 'heir', heir: { pod: dual, sameAddress: false, isDrained: false, isReady: true }, expected: true })
+    await drive.answer(OUT)
+    await drive.answer(FOLLOWED)
+    const { pod, address } = drive.actor.getSnapshot().context
+    expect({ ip: address, otherIps: pod.otherIps }).toEqual({ ip: dual.ip, otherIps: dual.otherIps })
+  })
+
   test('needs no call where the operator has put it in, too', async () => {
     const drive = await start()
     await drive.answer(FOLLOWED)

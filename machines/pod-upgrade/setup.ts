@@ -280,9 +280,14 @@ export const podSetup = setup({
       return { answer: output.kind, trouble: undefined, address, record: context.record && followed(context.record, targets) }
     }),
     dropTargets: assign({ record: ({ context: { record } }) => record && followed(record, []) }),
-    /** Another may have come in its place while that was asked. */
-    takeFollowed: assign({
-      heir: ({ context: { heir, address } }) => heir && { ...heir, sameAddress: heir.pod.ip === address },
+    /**
+     * Another may have come in its place while that was asked. The place is now where this one is, with all its addresses. Found by
+     * reading: of a dual-stack pod it was elsewhere once more at the next change of any pod, and was never put back in a busy cluster.
+     */
+    takeFollowed: assign(({ context: { heir, address, pod } }) => {
+      if (heir === undefined || heir === null) return {}
+      if (heir.pod.ip !== address) return { heir: { ...heir, sameAddress: false } }
+      return { heir: { ...heir, sameAddress: true }, pod: { ...pod, otherIps: heir.pod.otherIps ?? [] } }
     }),
     noteHeir: assign({ trouble: ({ context: { heir, trouble } }) => `${heir?.pod.name} has come in its place: ${trouble}` }),
 

@@ -11,6 +11,7 @@ import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
+import { pruneLedgers } from './ledgers/prune-ledgers.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
 import type { RunPorts } from './request.ts'
 import { ghost } from './rollout/ghosts.ts'
@@ -75,8 +76,6 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         ledgers,
         left,
         isComplete: end.isComplete(pods),
-        client,
-        namespace,
         told,
         assertOwned,
         ...(aborted ? { aborted } : {}),
@@ -86,7 +85,15 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       tell({ type: 'warning', message: trouble })
       // Found by reading: the run was called aborted, and was open, with its order.
       if (aborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
+      return
     }
+    // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
+    await pruneLedgers({ ledgers, client, namespace, assertOwned }).catch((error: unknown) =>
+      tell({
+        type: 'warning',
+        message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
+      }),
+    )
   }
 
   /** By their records, which another may have closed meanwhile, or this process without an answer. */

@@ -226,6 +226,8 @@ describe('pods that the request is not about', () => {
     targets: [],
   }
 
+  const brought: Journal = { ...halfDone, step: 'closed' }
+
   /** Of a run to v3 about web-0, which had v1; it has found the template at v2. */
   const run = ledger('r1', 'v2', 'v3')
   const { signal } = new AbortController()
@@ -256,6 +258,7 @@ describe('pods that the request is not about', () => {
       ['differ among themselves: it gets what it had', [seen('web-1', 'v1'), seen('web-2', 'v0')], 'v2'],
       ['control: had the same', [seen('web-1', 'v1')], 'v1'],
       ['control: one was made anew since', [seen('web-1', 'v1'), seen('web-2', 'v3')], 'v1'],
+      ['of which one was brought to v3 before: it gets what it had', [seen('web-1', 'v1'), seen('web-2', 'v3', brought)], 'v2'],
       ['control: one is half done, and had the same', [seen('web-1', 'v2', halfDone)], 'v1'],
     ])('%s', async (_, others, expected) => {
       const aborted = worldOf(seen('web-0', 'v3'), others, by)
@@ -270,6 +273,19 @@ describe('pods that the request is not about', () => {
     test('control: one that the run is about is known by what it had, whatever somebody has patched into it since', async () => {
       const { world, given } = worldOf(seen('web-0', 'v0'), [seen('web-1', 'v1')], by)
       await putBackAfterAbort({ ledger: run, ended: [], world, signal, isOwned, fence: 'r1/1', tell() {} })
+      expect(given).toEqual([image('v1')])
+    })
+
+    // Found by reading: the template got what a run to v2 had made of web-1, and not what both had had.
+    test('an abort of this run and of one that has come to them since goes by what they had before that', async () => {
+      const { world, given } = worldOf(seen('web-0', 'v3'), [seen('web-1', 'v2')], by)
+      const since = entryOf('web-1', { owner: OWNER, before: { images: image('v1') } })
+      const workloads = [{ ...WEB, before: image('v3') }]
+      const later: Ledger = {
+        header: { run: 'r2', workloads, images: image('v2'), startedAt: '', chunks: 1 },
+        entries: new Map([[since.uid, since]]),
+      }
+      await putBackAfterAbort({ ledger: later, ended: [run], world, signal, isOwned, fence: 'r2/1', tell() {} })
       expect(given).toEqual([image('v1')])
     })
 

@@ -72,9 +72,11 @@ function changedByAny(runs: readonly Ledger[], world: World): Changed[] {
  * abort of both put back the other alone, and the template had what never ran together.
  */
 function beforeAll(template: LedgerWorkload, runs: readonly Ledger[], world: World): ContainerImage[] {
-  const containers = new Set(runs.flatMap((run) => formerImages(run, template, world).map(({ container }) => container)))
+  const containers = new Set(
+    runs.flatMap((run, index) => formerImages(run, runs.slice(0, index), template, world).map(({ container }) => container)),
+  )
   return Array.from(containers).flatMap((container) => {
-    const image = imageBefore(container, template, runs, world)
+    const image = imageBefore(container, template, runs, [], world)
     return image === undefined ? [] : [{ container, image }]
   })
 }
@@ -89,15 +91,18 @@ function imageBefore(
   container: string,
   template: LedgerWorkload,
   [newest, ...others]: readonly Ledger[],
+  later: readonly Ledger[],
   world: World,
 ): string | undefined {
   if (newest === undefined || isMadeAnew(template, newest)) return undefined
-  const former = formerImages(newest, template, world).find((one) => one.container === container)?.image
+  const former = formerImages(newest, later, template, world).find((one) => one.container === container)?.image
   // What it asks for and has not changed it has found there: an edit of somebody's, unless one before it asked for the same.
   const found = former === undefined ? imagesAsked(newest, template, container) : [former]
-  if (found.length === 0) return imageBefore(container, template, others, world)
+  if (found.length === 0) return imageBefore(container, template, others, [...later, newest], world)
   const setter = others.findIndex((older) => imagesAsked(older, template, container).some((image) => found.includes(image)))
-  return (setter < 0 ? undefined : imageBefore(container, template, others.slice(setter), world)) ?? former
+  if (setter < 0) return former
+  const before = imageBefore(container, template, others.slice(setter), [...later, newest, ...others.slice(0, setter)], world)
+  return before ?? former
 }
 
 /** It was deleted and made again since. */
@@ -106,13 +111,14 @@ function isMadeAnew({ kind, name, uid }: LedgerWorkload, { header }: Ledger): bo
 }
 
 /** Empty where the run has not changed the template. */
-function formerImages(run: Ledger, { uid }: LedgerWorkload, world: World): ContainerImage[] {
-  return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerOf(run, recorded, world) : []))
+function formerImages(run: Ledger, later: readonly Ledger[], { uid }: LedgerWorkload, world: World): ContainerImage[] {
+  return changedBy(run).flatMap((recorded) => (recorded.uid === uid ? formerOf(run, later, recorded, world) : []))
 }
 
-function formerOf(run: Ledger, recorded: LedgerWorkload, world: World): ContainerImage[] {
+/** `later`: those of these runs that have begun since, the newest first. */
+function formerOf(run: Ledger, later: readonly Ledger[], recorded: LedgerWorkload, world: World): ContainerImage[] {
   const beside = podsOf(recorded, world).filter(({ pod }) => !run.entries.has(pod.uid))
-  return formerTemplate(run, recorded, imagesBeside(run, recorded, beside))
+  return formerTemplate(run, recorded, imagesBeside(run, recorded, beside, later))
 }
 
 /** Of an abort that put every template back: where some pods are not on what their template has now. */
@@ -152,7 +158,7 @@ export async function putBackAfterRollback(
       continue
     }
     try {
-      const former = formerOf(ledger, recorded, world)
+      const former = formerOf(ledger, [], recorded, world)
       const left = await putBack(found, recorded, { ...options, former, set })
       if (left !== undefined) warn(left)
     } catch (error) {

@@ -36,6 +36,10 @@ interface Given {
   second?: string
   /** Another entry of the second pod. */
   added?: string
+  /** The entry of the second pod is out. */
+  isRenamedOut?: boolean
+  /** Of the second pod. */
+  phase?: string
   /** The target of the first pod is not drained after all. */
   isIn?: boolean
   undo?: boolean
@@ -56,6 +60,8 @@ async function planned({
   stored = { kind: 'none' },
   second = '10.0.0.2',
   added,
+  isRenamedOut = false,
+  phase,
   isIn = false,
   undo = false,
   abort = false,
@@ -63,6 +69,7 @@ async function planned({
   const server = (name: string, at: number) => ({ name, address: `10.0.0.${at}`, port: 80 })
   const balancer = createMemoryBalancer([server('a', 1), server('b', 2), ...(added ? [server(added, 2)] : [])], 'edge')
   if (!isIn) balancer.set('edge/a', { state: 'drain' }, { kind: 'drain', operationId: '' })
+  if (isRenamedOut) balancer.set('edge/b', { state: 'drain' }, { kind: 'drain', operationId: '' })
   const api = createFakeApi()
   const left: LedgerEntry = {
     uid: 'gone',
@@ -88,6 +95,7 @@ async function planned({
       name: `web-${at}`,
       uid: `uid-${at}`,
       ip: at === '2' ? second : '10.0.0.1',
+      ...(at === '2' && phase !== undefined ? { phase, ready: false } : {}),
       containers: [{ name: 'app', image: images[Number(at) - 1]! }],
     }),
     stored: at === '2' ? stored : { kind: 'none' },
@@ -222,6 +230,23 @@ test('one that was to be drained, and has another entry since, is refused: by it
   const both = drained({ target: 'edge/b' })
   both.journal.targets.push({ ...OUT, target: 'edge/renamed' })
   await refusal(both)
+})
+
+// Found by reading: the load balancer's config had been made anew, and the pod was patched while its new entry sent it requests.
+test.each(['patched', 'restore'] as const)('so is one whose entry was made anew under another name (%s)', async (step) => {
+  const stored = drained({ target: 'edge/renamed' }, step)
+  const given = { entry: { state: 'closed' }, stored, images: ['app:v2', 'app:v1'] } satisfies Given
+  await expect(planned(given)).rejects.toMatchObject({
+    kind: 'preflight',
+    message: expect.stringMatching(/^pod\/web-2 is half done, and was not drained in edge\/edge\/b, /) as string,
+  })
+})
+
+// Found by reading: what was to be settled alone was refused, for the entry of the pod that has come to its address.
+test.each(['drain', 'patched'] as const)('control: one that was evicted (%s) is patched no more', async (step) => {
+  const stored = drained({ target: 'edge/b' }, step)
+  const given = { entry: { state: 'closed' }, stored, added: 'c', images: ['app:v2', 'app:v1'], phase: 'Failed' } satisfies Given
+  expect((await planned(given)).refusals).toEqual([])
 })
 
 // Found by reading: a pod that an earlier run had patched got other images while the new entry sent it requests.

@@ -14,7 +14,7 @@ import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Beside } from './rollout/beside.ts'
 import type { RunPorts, RunRequest } from './request.ts'
-import type { Found } from './traffic/find-targets.ts'
+import type { Found, Place } from './traffic/find-targets.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
 import { assertWholeWorkload, isTemplateWritten, stillOnRelease, undoing } from './undoing.ts'
@@ -209,7 +209,9 @@ async function planPods({
   const asked = mayDrain && pods.some(mayBeDrained) ? staying : []
   // What is drained goes on as it was recorded; and from there what is to be patched once more.
   const isToBePatched = ({ pod, stored }: Observation): boolean =>
-    openJournal(stored)?.step === 'drain' || (isOpen(stored) && changesFor(pod, wanted(pod)).length > 0)
+    !pod.deleting &&
+    !pod.finished &&
+    (openJournal(stored)?.step === 'drain' || (isOpen(stored) && changesFor(pod, wanted(pod)).length > 0))
   const adopted = mayDrain ? pods.filter(isToBePatched) : []
   let answers: Found[]
   try {
@@ -218,7 +220,7 @@ async function planPods({
     throw new RunError('preflight', `the load balancers could not be asked: ${messageOf(error)}`, { cause: error })
   }
   const found = new Map(asked.map(({ pod }, index) => [pod.uid, answers[index]!]))
-  adopted.forEach((one, index) => assertNoneAdded(one, answers[asked.length + index]!))
+  for (const [index, one] of adopted.entries()) await assertNoneAdded(one, answers[asked.length + index]!, loadBalancers)
   onFound(asked.flatMap(({ pod }) => (found.get(pod.uid)!.found ? [pod] : [])))
   const standing = await snapshots([...found.values()], loadBalancers)
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
@@ -232,8 +234,7 @@ async function planPods({
     (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
   )
   const drained = isAnyOut ? [...halfDone, ...left] : []
-  const entryOf = (loadBalancer: string, target: Target): string =>
-    loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
+  const entryOf = entriesOf(loadBalancers)
   // By the entry: an operator may have pointed it at the pod that is there now.
   const own = (loadBalancer: string, target: Target): (typeof drained)[number] | undefined =>
     drained.find(
@@ -277,22 +278,46 @@ async function planPods({
   return { pods: planned, leftOut: left.map(({ target }) => target) }
 }
 
+/** The name by which a target is the same entry, whatever address that has. */
+function entriesOf(loadBalancers: RunPorts['loadBalancers']): (loadBalancer: string, target: Target) => string {
+  return (loadBalancer, target) => loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
+}
+
 /**
  * Found by reading: another load balancer had come to the config since, another instance of one, or another entry, and the pod was
- * patched while that sent it requests. By how many there are: one that is recorded may have another name by now.
+ * patched while that sent it requests. By how many there are: one that is recorded may have another name by now. What is patched
+ * once more is drained no second time: there each of them has to be out.
  */
-function assertNoneAdded({ pod, stored }: Observation, found: Found): void {
+async function assertNoneAdded(
+  { pod, stored }: Observation,
+  found: Found,
+  loadBalancers: RunPorts['loadBalancers'],
+): Promise<void> {
   if (!found.found) return
-  const recorded = openJournal(stored)?.targets ?? []
-  const { known = [], unknown = [] } = Object.groupBy(found.targets, ({ loadBalancer, target: { id, scope } }) =>
-    recorded.some((one) => one.loadBalancer === loadBalancer && one.scope === scope && one.target === id) ? 'known' : 'unknown',
+  const { step, targets: recorded = [] } = openJournal(stored) ?? {}
+  const entryOf = entriesOf(loadBalancers)
+  const entries = new Set(
+    recorded.map(({ loadBalancer, target, scope }) =>
+      JSON.stringify([loadBalancer, scope, entryOf(loadBalancer, { id: target, scope })]),
+    ),
   )
-  const places = recorded.map(({ loadBalancer, scope }) => JSON.stringify([loadBalancer, scope]))
-  const added = [...known, ...unknown].find(({ loadBalancer, target: { scope } }) => {
-    const place = places.indexOf(JSON.stringify([loadBalancer, scope]))
-    if (place !== -1) places.splice(place, 1)
-    return place === -1
-  })
+  const unknown = found.targets.filter(
+    ({ loadBalancer, target }) => !entries.has(JSON.stringify([loadBalancer, target.scope, entryOf(loadBalancer, target)])),
+  )
+  if (unknown.length === 0) return
+  const standing =
+    step === 'drain' ? new Map<string, TargetSnapshot>() : await snapshots([{ found: true, targets: unknown }], loadBalancers)
+  const isIn = ({ loadBalancer, target: { id } }: Place): boolean =>
+    standing.get(JSON.stringify([loadBalancer, id]))?.inRotation === true
+  const placeOf = (loadBalancer: string, scope: string): string => JSON.stringify([loadBalancer, scope])
+  const countIn = (places: readonly string[], place: string): number => places.filter((one) => one === place).length
+  const before = recorded.map(({ loadBalancer, scope }) => placeOf(loadBalancer, scope))
+  const now = found.targets.map(({ loadBalancer, target: { scope } }) => placeOf(loadBalancer, scope))
+  const isMore = ({ loadBalancer, target: { scope } }: Place): boolean => {
+    const place = placeOf(loadBalancer, scope)
+    return countIn(now, place) > countIn(before, place)
+  }
+  const added = unknown.find((one) => isIn(one) || isMore(one))
   if (added === undefined) return
   const where = `${added.loadBalancer}/${added.target.id}`
   throw new RunError(

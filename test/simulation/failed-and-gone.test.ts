@@ -107,7 +107,7 @@ test('the pod of a Deployment misses its drain deadline, and goes as it is put b
   await stage.until(() => heir() !== undefined)
   edge.operator.add({ name: heir()!.name, address: heir()!.ip!, port: PORT, weight: 1, admin: 'ready' })
   expect(await endOf(stage, first)).toMatchObject({
-    outcome: 'failed',
+    outcome: 'deadline',
     reason: expect.stringMatching(
       new RegExp(`^${name}: not empty in time.*; not begun: ${heir()!.name}, since a pod failed that is gone by now$`),
     ),

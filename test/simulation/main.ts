@@ -62,7 +62,7 @@ function wholeNumber(flag: string, text: string, least: number): number {
 function commit(): string {
   try {
     const hash = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-    const changed = execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }).trim() !== ''
+    const changed = execFileSync('git', ['status', '--porcelain', '--untracked-files=no'], { encoding: 'utf8' }).trim() !== ''
     return `commit ${hash}${changed ? ' with changes' : ''}`
   } catch {
     return 'no commit'

@@ -67,3 +67,15 @@ test.each([
   await done(stage, stage.start({ undo: {}, ...request }))
   expect(imagesOf(stage)).toEqual({ pods: [V1, V1], template: V1 })
 })
+
+// Found by reading: the template went back too, which the run that was undone had found so.
+test.each([
+  { first: [2], pods: [V1, V1, V2] },
+  { first: [0, 1], pods: [V2, V2, V1] },
+])('of a run of all after one of $first: the template stays', async ({ first, pods }) => {
+  const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 1_000 }))
+  await done(stage, stage.start({ ...toTag('v2'), ...named(...first) }))
+  await done(stage, stage.start(toTag('v2')))
+  await done(stage, stage.start({ undo: {} }))
+  expect(imagesOf(stage)).toEqual({ pods, template: V2 })
+})

@@ -24,23 +24,30 @@ export async function pauseAction(args: readonly string[], flags: OrderFlags, co
         ? `it starts no new pod from ${NEXT_RENEWAL} on, those under way come home; sluice resume goes on`
         : 'no process is at work on it; the one that goes on with it stays paused until sluice resume'
     const aborted = open.runs.flatMap(({ run }) => (runs.includes(run) ? [] : [run]))
-    return { runs, said: aborted.length === 0 ? next : `${next}; run ${aborted.join(', ')} is being aborted, as before` }
+    return { runs, said: `${next}${asBefore(aborted)}` }
   })
 }
 
 export async function resumeAction(args: readonly string[], flags: OrderFlags, context: CommandContext): Promise<ExitCode> {
   let by: string | undefined
+  /** In a second pass that of the first is lifted already. */
+  const runs = new Set<string>()
   return order('resume', args, flags, context, async (open, { client, namespace }) => {
     const { liftPause } = await import('../../engine/orders/give-order.ts')
     const lifted = await liftPause(open, { client, namespace })
-    by ??= lifted
+    by ??= lifted?.by
+    for (const run of lifted?.runs ?? []) runs.add(run)
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
     const next =
       askedForHolder(open) !== undefined
         ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
         : 'no process is at work on it: the same upgrade command goes on'
-    return { runs: open.runs.map(({ run }) => run), said: `the pause by ${by} is lifted; ${next}` }
+    return { runs: [...runs], said: `the pause by ${by} is lifted; ${next}${asBefore(lifted?.aborted ?? [])}` }
   })
+}
+
+function asBefore(aborted: readonly string[]): string {
+  return aborted.length === 0 ? '' : `; run ${aborted.join(', ')} is being aborted, as before`
 }
 
 interface GivenOrder {

@@ -134,7 +134,20 @@ test('where another run has the workload, its end comes first', () => {
   expect(taken).toMatchObject({ holder: 'host_7', resumeCommand: 'c' })
   expect(summary(taken, createColors(false)).slice(-2)).toEqual(['Once that run is over:', '  c'])
   const { holder: _, ...edited } = taken
-  expect(summary(edited, createColors(false)).slice(-2)).toEqual(['To go on from here:', '  c'])
+  expect(summary(edited, createColors(false)).slice(-2)).toEqual([
+    'To go on from here, once you have looked at what somebody else has changed:',
+    '  c',
+  ])
+})
+
+test('after a rollback that has failed too, the same command is the way back', () => {
+  const ended = (hadFailed?: 'rolledBack') => {
+    const pods = [podResult({ pod: 'web-0', outcome: 'failed', out: true, ...(hadFailed ? { hadFailed } : {}) })]
+    return runReport({ ...facts, result: runResult({ outcome: 'failed', reason: 'late', pods }), exitCode: 1 })
+  }
+  expect(summary(ended('rolledBack'), createColors(false)).at(-2)).toMatch(/^To go on with the way back to the former images/)
+  expect(ended('rolledBack').pods).toMatchObject([{ rollingBack: true }])
+  expect(summary(ended(), createColors(false)).at(-2)).toMatch(/^To try the same again/)
 })
 
 test('after a failure the way back comes before the way on', () => {

@@ -48,6 +48,8 @@ export interface PodReport {
   deadline?: string
   /** Out of rotation when the run ended. */
   out: boolean
+  /** It has failed on its way back to its former images, which the same command goes on with. */
+  rollingBack?: true
   instructions?: string
   proof?: string
   images: { container: string; from: string; to: string }[]
@@ -97,6 +99,7 @@ export function runReport(facts: RunFacts): RunReport {
       reason: pod.reason,
       ...(pod.deadline === undefined ? {} : { deadline: pod.deadline }),
       out: pod.out,
+      ...(pod.outcome === 'failed' && pod.hadFailed === 'rolledBack' && pod.out ? { rollingBack: true } : {}),
       ...(pod.instructions === undefined ? {} : { instructions: pod.instructions }),
       ...(pod.proof === undefined ? {} : { proof: pod.proof }),
       images: plan.pods.find(({ uid }) => uid === pod.uid)?.images ?? [],

@@ -66,9 +66,15 @@ export function nextCommands(report: RunReport): { heading: string; commands: st
 export const FOLLOW_TEMPLATE = 'The run is over. Where the pods are to follow the template as it is now:'
 
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
-function resumeHeading({ outcome, holder, pausedBy }: RunReport): string {
+function resumeHeading({ outcome, holder, pausedBy, pods }: RunReport): string {
   if (holder !== undefined) return 'Once that run is over:'
   const isPaused = outcome === 'paused' || pausedBy !== undefined
+  // Found by trial: nobody would type what was said to try the image again that had failed.
+  if (pods.some(({ rollingBack }) => rollingBack))
+    return `To go on with the way back to the former images, with a longer deadline where that was too short${isPaused ? `, once ${LIFTED}` : ''}:`
+  // The command sets again what somebody else has changed.
+  if (outcome === 'conflict')
+    return `To go on from here, once you have looked at what somebody else has changed${isPaused ? `, and ${LIFTED}` : ''}:`
   if (outcome === 'failed' || outcome === 'rolledBack')
     return `To try the same again, once the cause is mended${isPaused ? `, and ${LIFTED}` : ''}:`
   return goOn(isPaused)

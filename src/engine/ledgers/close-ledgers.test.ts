@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
-import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { rawPod } from '../../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY } from '../../pods/view.ts'
@@ -22,7 +21,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
-    await closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned() {} })
+    await closeLedgers({ ledgers, left, isComplete: true, told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -92,66 +91,6 @@ test('a run that is over is so from the moment that its last process tells of: i
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
   const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
-  await closeLedgers({ ledgers, left, isComplete: true, client: notFound, namespace: 'default', told, assertOwned() {} })
+  await closeLedgers({ ledgers, left, isComplete: true, told, assertOwned() {} })
   expect(endings).toEqual([{ finished: { at: 'then' }, told }])
-})
-
-describe('what is kept of finished runs', () => {
-  async function removed(finished: Recorded[], elsewhere: Ledger[] = [], heldFor = Infinity): Promise<string[]> {
-    const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
-    const paths: string[] = []
-    const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
-    const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
-    const assertOwned = (): void => {
-      if (paths.length >= heldFor) throw new Error('taken')
-    }
-    const closing = closeLedgers({ ledgers, left, isComplete: true, client, namespace: 'default', told, assertOwned })
-    const [closed] = await Promise.allSettled([closing])
-    expect(closed.status).toBe(heldFor < Infinity ? 'rejected' : 'fulfilled')
-    return paths.map((path) => path.split('-').at(-1)!)
-  }
-  /** The newest first. */
-  const runs = (from: number, to: number, entry?: LedgerEntry): Recorded[] =>
-    Array.from({ length: from - to + 1 }, (_, index) => ({ startedAt: String(from - index), ...(entry ? { entry } : {}) }))
-  const worked = entryOf('web-0', { state: 'closed' })
-
-  test('the newest ten, with this one', async () => {
-    expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
-  })
-
-  // Found by reading: it was stopped in between, and the next owner had begun to take back what it removed when it went on.
-  test('and what is not removed yet when the Lease is lost', async () => {
-    expect(await removed(runs(60, 49, worked), [], 1)).toEqual(['51'])
-  })
-
-  test('and one that an undo of another workload needs, which was killed', async () => {
-    const header = { run: 'u', undoes: '51', workloads: [], images: [], startedAt: '70', chunks: 1 }
-    expect(await removed(runs(60, 50, worked), [{ header, entries: new Map() }])).toEqual(['50'])
-  })
-
-  test('and of those that have settled a pod of one that is not finished, the last that is left', async () => {
-    const once = entryOf('web-1', { state: 'closed' })
-    const both = [
-      { startedAt: '51', entry: once },
-      { startedAt: '50', entry: once },
-    ]
-    const open = ledgersOf({ startedAt: '40', entry: entryOf('web-1') }).ledgers.current.ledger
-    expect(await removed([...runs(60, 52, worked), ...both], [open])).toEqual(['51'])
-  })
-
-  test('and what is among the newest ten of another workload, which an undo of that would miss', async () => {
-    const api = [{ kind: 'StatefulSet', name: 'api', uid: 'a' }]
-    const shared = { startedAt: '50', entry: worked, workloads: api }
-    expect(await removed([...runs(60, 51, worked), shared])).toEqual(['51'])
-    const header = { run: 'r', workloads: api, images: [], chunks: 1 }
-    const later = runs(79, 70).map(({ startedAt }): Ledger => ({
-      header: { ...header, startedAt },
-      entries: new Map([[worked.uid, worked]]),
-    }))
-    expect(await removed([...runs(60, 51, worked), shared], later)).toEqual(['51', '50'])
-  })
-
-  test('those that found all done go first: what there is to undo is not pushed out by them', async () => {
-    expect(await removed([...runs(70, 61), ...runs(40, 39, worked)])).toEqual(['63', '62', '61'])
-  })
 })

@@ -1,5 +1,5 @@
 import { journalOf } from '../../journal/journal.ts'
-import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ReadJournal } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
@@ -10,18 +10,13 @@ import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore, Told } from './ledger-store.ts'
-import { deleteLedger, listLedgers } from './ledger-store.ts'
-import { hasChanged } from './has-changed.ts'
+import { listLedgers } from './ledger-store.ts'
 import { leftOutEntries } from './left-out-entries.ts'
-import { needFor } from './needed-ledgers.ts'
 import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
 import { isNamedBy } from './is-named-by.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
 import { isTakenOver } from './taken-over.ts'
 import type { World } from '../world.ts'
-
-/** Finished ledgers of a workload that are kept. */
-const KEPT = 10
 
 interface LookOptions {
   ledgers: RunLedgers
@@ -139,8 +134,6 @@ interface CloseOptions {
   left: LeftOpen
   /** Every pod was brought to its images. */
   isComplete: boolean
-  client: KubeClient
-  namespace: string
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
@@ -148,9 +141,9 @@ interface CloseOptions {
   assertOwned: AssertOwned
 }
 
-/** Marks as finished what has nothing open any more, and removes the oldest of what is finished. */
+/** Marks as finished what has nothing open any more. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, client, namespace, aborted, told, assertOwned } = options
+  const { ledgers, left, isComplete, aborted, told, assertOwned } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
@@ -163,28 +156,4 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     if (isCurrent || finished)
       await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) }, assertOwned)
   }
-  // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
-  const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
-  /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
-  const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
-  for (const { ledger } of changedFirst.slice(KEPT - 1)) {
-    const all = [...kept]
-    if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
-    kept.delete(ledger)
-    // Whoever has the workload by now may need it, for an undo.
-    await assertOwned()
-    await deleteLedger(ledger.header, { client, namespace })
-  }
-}
-
-/**
- * It is among the newest of another workload too, where an undo without it would take back the run before it. Bare pods come
- * and go under ever new names: for those it would be kept for ever.
- */
-function isNewElsewhere(ledger: Ledger, { header: current }: Ledger, all: readonly Ledger[]): boolean {
-  const isOf = ({ workloads }: LedgerHeader, { kind, name }: LedgerWorkload): boolean =>
-    workloads.some((one) => one.kind === kind && one.name === name)
-  const newer = all.filter((one) => hasChanged(one) && one.header.startedAt > ledger.header.startedAt)
-  const others = hasChanged(ledger) ? ledger.header.workloads.filter((one) => one.kind !== 'Pod' && !isOf(current, one)) : []
-  return others.some((one) => newer.filter(({ header }) => isOf(header, one)).length < KEPT)
 }

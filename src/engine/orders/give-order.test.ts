@@ -158,20 +158,21 @@ describe('lifting a pause', () => {
 
   test('removes the order alone, and says whose it was', async () => {
     const { server, open, options } = createBed({ [ORDER_ANNOTATION]: writeOrder(paused), team: 'web' })
-    expect(await liftPause(open('r1'), options)).toBe('ann')
+    expect(await liftPause(open('r1'), options)).toEqual({ by: 'ann', runs: ['r1'], aborted: [] })
     expect(server.lease()!.metadata.annotations).toEqual({ team: 'web' })
   })
 
   // The Lease of a workload that is in two open runs: one of them alone, the other with a second workload, of which it is said.
   test('of one of the runs that it means leaves it to the others', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r2', 'r1'] }) })
-    expect(await liftPause(open('r1'), options)).toBe('ann')
+    expect(await liftPause(open('r1'), options)).toEqual({ by: 'ann', runs: ['r1'], aborted: [] })
     expect(order()).toEqual({ ...paused, runs: ['r2'] })
   })
 
   test('of one beside another that is being aborted leaves the abort', async () => {
     const { open, order, options } = createBed({ [ORDER_ANNOTATION]: writeOrder({ ...paused, runs: ['r4'], others: [aborted] }) })
-    expect(await liftPause(open('r4', 'r1'), options)).toBe('ann')
+    // Found by reading: the other one was told to go on.
+    expect(await liftPause(open('r4', 'r1'), options)).toEqual({ by: 'ann', runs: ['r4'], aborted: ['r1'] })
     expect(order()).toEqual(aborted)
     await expect(liftPause(open('r4', 'r1'), options)).rejects.toMatchObject({ kind: 'conflict' })
   })

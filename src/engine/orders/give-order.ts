@@ -63,8 +63,16 @@ export function assertLeased({ asked, runs, leases }: OpenRuns): void {
   )
 }
 
-/** Takes the pause off. Answers who had given it; undefined where none of the runs is paused. */
-export async function liftPause({ runs, leases }: OpenRuns, options: OrderOptions): Promise<string | undefined> {
+/** Whose pause was lifted, of which runs. */
+export interface LiftedPause {
+  by: string
+  runs: string[]
+  /** Those that are being aborted, as before. */
+  aborted: string[]
+}
+
+/** Takes the pause off. Undefined where none of the runs is paused. */
+export async function liftPause({ runs, leases }: OpenRuns, options: OrderOptions): Promise<LiftedPause | undefined> {
   const open = runs.map(({ run }) => run)
   const pausedBy = new Map<string, string>()
   const aborted = new Map<string, SingleOrder>()
@@ -80,10 +88,11 @@ export async function liftPause({ runs, leases }: OpenRuns, options: OrderOption
     // Of the others that it means nobody has said that they may go on.
     return paused.length === 0 ? undefined : toWrite(now, withoutPause(standing, paused))
   })
-  const [by] = Array.from(pausedBy).flatMap(([run, giver]) => (aborted.has(run) ? [] : [giver]))
+  const lifted = [...pausedBy].filter(([run]) => !aborted.has(run))
+  const [first] = lifted
   const [abort] = aborted.values()
-  if (by === undefined && abort) throw beingAborted(abort)
-  return by
+  if (first === undefined && abort) throw beingAborted(abort)
+  return first && { by: first[1], runs: lifted.map(([run]) => run), aborted: [...aborted.keys()] }
 }
 
 function beingAborted({ by, runs }: SingleOrder): RunError {

@@ -34,9 +34,10 @@ test('a pod that had failed before it went says so, and why', () => {
   const ended = (outcome: string) => {
     const context = { pod, stored: { kind: 'none' }, gone: true, outcome, reason: 'gone' } as unknown as PodContext
     const now = { pod, stored: { kind: 'none' } } as const
-    return podResult(context, { isDone: true, now, phases: {}, badEnd: { outcome: 'rolledBack', reason: 'it crashed' } })
+    const badEnd = { outcome: 'rolledBack', reason: 'it crashed', deadline: 'ready' } as const
+    return podResult(context, { isDone: true, now, phases: {}, badEnd })
   }
-  expect(ended('settled')).toMatchObject({ reason: 'it crashed; gone', hadFailed: 'rolledBack' })
+  expect(ended('settled')).toMatchObject({ reason: 'it crashed; gone', hadFailed: 'rolledBack', deadline: 'ready' })
   expect(ended('needsOperator')).toMatchObject({ reason: 'gone', hadFailed: 'rolledBack' })
   expect(ended('rolledBack')).not.toHaveProperty('hadFailed')
 })

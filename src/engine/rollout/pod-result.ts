@@ -19,7 +19,7 @@ export interface Ended {
 
 /** What came of a pod whose machine has come to its end. */
 export function podResult(context: PodContext, { isDone, now, phases, badEnd }: Ended): PodResult {
-  const { pod, gone, outcome, reason, deadline, restart, record, leftOut } = context
+  const { pod, gone, outcome, reason, restart, record, leftOut } = context
   const proof = restart && restartProof(restart)
   // What a later owner has open for it is that one's to tell, and may be of long ago: this process was overtaken.
   const isOthers = outcome === 'conflict' && isUsurped({ stored: now.stored, run: context.run, epoch: context.epoch })
@@ -28,6 +28,8 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   const out = !isDone && (gone || (open !== undefined && !isOthers))
   // Found by reading: a pod failed and went, its entry with it. It was settled, and nobody was told that the run had failed.
   const hadFailed = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
+  // What it had failed by counts on. Found by reading: a late drain that was undone was no deadline where its pod went meanwhile.
+  const deadline = context.deadline ?? (outcome === 'settled' ? hadFailed?.deadline : undefined)
   return {
     uid: pod.uid,
     pod: pod.name,

@@ -16,7 +16,7 @@ import type { Beside } from './beside.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from '../settings.ts'
 import { createStall } from './stall.ts'
-import { isAdmitting, isBeforeDrain, isLookedAt } from './snapshots.ts'
+import { isAdmitting, isBeforeDrain, isLookedAt, isUntouched } from './snapshots.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { Workload } from '../../workloads/workload.ts'
 import { windowPods } from './window-pods.ts'
@@ -148,7 +148,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       ...options,
       included,
       beside: options.beside.all(),
-      members: [...members.all()].map(members.standingOf),
+      members: [...members.all()].filter((member) => !isReleasedAtEnd(member)).map(members.standingOf),
       isOperatorOut,
     })
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
@@ -200,6 +200,19 @@ export function createRollout(options: RolloutOptions): Rollout {
     const member = members.get(uid)
     const record = member && contextOf(member).record
     return record ? record.targets.some(({ untouched }) => untouched) : options.isOperatorOut(uid)
+  }
+
+  /**
+   * Its workload has let go of it, and nothing is open for it: as good as gone. Found by reading: somebody had taken the label of a
+   * pod that was ill; the run upgraded it all the same, or failed for it, or waited until it was well.
+   */
+  function isReleased({ pod, stored }: Observation): boolean {
+    return !options.includes(pod) && !mayBeOpen(stored)
+  }
+
+  function isReleasedAtEnd({ uid, result }: Member): boolean {
+    const now = store.get(uid)
+    return result !== undefined && !result.out && now !== undefined && isReleased(now)
   }
 
   function includedPods(): Observation[] {
@@ -268,7 +281,10 @@ export function createRollout(options: RolloutOptions): Rollout {
     onPod(uid) {
       const observation = store.get(uid)
       const member = members.get(uid)
-      if (observation && member && member.result === undefined) member.actor.send({ type: 'observed', ...observation })
+      if (observation && member && member.result === undefined) {
+        const isGone = isUntouched(member.state!) && isReleased(observation)
+        member.actor.send(isGone ? { type: 'gone' } : { type: 'observed', ...observation })
+      }
       lookAnew()
     },
     onGone(uid) {

@@ -21,12 +21,14 @@ export const BAD_ENDS = {
 export interface BadEnd {
   outcome: keyof typeof BAD_ENDS
   reason: string
+  /** Of which it was too late. */
+  deadline: Snapshot['context']['deadline']
 }
 
 /** One of those; the pod may still be on its way to that end. */
-export function badEnd({ context: { outcome, reason } }: Snapshot): BadEnd | undefined {
+export function badEnd({ context: { outcome, reason, deadline } }: Snapshot): BadEnd | undefined {
   if (outcome !== 'failed' && outcome !== 'rolledBack' && outcome !== 'needsOperator') return undefined
-  return { outcome, reason }
+  return { outcome, reason, deadline }
 }
 
 /** Another owner has written its journal, or has the Lease. */
