@@ -116,6 +116,11 @@ export interface Adapter {
    * cannot get another address.
    */
   entryOf?(target: Target): string
+  /**
+   * The config has what the target is of: one instance of several, say. What was drained in another would be drained, and put back,
+   * where it never was. Absent where there is nothing to tell them apart by.
+   */
+  reaches?(target: Target): boolean
   close(): Promise<void>
 }
 

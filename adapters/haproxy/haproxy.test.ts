@@ -195,6 +195,22 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     await waitUntil(async () => (await counts())[0] === 0, 'the request has ended')
   })
 
+  // Found by trial: with another socket under the same name, a drain of the first HAProxy was gone on with in another.
+  test('what a target is of is its socket, however many the config names', async () => {
+    const [first, second] = [await start({ endpoints: [endpoint(0)] }), await start({ endpoints: [endpoint(0)] })]
+    const one = create({ socket: first.adminSocket })
+    const several = create({ sockets: [second.adminSocket, first.adminSocket] })
+    const target = await targetOf(one, endpoint(0))
+    expect([one, several].map((adapter) => adapter.reaches!(target))).toEqual([true, true])
+    expect(create({ socket: second.adminSocket }).reaches!(target)).toBe(false)
+    // It goes on with what it was called before, and drains it nowhere else.
+    await several.drain([target], call)
+    expect(await Promise.all([first, second].map((process) => adminState(process, 'w0')))).toEqual(['8', '0'])
+    const [found] = await several.resolve([endpoint(0)], call)
+    const again = found?.found === true ? found.targets.find(({ scope }) => scope === target.scope)! : target
+    expect(several.entryOf!(again)).toBe(several.entryOf!(target))
+  })
+
   test('several instances: a pod is drained in each, and must be in each', async () => {
     const first = await start({ endpoints: [endpoint(0), endpoint(1)] })
     const second = await start({ endpoints: [endpoint(0)] })

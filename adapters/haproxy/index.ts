@@ -47,15 +47,7 @@ interface Listed {
 
 function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptions, component: string): Adapter {
   const addresses = sockets ?? [socket!]
-  const instances = addresses.map((address) =>
-    createInstance({
-      component,
-      socket: address,
-      master,
-      backend,
-      scope: sockets === undefined ? backend : `${address}/${backend}`,
-    }),
-  )
+  const instances = addresses.map((address) => createInstance({ component, socket: address, master, backend }))
 
   /** Asks each instance for its own targets, at the same time. */
   function fanOut<T>(
@@ -67,7 +59,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       const instance = instances.find((candidate) => candidate.scope === scope)
       const ids = own.map(({ id }) => id)
       if (instance !== undefined) return ask(instance, ids)
-      const message = `${ids[0]} belongs to ${scope}, which is not in the config any more`
+      const message = `${ids[0]} is of ${scope}, which the config does not have: name that socket as it was, and run this again`
       return Promise.reject(new AdapterError(component, 'fatal', message))
     })
   }
@@ -100,7 +92,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
         if (found.length > 1) return { found: false, reason: whyShared(backend, where, found), isThere: true }
         const [dealt] = found.flatMap((server) => whyDealt(backend, where, server, dnsNames) ?? [])
         if (dealt !== undefined) return { found: false, reason: dealt, isThere: true }
-        own.push(...found.map((server) => ({ id: formatTargetId(scope, server), scope })))
+        own.push(...found.map((server) => ({ id: formatTargetId(sockets === undefined ? backend : scope, server), scope })))
       }
       if (own.length === 0) lacking.push(`${where} (${count} servers)`)
       targets.push(...own)
@@ -179,6 +171,8 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     },
 
     entryOf: ({ id }) => entryOf(id),
+
+    reaches: ({ scope }) => instances.some((instance) => instance.scope === scope),
 
     close() {
       for (const instance of instances) instance.close()

@@ -32,7 +32,6 @@ export interface Instance {
 
 export interface InstanceOptions {
   component: string
-  scope: string
   socket: string
   /** Undefined where old workers are not counted. */
   master: string | undefined
@@ -48,7 +47,10 @@ function secondsSinceSticky(server: ServerState, count: ServerCount | undefined)
   return ago !== undefined && ago < STICKY_SECONDS ? ago : undefined
 }
 
-export function createInstance({ component, scope, socket, master, backend }: InstanceOptions): Instance {
+export function createInstance({ component, socket, master, backend }: InstanceOptions): Instance {
+  // Found by trial: under the name of a load balancer there was another HAProxy, where a drain of the first was gone on with.
+  const scope = `${socket}/${backend}`
+  const prefixes = [scope, backend]
   const open = new Set<Socket>()
   let isClosed = false
   let lastSession: Promise<unknown> = Promise.resolve()
@@ -94,7 +96,7 @@ export function createInstance({ component, scope, socket, master, backend }: In
     const byName = new Map(servers.map((server) => [server.name, server]))
     const byAddress = indexByAddress(servers)
     return (id) => {
-      const key = parseTargetId(scope, id)
+      const key = parseTargetId(prefixes, id)
       if (key === undefined) return new AdapterError(component, 'fatal', `${id} is not an id of this adapter`)
       const [server, ...others] = byAddress.get(formatAddress(key)) ?? []
       if (server === undefined) return new AdapterError(component, 'not-found', `${backend}: ${whyMissing(byName, key)}`)
@@ -150,7 +152,7 @@ export function createInstance({ component, scope, socket, master, backend }: In
           if (server instanceof AdapterError) {
             const lacking = { routable: false, inFlight: null, epoch: info.epoch, detail: server.message }
             if (server.kind !== 'not-found') return { ...lacking, admin: 'unknown' }
-            return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(scope, id)?.name ?? '') }
+            return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(prefixes, id)?.name ?? '') }
           }
           const count = inFlight.get(server.name)
           const stickyAgo = secondsSinceSticky(server, count)

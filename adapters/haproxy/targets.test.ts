@@ -36,7 +36,7 @@ test('an id is read back as what it was made of', () => {
   fc.assert(
     fc.property(scope, name, address, fc.integer({ min: 1, max: 65_535 }), (inScope, serverName, at, port) => {
       const server = serverAt(serverName, at, port)
-      const key = parseTargetId(inScope, formatTargetId(inScope, server))
+      const key = parseTargetId(['other', inScope], formatTargetId(inScope, server))
       expect(key).toMatchObject({ name: serverName, port })
       expect(indexByAddress([server]).get(formatAddress(key!))).toEqual([server])
     }),
@@ -44,14 +44,14 @@ test('an id is read back as what it was made of', () => {
 })
 
 test('the entry is what stays when the server gets another address', () => {
-  expect(entryOf('web/a@10.0.0.1:80')).toBe('web/a')
-  expect(entryOf('[fd00::5]:9999/web/a@[fd00::a]:80')).toBe('[fd00::5]:9999/web/a')
+  expect(entryOf('web/a@10.0.0.1:80')).toBe('a')
+  expect(entryOf('[fd00::5]:9999/web/a@[fd00::a]:80')).toBe('a')
 })
 
 test.each(['web/a', 'api/a@10.0.0.1:80', 'web/a;show info@10.0.0.1:80', 'web/a\n@10.0.0.1:80', 'web/@10.0.0.1:80', 'web/a@:80'])(
   '%j is no id of scope web',
   (id) => {
-    expect(parseTargetId('web', id)).toBeUndefined()
+    expect(parseTargetId(['web'], id)).toBeUndefined()
   },
 )
 

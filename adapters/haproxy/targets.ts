@@ -1,7 +1,7 @@
 /**
  * A target's id names the server and its address: `web/a@10.0.0.1:80`. What counts is the address: a reload may deal the slots of
  * a template out anew, and then the pod gets its requests under another name. HAProxy's commands go by name: the one that the
- * server of that address has now. With several instances the id begins with the socket.
+ * server of that address has now. With `sockets` the id begins with that of the instance, which the scope says in any case.
  */
 import { isHaproxyName } from './options.ts'
 import type { ServerState } from './servers-state.ts'
@@ -32,19 +32,20 @@ export function rewriteAddress(written: string): string {
   return v6 === undefined ? written : formatAddress({ address: v6, port: Number(port) })
 }
 
-export function formatTargetId(scope: string, server: ServerState): string {
-  return `${scope}/${server.name}@${formatAddress(server)}`
+export function formatTargetId(prefix: string, server: ServerState): string {
+  return `${prefix}/${server.name}@${formatAddress(server)}`
 }
 
-/** The id without the address: the server as an operator names it. */
+/** The server as an operator names it, in its scope. */
 export function entryOf(id: string): string {
-  return id.slice(0, id.lastIndexOf('@'))
+  return id.slice(0, id.lastIndexOf('@')).split('/').at(-1)!
 }
 
-/** Undefined where the id is none of this scope. */
-export function parseTargetId(scope: string, id: string): ServerKey | undefined {
-  if (!id.startsWith(`${scope}/`)) return undefined
-  const [, name, v6, v4, port] = /^([^@/]+)@(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(\d+)$/.exec(id.slice(scope.length + 1)) ?? []
+/** Undefined where the id has none of these prefixes. */
+export function parseTargetId(prefixes: readonly string[], id: string): ServerKey | undefined {
+  const prefix = prefixes.find((one) => id.startsWith(`${one}/`))
+  if (prefix === undefined) return undefined
+  const [, name, v6, v4, port] = /^([^@/]+)@(?:\[([0-9a-f:.]+)\]|([^:[\]]+)):(\d+)$/.exec(id.slice(prefix.length + 1)) ?? []
   const address = v6 ?? v4
   if (name === undefined || address === undefined || !isHaproxyName(name)) return undefined
   return { name, address, port: Number(port) }

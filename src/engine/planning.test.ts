@@ -36,6 +36,8 @@ interface Given {
   second?: string
   /** Another entry of the second pod. */
   added?: string
+  /** What the config says of what is on record. */
+  reaches?: boolean
   /** The entry of the second pod is out. */
   isRenamedOut?: boolean
   /** Of the second pod. */
@@ -60,6 +62,7 @@ async function planned({
   stored = { kind: 'none' },
   second = '10.0.0.2',
   added,
+  reaches,
   isRenamedOut = false,
   phase,
   isIn = false,
@@ -100,7 +103,11 @@ async function planned({
     }),
     stored: at === '2' ? stored : { kind: 'none' },
   }))
-  const adapter = { ...createMemoryAdapter(balancer), entryOf: ({ id }: Target) => id.replace(/@.*/, '') }
+  const adapter = {
+    ...createMemoryAdapter(balancer),
+    entryOf: ({ id }: Target) => id.replace(/@.*/, ''),
+    ...(reaches === undefined ? {} : { reaches: () => reaches }),
+  }
   const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }]
   const planning = createPlanning({
     request: {
@@ -189,6 +196,25 @@ function drained(
   const targets = [{ ...OUT, ...target }]
   return { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
 }
+
+// Found by trial: it was drained and put back in another HAProxy, and stayed out of the one that the crash had left it drained in.
+test.each(['drain', 'patched', 'restore'] as const)(
+  'one that was drained in an instance which the config does not have is refused (%s)',
+  async (step) => {
+    const given = { entry: { state: 'closed' }, stored: drained({ target: 'edge/b' }, step), reaches: false } satisfies Given
+    await expect(planned(given)).rejects.toMatchObject({
+      kind: 'preflight',
+      message: expect.stringMatching(
+        /^pod\/web-2 is half done, and its record names "edge" of the load balancer "edge", which /,
+      ) as string,
+    })
+    await expect(planned({ ...given, abort: true })).rejects.toMatchObject({ kind: 'preflight' })
+    // Controls: the config has it; or nobody has touched it there.
+    expect((await planned({ ...given, reaches: true })).refusals).toEqual([])
+    const untouched = drained({ target: 'edge/b', untouched: true }, step)
+    expect((await planned({ ...given, stored: untouched })).refusals).toBeDefined()
+  },
+)
 
 // Found by trial: the restart was waited for until its deadline, and the load balancer missed only after that.
 test.each([

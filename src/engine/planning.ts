@@ -329,15 +329,20 @@ async function assertNoneAdded(
 
 /**
  * Found by trial: a load balancer had another name in the config since the crash, the restart was waited for until its deadline, and
- * only then it was said that nobody could put the pod back. An abort could not either. What an operator has out gets no call.
+ * only then it was said that nobody could put the pod back. An abort could not either. And under the same name there was another
+ * HAProxy, in which it was drained and put back, and nobody knew of the first any more. What an operator has out gets no call.
  */
 function assertNoneMissing({ pod, stored }: Observation, loadBalancers: RunPorts['loadBalancers']): void {
   const touched = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
-  const missing = touched.find(({ loadBalancer }) => loadBalancers.every(({ name }) => name !== loadBalancer))?.loadBalancer
-  if (missing === undefined) return
+  const missing = touched.flatMap(({ loadBalancer, target: id, scope }) => {
+    const found = loadBalancers.find(({ name }) => name === loadBalancer)
+    if (found === undefined) return `the load balancer "${loadBalancer}"`
+    return found.adapter.reaches?.({ id, scope }) === false ? `"${scope}" of the load balancer "${loadBalancer}"` : []
+  })
+  if (missing.length === 0) return
   throw new RunError(
     'preflight',
-    `pod/${pod.name} is half done, and its record names the load balancer "${missing}", which the config does not have: name it ` +
+    `pod/${pod.name} is half done, and its record names ${missing[0]!}, which the config does not have: name it ` +
       `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
       `sluice resolve pod/${pod.name} --traffic in`,
   )

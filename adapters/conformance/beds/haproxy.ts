@@ -73,7 +73,7 @@ export async function makeHaproxyBed({ servers }: { servers: number }): Promise<
     },
     traffic: createTraffic({ socketPath: process.front }, pods),
     wire,
-    absent: { id: 'web/gone@127.0.0.1:1', scope: 'web' },
+    absent: { id: 'web/gone@127.0.0.1:1', scope: `${socket}/web` },
     restart: () => process.reload(),
     async breakHealth(endpoint) {
       pods.stop(endpoint.uid)

@@ -12,6 +12,7 @@ import { startChild, type Child } from '../testing/child.ts'
 const SCRIPT = join(import.meta.dirname, '../testing/fake-upgrade.ts')
 const RESUME = `To go on from here:\n  kubectl sluice upgrade sts/web 'app=it'\\''s:v2' -n shop\n`
 const AFTER_PAUSE = RESUME.replace('here:', 'here, once "sluice resume" of the same workloads has lifted the pause:')
+const AFTER_CONFLICT = RESUME.replace('here:', 'here, once you have looked at what somebody else has changed:')
 const AT_WORK = 'web-1 draining: waits for edge'
 
 function start(...args: string[]): Child {
@@ -101,7 +102,7 @@ describe('a run that somebody has given an order', () => {
   test('to abort, and it ends in a conflict with something open: the same command goes on', async () => {
     const child = startChild([SCRIPT, 'edited'], { env: { OPEN: '1' } })
     expect(await child.end()).toBe(7)
-    expect(child.stdout()).toContain(RESUME)
+    expect(child.stdout()).toContain(AFTER_CONFLICT)
     expect(child.stdout()).not.toContain('The run is over')
   })
 
@@ -187,7 +188,7 @@ describe('signals when the run has ended', () => {
     expect(await child.end()).toBe(7)
     expect(Date.now() - since).toBeLessThan(3000)
     expect(JSON.parse(child.stdout())).toMatchObject({ outcome: 'conflict', exitCode: 7 })
-    expect(child.stderr()).toContain(RESUME)
+    expect(child.stderr()).toContain(AFTER_CONFLICT)
     expect(child.stderr()).not.toContain('stop')
   })
 

@@ -9,7 +9,7 @@ const SLUICE = fileURLToPath(new URL('../../../src/cli/sluice.ts', import.meta.u
 /** The command that sluice says will go on from there, as it was printed. */
 export function printedCommand({ stderr }: Pick<SluiceExit, 'stderr'>): string | undefined {
   const lines = stderr.split('\n')
-  const heading = lines.findLastIndex((line) => line.includes('To go on from here:'))
+  const heading = lines.findLastIndex((line) => line.includes('To go on from here'))
   return heading < 0 ? undefined : lines[heading + 1]?.trim()
 }
 
