@@ -207,7 +207,7 @@ export function createRollout(options: RolloutOptions): Rollout {
    * pod that was ill; the run upgraded it all the same, or failed for it, or waited until it was well.
    */
   function isReleased({ pod, stored }: Observation): boolean {
-    return !options.includes(pod) && !mayBeOpen(stored)
+    return !mayBeOpen(stored) && !options.includes(pod) && !options.workloads.some((one) => one.owns(pod))
   }
 
   function isReleasedAtEnd({ uid, result }: Member): boolean {
