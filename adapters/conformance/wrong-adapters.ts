@@ -38,6 +38,11 @@ export const wrongAdapters: readonly WrongAdapter[] = [
     wrap: (adapter) => ({ ...adapter, drain: (targets) => Promise.resolve(applied(targets.map(({ id }) => id))) }),
   },
   {
+    title: 'does not know what it has found',
+    fails: 'ports-and-reuse',
+    wrap: (adapter) => ({ ...adapter, reaches: () => false }),
+  },
+  {
     title: 'never restores',
     fails: 'drain-and-restore',
     wrap: (adapter) => ({ ...adapter, restore: (wanted) => Promise.resolve(applied(wanted.map(({ target }) => target.id))) }),

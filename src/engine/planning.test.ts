@@ -212,7 +212,7 @@ test.each(['drain', 'patched', 'restore'] as const)(
     // Controls: the config has it; or nobody has touched it there.
     expect((await planned({ ...given, reaches: true })).refusals).toEqual([])
     const untouched = drained({ target: 'edge/b', untouched: true }, step)
-    expect((await planned({ ...given, stored: untouched })).refusals).toBeDefined()
+    expect((await planned({ ...given, stored: untouched })).refusals).toEqual([])
   },
 )
 

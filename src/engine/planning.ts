@@ -1,4 +1,4 @@
-import type { Target, TargetSnapshot } from '../../adapters/contract.ts'
+import type { Adapter, Target } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { changesFor } from '../pods/baseline.ts'
 import type { KubeClient } from '../kube/client.ts'
@@ -9,12 +9,16 @@ import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
+import { assertNoneAdded, assertNoneMissing } from './half-done-targets.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Beside } from './rollout/beside.ts'
 import type { RunPorts, RunRequest } from './request.ts'
-import type { Found, Place } from './traffic/find-targets.ts'
+import type { Found } from './traffic/find-targets.ts'
+import { isSameEntry } from './traffic/same-entry.ts'
+import { keyOf } from './traffic/target-key.ts'
+import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
 import { assertWholeWorkload, isTemplateWritten, stillOnRelease, undoing } from './undoing.ts'
@@ -222,7 +226,10 @@ async function planPods({
   const found = new Map(asked.map(({ pod }, index) => [pod.uid, answers[index]!]))
   for (const [index, one] of adopted.entries()) await assertNoneAdded(one, answers[asked.length + index]!, loadBalancers)
   onFound(asked.flatMap(({ pod }) => (found.get(pod.uid)!.found ? [pod] : [])))
-  const standing = await snapshots([...found.values()], loadBalancers)
+  const standing = await snapshotsOf(
+    [...found.values()].flatMap((one) => (one.found ? one.targets : [])),
+    loadBalancers,
+  )
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:
   // the run that would have put it back was refused for it; and one that has come to its address would be left out with it.
   const isAnyOut = [...standing.values()].some(({ inRotation }) => !inRotation)
@@ -234,16 +241,10 @@ async function planPods({
     (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
   )
   const drained = isAnyOut ? [...halfDone, ...left] : []
-  const entryOf = entriesOf(loadBalancers)
+  const adapterOf = (of: string): Adapter | undefined => loadBalancers.find(({ name }) => name === of)?.adapter
   // By the entry: an operator may have pointed it at the pod that is there now.
   const own = (loadBalancer: string, target: Target): (typeof drained)[number] | undefined =>
-    drained.find(
-      ({ target: before }) =>
-        !before.untouched &&
-        before.loadBalancer === loadBalancer &&
-        before.scope === target.scope &&
-        entryOf(loadBalancer, { id: before.target, scope: before.scope }) === entryOf(loadBalancer, target),
-    )
+    drained.find(({ target: before }) => !before.untouched && isSameEntry(before, { loadBalancer, target }, adapterOf))
   const planned = pods.map(({ pod, stored }): PlanPod => {
     const images = wanted(pod)
     const stays = undo && images.length === 0 ? `run ${undo.run} had nothing to do with it: it stays as it is` : undefined
@@ -262,7 +263,7 @@ async function planPods({
     const recorded = one.targets.map(({ loadBalancer, target }): JournalTarget => {
       const { id, scope } = target
       const before = own(loadBalancer, target)
-      const { prior, inRotation } = standing.get(JSON.stringify([loadBalancer, id])) ?? { prior: null, inRotation: true }
+      const { prior, inRotation } = standing.get(keyOf({ loadBalancer, target: id })) ?? { prior: null, inRotation: true }
       if (before && !inRotation) drainedFor.set(pod.uid, before.uid)
       if (before) return { ...before.target, target: id }
       return { loadBalancer, target: id, scope, prior, untouched: !inRotation }
@@ -276,94 +277,4 @@ async function planPods({
     return { ...base, targets: { found: true, targets } }
   })
   return { pods: planned, leftOut: left.map(({ target }) => target) }
-}
-
-/** The name by which a target is the same entry, whatever address that has. */
-function entriesOf(loadBalancers: RunPorts['loadBalancers']): (loadBalancer: string, target: Target) => string {
-  return (loadBalancer, target) => loadBalancers.find(({ name }) => name === loadBalancer)?.adapter.entryOf?.(target) ?? target.id
-}
-
-/**
- * Found by reading: another load balancer had come to the config since, another instance of one, or another entry, and the pod was
- * patched while that sent it requests. By how many there are: one that is recorded may have another name by now. What is patched
- * once more is drained no second time: there each of them has to be out.
- */
-async function assertNoneAdded(
-  { pod, stored }: Observation,
-  found: Found,
-  loadBalancers: RunPorts['loadBalancers'],
-): Promise<void> {
-  if (!found.found) return
-  const { step, targets: recorded = [] } = openJournal(stored) ?? {}
-  const entryOf = entriesOf(loadBalancers)
-  const entries = new Set(
-    recorded.map(({ loadBalancer, target, scope }) =>
-      JSON.stringify([loadBalancer, scope, entryOf(loadBalancer, { id: target, scope })]),
-    ),
-  )
-  const unknown = found.targets.filter(
-    ({ loadBalancer, target }) => !entries.has(JSON.stringify([loadBalancer, target.scope, entryOf(loadBalancer, target)])),
-  )
-  if (unknown.length === 0) return
-  const standing =
-    step === 'drain' ? new Map<string, TargetSnapshot>() : await snapshots([{ found: true, targets: unknown }], loadBalancers)
-  const isIn = ({ loadBalancer, target: { id } }: Place): boolean =>
-    standing.get(JSON.stringify([loadBalancer, id]))?.inRotation === true
-  const placeOf = (loadBalancer: string, scope: string): string => JSON.stringify([loadBalancer, scope])
-  const countIn = (places: readonly string[], place: string): number => places.filter((one) => one === place).length
-  const before = recorded.map(({ loadBalancer, scope }) => placeOf(loadBalancer, scope))
-  const now = found.targets.map(({ loadBalancer, target: { scope } }) => placeOf(loadBalancer, scope))
-  const isMore = ({ loadBalancer, target: { scope } }: Place): boolean => {
-    const place = placeOf(loadBalancer, scope)
-    return countIn(now, place) > countIn(before, place)
-  }
-  const added = unknown.find((one) => isIn(one) || isMore(one))
-  if (added === undefined) return
-  const where = `${added.loadBalancer}/${added.target.id}`
-  throw new RunError(
-    'preflight',
-    `pod/${pod.name} is half done, and was not drained in ${where}, which has come since: end its run with sluice abort, ` +
-      `or take ${where} out, and run this again`,
-  )
-}
-
-/**
- * Found by trial: a load balancer had another name in the config since the crash, the restart was waited for until its deadline, and
- * only then it was said that nobody could put the pod back. An abort could not either. And under the same name there was another
- * HAProxy, in which it was drained and put back, and nobody knew of the first any more. What an operator has out gets no call.
- */
-function assertNoneMissing({ pod, stored }: Observation, loadBalancers: RunPorts['loadBalancers']): void {
-  const touched = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
-  const missing = touched.flatMap(({ loadBalancer, target: id, scope }) => {
-    const found = loadBalancers.find(({ name }) => name === loadBalancer)
-    if (found === undefined) return `the load balancer "${loadBalancer}"`
-    return found.adapter.reaches?.({ id, scope }) === false ? `"${scope}" of the load balancer "${loadBalancer}"` : []
-  })
-  if (missing.length === 0) return
-  throw new RunError(
-    'preflight',
-    `pod/${pod.name} is half done, and its record names ${missing[0]!}, which the config does not have: name it ` +
-      `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
-      `sluice resolve pod/${pod.name} --traffic in`,
-  )
-}
-
-async function snapshots(
-  found: readonly Found[],
-  loadBalancers: RunPorts['loadBalancers'],
-): Promise<Map<string, TargetSnapshot>> {
-  const standing = new Map<string, TargetSnapshot>()
-  for (const { name, adapter } of loadBalancers) {
-    const targets = found
-      .flatMap((one) => (one.found ? one.targets.filter(({ loadBalancer }) => loadBalancer === name) : []))
-      .map(({ target }) => target)
-    if (targets.length === 0) continue
-    try {
-      const taken = await adapter.snapshot(targets, { deadlineMs: 10_000, assertLive: () => {} })
-      for (const [id, snapshot] of taken) standing.set(JSON.stringify([name, id]), snapshot)
-    } catch (error) {
-      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
-    }
-  }
-  return standing
 }

@@ -118,6 +118,29 @@ test('an abort whose record cannot be closed is not over: its run stays open, an
   expect(again.end).toMatchObject({ outcome: 'aborted' })
 })
 
+// Found by reading: where another run stayed open, it was told not to have ended its own, exit 1.
+test('an abort that cannot remove the oldest record is over all the same, and warns of it', async () => {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  // Ten are kept. These find all done.
+  for (let index = 0; index < 10; index++) {
+    const run = stage.start({ images: [{ container: 'app', image: imageOf('v1') }] })
+    await stage.until(() => run.end !== undefined)
+    expect(run.end).toMatchObject({ outcome: 'done' })
+  }
+  const last = stage.start(V2)
+  await stage.until(() => isIn('emptying')(last))
+  last.host.kill()
+  const actor = await abort(stage)
+  await stage.until(() => actor.events.some(({ type }) => type === 'started'))
+  stage.world.server.authorize((_by, { verb, resource }) => verb !== 'delete' || resource !== 'configmaps')
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject({ outcome: 'aborted' })
+  expect(actor.events.findLast(({ type }) => type === 'warning')).toMatchObject({
+    message: expect.stringMatching(/^the oldest ledgers could not be removed: .* 403 .*; the next run tries again$/),
+  })
+  expect((await headers(stage)).filter(({ finishedAt }) => finishedAt === undefined)).toEqual([])
+})
+
 test('an abort that gets no answer to the end of its record looks whether it stands there', async () => {
   const stage = await halfDone()
   const actor = await abort(stage)

@@ -117,7 +117,13 @@ export const effectCases = {
       assert.equal(elsewhere?.found, false)
       const all = await resolveAll(adapter, bed.endpoints)
       assert.equal(new Set(all.map(({ id }) => id)).size, bed.endpoints.length, 'target ids are unique')
-      assert.deepEqual(await resolveAll(bed.adapter(), bed.endpoints), all, 'target ids are stable')
+      const next = bed.adapter()
+      assert.deepEqual(await resolveAll(next, bed.endpoints), all, 'target ids are stable')
+      // Else whoever goes on with a drained pod is refused.
+      assert.ok(
+        [adapter, next].every((one) => all.every((known) => one.reaches?.(known) !== false)),
+        'what one process has found is reached by the next',
+      )
     },
   },
   absent: {

@@ -1,4 +1,3 @@
-import type { Target } from '../../../adapters/contract.ts'
 import type { RelocateAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import { pause } from '../../kube/pause.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
@@ -10,7 +9,7 @@ import type { Balancers } from './balancers.ts'
 import type { Listener, Place, Where } from './find-targets.ts'
 import { findTargets, unrecorded } from './find-targets.ts'
 import { describeTarget, isGone } from './reading.ts'
-import { plain } from './target-key.ts'
+import { isSameEntry } from './same-entry.ts'
 
 export interface RelocateOptions extends Where {
   clock: Clock
@@ -32,7 +31,8 @@ export async function relocate(
 ): Promise<RelocateAnswer> {
   try {
     const { now, reason } = await placesOf(where, pod)
-    const renamed = targets.map((before) => ({ before, after: placeNow(balancers, before, now) }))
+    // At the address that each has now.
+    const renamed = targets.map((before) => ({ before, after: now.find((one) => isSameEntry(before, one, balancers.adapterOf)) }))
     const kept = renamed.flatMap(({ before, after }) => (after ? [{ ...before, target: after.target.id }] : []))
     const lost = renamed.flatMap(({ before, after }) => (after ? [] : [before]))
     const others = now.filter((one) => renamed.every(({ after }) => after !== one)).map(unrecorded)
@@ -66,13 +66,4 @@ async function placesOf(where: Where, pod: Listener): Promise<{ now: readonly Pl
   if (found!.found) return { now: found!.targets }
   const [some] = await findTargets({ ...where, allowUnbalanced: true }, [pod])
   return { now: some!.found ? some!.targets : [], reason: found!.reason }
-}
-
-/** The same entry, at the address that it has now. */
-function placeNow(balancers: Balancers, before: JournalTarget, now: readonly Place[]): Place | undefined {
-  const { entryOf = ({ id }: Target) => id } = balancers.adapterOf(before.loadBalancer)
-  return now.find(
-    ({ loadBalancer, target }) =>
-      loadBalancer === before.loadBalancer && target.scope === before.scope && entryOf(target) === entryOf(plain(before)),
-  )
 }

@@ -1,0 +1,70 @@
+import type { Adapter } from '../../adapters/contract.ts'
+import type { Observation } from '../../machines/pod-upgrade/context.ts'
+import { openJournal } from '../pods/open-journal.ts'
+import { RunError } from './errors.ts'
+import type { LoadBalancer } from './request.ts'
+import { snapshotsOf } from './snapshots-of.ts'
+import type { Found, Place } from './traffic/find-targets.ts'
+import { isSameEntry } from './traffic/same-entry.ts'
+import { keyOf, plain } from './traffic/target-key.ts'
+
+/* Is what the record of a half-done pod says of its load balancers all that the config has of them, and does it have all of that? */
+
+/**
+ * Found by reading: another load balancer had come to the config since, another instance of one, or another entry, and the pod was
+ * patched while that sent it requests. By how many there are: one that is recorded may have another name by now. What is patched
+ * once more is drained no second time: there each of them has to be out.
+ */
+export async function assertNoneAdded(
+  { pod, stored }: Observation,
+  found: Found,
+  loadBalancers: readonly LoadBalancer[],
+): Promise<void> {
+  if (!found.found) return
+  const { step, targets: recorded = [] } = openJournal(stored) ?? {}
+  const adapterOf = (of: string): Adapter | undefined => loadBalancers.find(({ name }) => name === of)?.adapter
+  const isOnRecord = (place: Place): boolean => recorded.some((one) => isSameEntry(one, place, adapterOf))
+  const { known = [], unknown = [] } = Object.groupBy(found.targets, (one) => (isOnRecord(one) ? 'known' : 'unknown'))
+  const places = recorded.map(({ loadBalancer, scope }) => JSON.stringify([loadBalancer, scope]))
+  const added = [...known, ...unknown].find(({ loadBalancer, target: { scope } }) => {
+    const place = places.indexOf(JSON.stringify([loadBalancer, scope]))
+    if (place !== -1) places.splice(place, 1)
+    return place === -1
+  })
+  const one = added ?? (step === 'drain' ? undefined : await findInRotation(unknown, loadBalancers))
+  if (one === undefined) return
+  const where = `${one.loadBalancer}/${one.target.id}`
+  throw new RunError(
+    'preflight',
+    `pod/${pod.name} is half done, and was not drained in ${where}, which has come since: end its run with sluice abort, ` +
+      `or take ${where} out, and run this again`,
+  )
+}
+
+async function findInRotation(places: readonly Place[], loadBalancers: readonly LoadBalancer[]): Promise<Place | undefined> {
+  const standing = await snapshotsOf(places, loadBalancers)
+  return places.find(({ loadBalancer, target: { id } }) => standing.get(keyOf({ loadBalancer, target: id }))?.inRotation)
+}
+
+/**
+ * Found by trial: a load balancer had another name in the config since the crash, the restart was waited for until its deadline, and
+ * only then it was said that nobody could put the pod back. An abort could not either. And under the same name there was another
+ * HAProxy, in which it was drained and put back, and nobody knew of the first any more. What an operator has out gets no call.
+ */
+export function assertNoneMissing({ pod, stored }: Observation, loadBalancers: readonly LoadBalancer[]): void {
+  const touched = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
+  const [missing] = touched.flatMap((target) => {
+    const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
+    if (found === undefined) return `the load balancer "${target.loadBalancer}"`
+    return found.adapter.reaches?.(plain(target)) === false
+      ? `"${target.scope}" of the load balancer "${target.loadBalancer}"`
+      : []
+  })
+  if (missing === undefined) return
+  throw new RunError(
+    'preflight',
+    `pod/${pod.name} is half done, and its record names ${missing}, which the config does not have: name it ` +
+      `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
+      `sluice resolve pod/${pod.name} --traffic in`,
+  )
+}

@@ -1,0 +1,27 @@
+import type { TargetSnapshot } from '../../adapters/contract.ts'
+import { messageOf, RunError } from './errors.ts'
+import type { LoadBalancer } from './request.ts'
+import type { Place } from './traffic/find-targets.ts'
+import { keyOf } from './traffic/target-key.ts'
+
+/**
+ * How these stand now, by `keyOf`. No run has begun yet: nothing waits for its turn.
+ * @throws RunError of kind `preflight` where a load balancer cannot be asked
+ */
+export async function snapshotsOf(
+  places: readonly Place[],
+  loadBalancers: readonly LoadBalancer[],
+): Promise<Map<string, TargetSnapshot>> {
+  const standing = new Map<string, TargetSnapshot>()
+  for (const { name, adapter } of loadBalancers) {
+    const targets = places.flatMap(({ loadBalancer, target }) => (loadBalancer === name ? [target] : []))
+    if (targets.length === 0) continue
+    try {
+      const taken = await adapter.snapshot(targets, { deadlineMs: 10_000, assertLive: () => {} })
+      for (const [target, snapshot] of taken) standing.set(keyOf({ loadBalancer: name, target }), snapshot)
+    } catch (error) {
+      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  return standing
+}
