@@ -110,6 +110,10 @@ function table(title: string, counts: Record<string, number>): void {
     console.log(`  ${name.padEnd(24)} ${String(count).padStart(9)}`)
 }
 
+// Ended in the middle, it takes its workers with it: they would go on for a portion.
+process.once('SIGINT', () => process.exit(130))
+process.once('SIGTERM', () => process.exit(143))
+
 const { harsh } = values
 if (values.replay !== undefined) {
   const seed = wholeNumber('replay', values.replay, 0)

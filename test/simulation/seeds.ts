@@ -103,11 +103,13 @@ function runWorker(
   child.stdin.end(JSON.stringify(order satisfies Order))
   const stop = (): void => void child.kill('SIGKILL')
   signal.addEventListener('abort', stop)
+  process.once('exit', stop)
   createInterface({ input: child.stdout }).on('line', (line) => onPortion(JSON.parse(line) as Portion))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => {
       signal.removeEventListener('abort', stop)
+      process.off('exit', stop)
       if (code === 0 || signal.aborted) resolve()
       else reject(new Error(`a worker of the simulation ended with ${code}`))
     })
