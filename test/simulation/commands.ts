@@ -99,6 +99,10 @@ export function createCommands(options: CommandsOptions): Commands {
         ...(command === 'abort' ? { prepare: (ports: RunPorts) => prepareAbortCommand(request, ports) } : {}),
         loadBalancers: balancersFor(host, stream),
         onEvent(event) {
+          if (event.type === 'podFinished') {
+            const { uid, outcome, leftOut } = event.result
+            tell({ type: 'told', process: host.name, uid, outcome, ...(leftOut ? { leftOut } : {}) })
+          }
           if (!options.withDetails) return
           if (event.type === 'podState')
             tell({ type: 'fault', fault: host.name, detail: `${event.pod} ${event.from} → ${event.to} ${event.reason}` })

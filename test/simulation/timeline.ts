@@ -39,6 +39,8 @@ function describe(entry: HistoryEntry): string {
       const pods = entry.pods?.map(({ uid, outcome, reason }) => `\n${' '.repeat(22)}${uid.slice(0, 8)} ${outcome}: ${reason}`)
       return `${pad(entry.process)} ${entry.what}${entry.outcome === undefined ? '' : ` (${entry.outcome})`}${pods?.join('') ?? ''}`
     }
+    case 'told':
+      return `${pad(entry.process)} has told of ${entry.uid.slice(0, 8)}: ${entry.outcome}`
     case 'fault':
       return `${pad('fault')} ${entry.fault} ${entry.detail}`
     case 'silent':

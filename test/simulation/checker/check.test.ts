@@ -526,6 +526,20 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'the same, by one that was killed then, when it had written that its run is over',
+      options: { pods: 2 },
+      tell(story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.upgrade(1)
+        tellsAndIsKilled(story)
+        comesBack(story)
+        story.process('sluice-1')
+        story.end({ 0: { outcome: 'skipped', reason: 'new' }, 1: { outcome: 'skipped', reason: 'there already' } })
+      },
+    },
+    {
       name: 'a pod that has ended for good is not spoken of',
       options: { pods: 2 },
       tell(story) {
@@ -1126,6 +1140,28 @@ const bad: Record<Invariant, Bad[]> = {
         story.end({ 0: { outcome: 'settled', reason: '', leftOut: true } })
       },
     },
+    ...[
+      { name: 'by one that was killed before it had written that its run is over', over: { finished: false } },
+      { name: 'by one that was killed, and had told something else of it last', over: { last: 'needsOperator' } },
+      { name: 'by one that was killed, and the pod had come before', over: { isThere: true } },
+    ].map(({ name, over }) => ({
+      name: `left drained, and it was said that it stays out ${name}`,
+      options: { pods: 2 },
+      tell(story: Story) {
+        story.step(0, 'drainIntent')
+        story.step(0, 'drain')
+        story.remove(0)
+        story.upgrade(1)
+        if (over.isThere) {
+          comesBack(story)
+          story.pass(60_000)
+        }
+        tellsAndIsKilled(story, over)
+        if (!over.isThere) comesBack(story)
+        story.process('sluice-1')
+        story.end({ 0: { outcome: 'skipped', reason: 'new' }, 1: { outcome: 'skipped', reason: 'there already' } })
+      },
+    })),
     {
       name: 'said to be done, with the template left on the old image',
       tell(story) {
@@ -2421,6 +2457,14 @@ test('a violation says where it is', () => {
 })
 
 /** The first pod of the StatefulSet is made again, at another address. */
+/** It says of the first pod, which is gone, that it stays out, and is killed before its end. */
+function tellsAndIsKilled(story: Story, { finished = true, last }: { finished?: boolean; last?: string } = {}): void {
+  story.tell({ type: 'told', process: 'sluice-0', uid: 'uid-0', outcome: 'settled', leftOut: true })
+  if (last !== undefined) story.tell({ type: 'told', process: 'sluice-0', uid: 'uid-0', outcome: last })
+  story.ledger(0, 'closed', { finished })
+  story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+}
+
 function comesBack(story: Story): void {
   const ownerReferences = [{ kind: 'StatefulSet', name: 'web', controller: true }]
   const metadata = { uid: 'uid-9', name: 'web-0', ownerReferences }

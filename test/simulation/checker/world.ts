@@ -19,6 +19,8 @@ export interface Process {
   sleeps: { from: number; to: number }[]
   /** The entry of its end, where it ended by itself. */
   exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
+  /** By uid: what it told last of a pod, also where it was killed before its end. */
+  told: Map<string, Extract<HistoryEntry, { type: 'told' }> & { entry: number }>
   wanted: Record<string, string> | undefined
   /** The names of the pods that it is about, where these are not all. */
   part: readonly string[] | undefined
@@ -61,6 +63,8 @@ interface Ledger extends LedgerHeader {
   entry: number
   /** Whoever has made it had ended by then. */
   isOrphan: boolean
+  /** Who wrote that its run is. */
+  finishedBy: string | undefined
 }
 
 interface LedgerHeader {
@@ -217,13 +221,14 @@ export function createWorld(given: Scenario): World {
         case 'process': {
           const { process: name, what, wanted, part, isWord = false } = entry
           const known = processes.get(name)
-          const process = known ?? {
+          const process: Process = known ?? {
             name,
             isRunning: true,
             startedAt: entry.at,
             begunAt: undefined,
             sleeps: [],
             exit: undefined,
+            told: new Map(),
             wanted,
             part,
             isWord,
@@ -242,6 +247,9 @@ export function createWorld(given: Scenario): World {
           if (what === 'exited') process.exit = { ...entry, entry: index }
           return NOTHING
         }
+        case 'told':
+          processes.get(entry.process)?.told.set(entry.uid, { ...entry, entry: index })
+          return NOTHING
         case 'stored': {
           const { resource, before, after, at } = entry
           if (resource === 'pods') {
@@ -279,8 +287,10 @@ export function createWorld(given: Scenario): World {
             if (key !== undefined && after === undefined) ledgers.delete(key)
             if (key === undefined || after === undefined) return NOTHING
             if (header !== undefined) {
-              const made = { at, entry: index, isOrphan: processes.get(entry.by)?.isRunning === false }
-              ledgers.set(key, { ...(ledgers.get(key) ?? made), ...header })
+              const isOrphan = processes.get(entry.by)?.isRunning === false
+              const made = ledgers.get(key) ?? { at, entry: index, isOrphan, finishedBy: undefined }
+              const finishedBy = made.finishedBy ?? (header.finished ? entry.by : undefined)
+              ledgers.set(key, { ...made, ...header, finishedBy })
             }
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }

@@ -54,14 +54,30 @@ function judgeTarget(world: World, target: Target, report: Report): void {
 }
 
 /** It was said since that it stays out, for nothing was to come in its place: what has come there later is nobody's to put back. */
-function isLeftOut({ pods, processes, scenario }: World, pod: Pod | undefined, since: number): boolean {
+function isLeftOut(world: World, pod: Pod | undefined, since: number): boolean {
   if (pod === undefined) return false
   const { uid, name, owner } = pod
-  const told = [...processes.values()].find(({ exit }) => exit?.pods?.some((one) => one.uid === uid && one.leftOut))?.exit
+  const { pods, processes, scenario } = world
+  const told = [...processes.values()].flatMap((process) => lastWord(world, process, uid) ?? []).find(({ leftOut }) => leftOut)
   if (told === undefined || told.entry < since) return false
   // What had just come may not have been seen yet.
   const seenAt = told.at - scenario.lagMs
   return pods.alive().every((one) => one.name !== name || one.owner !== owner || one.createdAt > seenAt)
+}
+
+/**
+ * What it said of the pod at its end. Where it was killed before that, what it had told: once it has written that the run is over, nobody
+ * goes on with it (harsh seed 10403730).
+ */
+function lastWord(
+  { ledgers }: World,
+  { name, exit, told }: Process,
+  uid: string,
+): { at: number; entry: number; leftOut?: true } | undefined {
+  const isOver = [...ledgers.values()].some(({ finishedBy, pods }) => finishedBy === name && pods.includes(uid))
+  if (exit === undefined) return isOver ? told.get(uid) : undefined
+  const own = exit.pods?.find((one) => one.uid === uid)
+  return own && { at: exit.at, entry: exit.entry, ...(own.leftOut ? { leftOut: true } : {}) }
 }
 
 /** As a StatefulSet makes it. */
