@@ -72,7 +72,7 @@ export function followInput({ context }: From): RelocateInput {
 }
 
 export function settleInput(settlement: SettleInput['settlement']): (from: From) => SettleInput {
-  return (from) => ({ ...targetsInput(from), ...placeInput(from), settlement })
+  return (from) => ({ ...targetsInput(from), ...placeInput(from), settlement, epoch: from.context.epoch })
 }
 
 function placeInput({ context: { uid, address } }: From): { uid: string; address?: string } {

@@ -56,6 +56,8 @@ export interface SettleInput extends TargetsInput {
    * place; `abandoned`: left out, for a person.
    */
   settlement: 'restore' | 'closed' | 'left' | 'abandoned'
+  /** Of the Lease of whoever settles it. */
+  epoch: number
   /** Where its targets are found: by that it is known who comes in its place. */
   address?: string
 }

@@ -34,6 +34,11 @@ export interface LedgerEntry {
   before?: FormerPod
   state: EntryState
   /**
+   * Of a restore intent: the epoch of its owner. Found by simulation (harsh seed 10869548): the next owner had the same to write, which
+   * is no write, and what the one before had sent long ago closed the entry in the middle of it.
+   */
+  epoch?: number
+  /**
    * Of an open one: when the last process of the run came to its end, nothing was drained for it: it was not begun, or was home. A
    * pod that has gone since leaves nothing behind.
    */
@@ -110,6 +115,7 @@ const Entry = z.object({
   ),
   before: z.object({ images: Images, revision: z.string().optional() }).optional(),
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
+  epoch: z.number().int().min(0).optional(),
   idle: z.literal(true).optional(),
   leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),

@@ -2,13 +2,16 @@ import { describe, expect, test } from 'vitest'
 import type { StoreAnswer } from '../../../machines/pod-upgrade/ports.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { ContainerView, Journal, PodView } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
+import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { readLease } from '../leases/read-lease.ts'
+import type { LedgerStore } from '../ledgers/ledger-store.ts'
+import { createLedger, listLedgers, resumeLedger } from '../ledgers/ledger-store.ts'
 import { entryOf } from '../testing/ledgers.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
@@ -51,7 +54,7 @@ test('nothing is written to the ledger without the Lease', async () => {
       podOf: () => pod,
       ledger: { ledger: { entries: new Map() }, put: async ({ state }: { state: string }) => void written.push(state) },
       isOwned: () => isOwned,
-    } as unknown as PodPortOptions).settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+    } as unknown as PodPortOptions).settle({ uid: pod.uid, targets: [], settlement: 'restore', epoch: 4 })
   expect([(await settle(false)).kind, written]).toEqual(['unknown', []])
   expect([(await settle(true)).kind, written]).toEqual(['stored', ['restore']])
 })
@@ -65,8 +68,46 @@ test('what is settled is kept with the address that its entries mean, whatever i
     ledger: { ledger: { entries: new Map() }, put: async (entry: LedgerEntry) => void written.push(entry) },
     isOwned: () => true,
   } as unknown as PodPortOptions)
-  await ports.settle({ uid: pod.uid, targets: [], settlement: 'abandoned', address: '10.0.0.9' })
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'abandoned', epoch: 4, address: '10.0.0.9' })
   expect(written).toMatchObject([{ state: 'abandoned', address: '10.0.0.9' }])
+})
+
+// Found by simulation (harsh seed 10869548): both owners had the same restore intent, and what the first had sent closed it.
+test.each([
+  { who: 'the next owner', epoch: 5, state: 'restore' },
+  { who: 'control: the same one', epoch: 4, state: 'closed' },
+] as const)('a close that is long on its way, when $who means to restore: $state', async ({ epoch, state }) => {
+  const api = createFakeApi()
+  const create = async (path: string, body: unknown): Promise<unknown> =>
+    api.put(`${path}/${(body as { metadata: { name: string } }).metadata.name}`, body)
+  const client: KubeClient = { ...api.client, create }
+  const place = { client, namespace: 'default' }
+  const entry = entryOf('web-0')
+  const { uid, targets } = entry
+  const header = { run: 'abc', workloads: [], images: [], startedAt: '2026-01-01T00:00:00Z', chunks: 1 }
+  const portsOf = (ledger: LedgerStore, isOwned: () => boolean): ReturnType<typeof createPodPorts> =>
+    createPodPorts({ podOf: () => testPod({ name: 'web-0', uid }), ledger, isOwned } as unknown as PodPortOptions)
+  const recorded = async (): Promise<ReadLedger & { kind: 'read' }> =>
+    (await listLedgers(client, 'default'))[0] as ReadLedger & { kind: 'read' }
+
+  let isFirst = true
+  const arrives = Promise.withResolvers<void>()
+  const slow: KubeClient = {
+    ...client,
+    patch: (...call) =>
+      (JSON.stringify(call).includes('\\"closed\\"') ? arrives.promise : Promise.resolve()).then(() => client.patch(...call)),
+  }
+  const store = await createLedger({ header, entries: new Map([[uid, entry]]) }, { ...place, client: slow })
+  const first = portsOf(store, () => isFirst)
+  await first.settle({ uid, targets, settlement: 'restore', epoch: 4 })
+  const closing = first.settle({ uid, targets, settlement: 'closed', epoch: 4 })
+
+  const second = portsOf(resumeLedger(await recorded(), place), () => true)
+  expect(await second.settle({ uid, targets, settlement: 'restore', epoch })).toEqual({ kind: 'stored' })
+  isFirst = false
+  arrives.resolve()
+  await closing
+  expect((await recorded()).ledger.entries.get(uid)?.state).toBe(state)
 })
 
 test('a pod that comes in the middle of a run is recorded after those before it, and stays there', async () => {
@@ -83,9 +124,9 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   expect(entries.get(pod.uid)).toMatchObject({ order: 1 })
   entries.set('uid-10', {})
   await enroll()
-  await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore' })
+  await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore', epoch: 4 })
   expect(entries.get(pod.uid)).toMatchObject({ state: 'restore', order: 1 })
-  await ports.settle({ uid: 'another', targets: [], settlement: 'restore' })
+  await ports.settle({ uid: 'another', targets: [], settlement: 'restore', epoch: 4 })
   expect(entries.get('uid-10')).not.toHaveProperty('order')
 })
 

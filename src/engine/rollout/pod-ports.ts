@@ -83,7 +83,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function enter(
     uid: string,
     targets: JournalTarget[],
-    known: Pick<LedgerEntry, 'state' | 'leftOut' | 'address' | 'before' | 'order'>,
+    known: Pick<LedgerEntry, 'state' | 'epoch' | 'leftOut' | 'address' | 'before' | 'order'>,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
@@ -167,9 +167,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ uid, pod, targets }) => traffic.relocate(pod, targets, pod.uid === uid),
-    settle: ({ uid, targets, settlement, address }) =>
+    settle: ({ uid, targets, settlement, epoch, address }) =>
       enter(uid, targets, {
         ...(settlement === 'left' ? { state: 'closed', leftOut: true } : { state: settlement }),
+        ...(settlement === 'restore' ? { epoch } : {}),
         ...(address === undefined ? {} : { address }),
       }),
   }
