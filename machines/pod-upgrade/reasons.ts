@@ -5,6 +5,7 @@ import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } 
 /* Why a pod ended as it did, in words for a person. */
 
 const because = ({ trouble }: PodContext): string => (trouble === undefined ? '' : `: ${trouble}`)
+const unread = ({ traffic }: PodContext): string => (traffic?.state === 'unknown' && !traffic.hidden ? `: ${traffic.detail}` : '')
 const targetsOf = ({ record }: PodContext): string =>
   (record?.targets ?? [])
     .filter(({ untouched }) => !untouched)
@@ -80,7 +81,7 @@ export const reasons = {
     'nothing has proven what runs now, and it is not put back so',
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   inDoubt: (c) =>
-    `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c)}`,
+    `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c) || unread(c)}`,
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: (c) => {

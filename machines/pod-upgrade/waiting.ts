@@ -6,7 +6,7 @@ const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a
 
 /** What a pod waits for now, in words; empty where it waits for an answer only. */
 export function waitingFor(state: string, context: PodContext): string {
-  const { traffic, trouble, heir, pod, passedOver } = context
+  const { traffic, trouble, heir, pod, address, passedOver } = context
   const held = trouble === undefined ? '' : `${trouble} (tried again)`
   switch (state) {
     case 'claiming':
@@ -33,11 +33,9 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'closing':
       return context.lateCall ? LATE_CALL : held
     case 'settling':
-      return heir === undefined || heir === null
-        ? 'a pod in its place'
-        : heir.isReady
-          ? held
-          : `${heir.pod.name} in its place is not known to be ready`
+      if (heir) return heir.isReady ? held : `${heir.pod.name} in its place is not known to be ready`
+      // Found by trial: a pod was there, at another address, and nobody could see what was waited for; or why that could not be seen.
+      return traffic?.state === 'unknown' ? traffic.detail : `a pod in its place, at ${address ?? pod.ip ?? 'its address'}`
     default:
       return held
   }

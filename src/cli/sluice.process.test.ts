@@ -168,6 +168,8 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       "error: option '--kubeconfig <file>' argument '' is invalid. It is empty: name one, or leave it out.\n",
     ],
     ['an empty user to be', ['cleanup', '--as', ''], "error: option '--as <user>' argument '' is invalid. It is empty"],
+    ['a line break in a user to be', ['status', '--as', 'x\ny'], `argument 'x y' is invalid. It has a line break`],
+    ['a line break in a group to be', ['status', '--as', 'x', '--as-group', 'x\ny'], `is invalid. It has a line break`],
     ['a namespace that is none', ['cleanup', '--namespace', 'Shop'], "argument 'Shop' is invalid."],
     ['escape sequences in a namespace', ['plan', '-n', '\u001B[31m', 'sts/web'], String.raw`argument '\u001b[31m' is invalid.`],
     ['escape sequences in a format', ['plan', '-o', '\u001B[31mx'], String.raw`argument '\u001b[31mx' is invalid. Allowed`],

@@ -2,6 +2,7 @@ import type { Adapter } from '../../adapters/contract.ts'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import { openJournal } from '../pods/open-journal.ts'
 import { RunError } from './errors.ts'
+import type { JournalTarget } from '../pods/glossary.ts'
 import type { LoadBalancer } from './request.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Found, Place } from './traffic/find-targets.ts'
@@ -52,19 +53,45 @@ async function findInRotation(places: readonly Place[], loadBalancers: readonly 
  * HAProxy, in which it was drained and put back, and nobody knew of the first any more. What an operator has out gets no call.
  */
 export function assertNoneMissing({ pod, stored }: Observation, loadBalancers: readonly LoadBalancer[]): void {
-  const touched = openJournal(stored)?.targets.filter(({ untouched }) => !untouched) ?? []
-  const [missing] = touched.flatMap((target) => {
-    const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
-    if (found === undefined) return `the load balancer "${target.loadBalancer}"`
-    return found.adapter.reaches?.(plain(target)) === false
-      ? `"${target.scope}" of the load balancer "${target.loadBalancer}"`
-      : []
-  })
+  const missing = firstMissing(openJournal(stored)?.targets ?? [], loadBalancers)
   if (missing === undefined) return
   throw new RunError(
     'preflight',
     `pod/${pod.name} is half done, and its record names ${missing}, which the config does not have: name it ` +
       `there as it was, and run this again; or, once it is in rotation everywhere by your own hand, ` +
-      `sluice resolve pod/${pod.name} --traffic in`,
+      `sluice resolve pod/${pod.name} -n ${pod.namespace} --traffic in`,
   )
+}
+
+/**
+ * Nor is anything of a pod that is gone. Found by trial: what was to come in its place was waited for until the deadlines, and then
+ * nobody was told why.
+ */
+export function assertNoneMissingOfGone(
+  left: readonly { pod: string; target: JournalTarget }[],
+  { namespace, loadBalancers }: { namespace: string; loadBalancers: readonly LoadBalancer[] },
+): void {
+  for (const { pod, target } of left) {
+    const missing = firstMissing([target], loadBalancers)
+    if (missing === undefined) continue
+    throw new RunError(
+      'preflight',
+      `pod/${pod} is gone, and ${target.target} may be drained for it in ${missing}, which the config does not have: name it ` +
+        `there as it was, and run this again; or, once that entry is as it should be by your own hand, put back or removed, ` +
+        `sluice resolve pod/${pod} -n ${namespace} --traffic in`,
+    )
+  }
+}
+
+function firstMissing(targets: readonly JournalTarget[], loadBalancers: readonly LoadBalancer[]): string | undefined {
+  const [missing] = targets
+    .filter(({ untouched }) => !untouched)
+    .flatMap((target) => {
+      const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
+      if (found === undefined) return `the load balancer "${target.loadBalancer}"`
+      return found.adapter.reaches?.(plain(target)) === false
+        ? `"${target.scope}" of the load balancer "${target.loadBalancer}"`
+        : []
+    })
+  return missing
 }

@@ -53,8 +53,9 @@ export function withOverlooked(
   pods: readonly string[],
 ): { outcome: RunOutcome; reason: string } {
   const left =
-    `not settled: ${pods.join(', ')}: gone while they waited for their turn, or no longer of this request. sluice status ` +
-    `says what may be drained for them; the same command again goes on with those that it asks for, and one that names the workload with all`
+    `not settled: ${pods.join(', ')}: gone while they waited for their turn, or not of this request. sluice status says what ` +
+    `may be drained for them; the same command again goes on with those that it asks for, one that names their workload with ` +
+    `all, and of a workload that is gone a person says how they stand: sluice resolve pod/NAME --traffic in`
   if (outcome === 'done' || outcome === 'aborted') return { outcome: 'failed', reason: left }
   return { outcome, reason: `${reason}; ${left}` }
 }

@@ -230,8 +230,38 @@ test.each([
   const stored: ReadJournal = { kind: 'read', journal: { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets } }
   await expect(planned({ entry: { state: 'closed' }, stored, abort })).rejects.toMatchObject({
     kind: 'preflight',
-    message: expect.stringMatching(/^pod\/web-2 is half done, .* "former", .* sluice resolve pod\/web-2 --traffic in$/) as string,
+    message: expect.stringMatching(
+      /^pod\/web-2 is half done, .* "former", .* sluice resolve pod\/web-2 -n \S+ --traffic in$/,
+    ) as string,
   })
+})
+
+// Found by trial: the pod was gone, and what had come in its place was waited for in vain.
+test.each([
+  ['another load balancer', { entry: { targets: [{ ...OUT, loadBalancer: 'former', target: 'former/a' }] } }, '"former"'],
+  ['another instance', { entry: {}, reaches: false }, '"edge" of the load balancer "edge"'],
+] as const)('what was drained in %s for a pod that is gone is refused, also in an abort', async (_, given, where) => {
+  for (const abort of [false, true])
+    for (const images of [
+      ['app:v1', 'app:v1'],
+      ['app:v2', 'app:v2'],
+    ])
+      await expect(planned({ ...given, images, abort } as unknown as Given)).rejects.toMatchObject({
+        kind: 'preflight',
+        message: expect.stringMatching(
+          new RegExp(`^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --traffic in$`),
+        ) as string,
+      })
+})
+
+test('control: what was left alone there, or is closed, is not; nor is what the config has', async () => {
+  const former = { ...OUT, loadBalancer: 'former', target: 'former/a' }
+  for (const given of [
+    { entry: { targets: [{ ...former, untouched: true }] }, isIn: true },
+    { entry: { targets: [former], state: 'closed' }, isIn: true },
+    { entry: {}, reaches: true },
+  ] as const)
+    expect((await planned(given as unknown as Given)).refusals).toEqual([])
 })
 
 test('control: a record that names one where it was left alone, or that is closed, is none of those', async () => {

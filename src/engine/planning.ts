@@ -9,7 +9,7 @@ import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
-import { assertNoneAdded, assertNoneMissing } from './half-done-targets.ts'
+import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
@@ -109,6 +109,9 @@ export function createPlanning(options: PlanningOptions): Planning {
     }
     const found = new Map<string, JournalTarget[]>()
     const others = new Map<string, string>()
+    const refs = workloads.map(({ workload: { ref } }) => ref)
+    const left = await leftOut(client, request.namespace, { refs, store })
+    assertNoneMissingOfGone(left, { namespace: request.namespace, loadBalancers })
     const planned = await planPods({
       pods,
       imagesFor,
@@ -120,7 +123,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       // Nothing is drained by an abort: it need not wait for a load balancer that says who is out.
       mayDrain: !request.abort,
       onFound: options.onFound,
-      leftOut: () => leftOut(client, request.namespace, { refs: workloads.map(({ workload: { ref } }) => ref), store }),
+      left,
     })
     const views = pods.map(({ pod }) => pod)
     const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
@@ -173,7 +176,8 @@ interface PlanPodsOptions {
   drainedFor: Map<string, string>
   mayDrain: boolean
   onFound: PlanningOptions['onFound']
-  leftOut: () => ReturnType<typeof leftOut>
+  /** Of pods that are gone. */
+  left: Awaited<ReturnType<typeof leftOut>>
 }
 
 /**
@@ -200,7 +204,7 @@ async function planPods({
   drainedFor,
   mayDrain,
   onFound,
-  leftOut: findLeftOut,
+  left: mayBeLeft,
 }: PlanPodsOptions): Promise<Pick<PlanInput, 'pods' | 'leftOut'>> {
   for (const one of pods) assertNoneMissing(one, loadBalancers)
   const staying = pods.filter(({ pod, stored }) => !pod.deleting && !pod.finished && !isOpen(stored))
@@ -236,7 +240,7 @@ async function planPods({
   const isAnyMissing = [...found.values()].some((one) => !one.found)
   // A plan with nothing else to do must not say that there is nothing.
   const isAnyToDo = asked.length > 0 || pods.some(({ stored }) => isOpen(stored))
-  const left = isAnyOut || isAnyMissing || !isAnyToDo ? await findLeftOut() : []
+  const left = isAnyOut || isAnyMissing || !isAnyToDo ? mayBeLeft : []
   const halfDone = pods.flatMap(({ pod: { uid }, stored }) =>
     (openJournal(stored)?.targets ?? []).map((target) => ({ uid, target })),
   )

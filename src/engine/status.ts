@@ -314,19 +314,27 @@ function gonePods(
       openEntries(ledger, ledgers)
         .filter(({ uid, targets }) => !alive.has(uid) && targets.length > 0)
         .filter(({ pod, owner }) => !isOfAnother({ name: pod, ...(owner && { owner }) }, ledger.header, ref))
-        .map(({ uid, pod, state, targets }): PodStatus => ({
-          uid,
-          name: pod,
-          state: state === 'restore' ? 'restore' : 'drain',
-          run: ledger.header.run,
-          attempt: null,
-          out: state === 'abandoned' ? true : null,
-          detail: `the pod is gone; ${names(targets)} may be drained for it`,
-          ...(state === 'abandoned'
-            ? {
-                needsOperator: goneWords(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace),
-              }
-            : {}),
-        })),
+        .map((entry): PodStatus => {
+          const { uid, pod, state, targets } = entry
+          const last = accountsOf(entry, ledger.header).at(-1)
+          // Found by trial: nothing had come in its place in time, or its entry could not be read, and the run ended with 8; by this
+          // it was to be gone on with, which ended in the same way.
+          const person =
+            state === 'abandoned'
+              ? goneWords(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace)
+              : last?.outcome === 'needsOperator'
+                ? (last.instructions ?? last.reason)
+                : undefined
+          return {
+            uid,
+            name: pod,
+            state: state === 'restore' ? 'restore' : 'drain',
+            run: ledger.header.run,
+            attempt: null,
+            out: state === 'abandoned' ? true : null,
+            detail: `the pod is gone; ${names(targets)} may be drained for it`,
+            ...(person === undefined ? {} : { needsOperator: person }),
+          }
+        }),
     )
 }

@@ -25,6 +25,13 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
 
 /** Header values are bytes: UTF-8, as other clients send it. */
 function headerValue(value: string): string {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(value)) {
+    throw new KubeConfigError(
+      `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character: correct --as, --as-group ` +
+        `or --as-uid, or the user of the kubeconfig`,
+    )
+  }
   return Buffer.from(value, 'utf8').toString('latin1')
 }
 

@@ -51,7 +51,7 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
   stage.world.reload('edge')
   expect(edge.state(FIRST)?.routable).toBe(true)
   await stage.until(() => edge.state(FIRST)?.routable === false)
-  expect(isReady(podOf(stage, FIRST))).toBe(false)
+  expect(isIn('restarting', FIRST)(run)).toBe(true)
   expect(await endOf(stage, run)).toMatchObject({ outcome: 'done', reason: expect.stringMatching(/^2 upgraded/) })
   expect(warnings(run)).toContain(`${FIRST} is no longer selected: the run goes on with it`)
 })

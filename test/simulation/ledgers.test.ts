@@ -97,7 +97,10 @@ test('a run of one of two workloads does not wait for what has come in the place
   const edge = stage.world.balancers.get('edge')!
   const own = stage.start({ ...toTag('v2'), ...of(NAME) })
   await stage.until(() => own.end !== undefined)
-  expect(own.end).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/^not settled: other-0: /) })
+  expect(own.end).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringMatching(/^not settled: other-0 \(statefulset\/other\): /),
+  })
   expect(own.end?.pods).toMatchObject([{ pod: `${NAME}-0`, outcome: 'upgraded' }])
   expect(edge.state(OTHER)).toMatchObject({ admin: 'drain' })
   const rest = stage.start({ ...toTag('v2'), ...of('other') })

@@ -86,7 +86,7 @@ test('of pods whose own journals say that they are not half done it says nothing
   expect(told[0]).toMatch(/could not be asked: .*; run \w+ is not finished, and may have left half done: web-1$/)
 })
 
-test.each([6, 46, 87])(
+test.each([2, 34, 96])(
   'who has waited for the Lease looks at the pods anew: nothing is settled twice (seed %d)',
   async (seed) => {
     const unreadable = plainBalancer({ level: 'G0', longestRequestMs: 100 })
@@ -112,7 +112,7 @@ test.each([6, 46, 87])(
 )
 
 // Found by simulation (seed 44733549): it took the other's records for its own, which had the same epoch.
-test.each([149, 164])(
+test.each([394])(
   'who makes a Lease late, when another has come and its own was deleted, begins nothing (seed %d)',
   async (seed) => {
     const incidents = [at(30, 'takeover', 0, 20_000), at(2_300, 'lease-deleted')]

@@ -5,6 +5,10 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), given(value)]
 }
 
+function collectAsked(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), asked(value)]
+}
+
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** One that cannot be is as empty as one where nothing is open. A variable that was not set gives an empty one. */
@@ -17,6 +21,13 @@ function namespaceName(text: string): string {
 export function given(text: string): string {
   if (text === '') throw new InvalidArgumentError('It is empty: name one, or leave it out.')
   return text
+}
+
+/** Goes out in a header, which holds no line break: nothing would be sent, and the cluster be blamed for it. */
+function asked(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(text)) throw new InvalidArgumentError('It has a line break, or another control character.')
+  return given(text)
 }
 
 /** The last of several would count, and pods that were asked for be left out without a word. */
@@ -35,9 +46,9 @@ export function addClusterFlags(command: Command): Command {
     .option('--kubeconfig <file>', 'kubeconfig (default: $KUBECONFIG, else ~/.kube/config)', given)
     .option('--cluster <name>', 'cluster of the kubeconfig', given)
     .option('--user <name>', 'user of the kubeconfig', given)
-    .option('--as <user>', 'impersonate this user', given)
-    .option('--as-group <group>', 'impersonate this group, repeatable', collect)
-    .option('--as-uid <uid>', 'impersonate this UID', given)
+    .option('--as <user>', 'impersonate this user', asked)
+    .option('--as-group <group>', 'impersonate this group, repeatable', collectAsked)
+    .option('--as-uid <uid>', 'impersonate this UID', asked)
     .option('--request-timeout <duration>', 'for each call to the API server (default: 15s; 0 is the default too)')
 }
 

@@ -34,7 +34,7 @@ export interface LeftOpen {
   ledgers: ReadonlySet<LedgerStore>
   /**
    * Names of pods that may be left drained and that no machine has looked after: they went while they waited for their
-   * turn, or are another request's business.
+   * turn, or are another request's business. Of another workload with its name, as `api-1 (statefulset/api)`.
    */
   overlooked: string[]
   /**
@@ -67,7 +67,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
       // An abort that says nothing of it would be over, with its run open.
       const isTold = !aborts && (await isOfLater(entry, store.ledger.header))
-      if (!results.has(entry.uid) && !isAskedFor && !isTold) overlooked.add(entry.pod)
+      if (!results.has(entry.uid) && !isAskedFor && !isTold) overlooked.add(entry.pod + otherWorkload(entry, store.ledger.header))
     }
   }
   return { ledgers: open, overlooked: [...overlooked], shared }
@@ -92,6 +92,12 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
       if (!(await areGone({ workloads: [one] }, client, namespace))) return true
     }
     return false
+  }
+
+  function otherWorkload(entry: LedgerEntry, { workloads }: LedgerHeader): string {
+    if (refs.some((ref) => isNamedIn(ref, podOf(entry)))) return ''
+    const own = workloads.find((one) => one.kind !== 'Pod' && isNamedIn(one, podOf(entry)))
+    return own === undefined ? '' : ` (${own.kind.toLowerCase()}/${own.name})`
   }
 
   /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */

@@ -64,7 +64,7 @@ export async function leftOut(
   client: KubeClient,
   namespace: string,
   { refs, store }: Observed,
-): Promise<{ uid: string; target: JournalTarget }[]> {
+): Promise<{ uid: string; pod: string; target: JournalTarget }[]> {
   // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
   const newest = new Map((await openOf(client, namespace, refs)).map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(
@@ -72,7 +72,7 @@ export async function leftOut(
   )
   // The selector may have lost it while it lives on.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
-  return unseen.flatMap(({ uid, targets }, index) =>
-    alive[index] === undefined ? targets.map((target) => ({ uid, target })) : [],
+  return unseen.flatMap(({ uid, pod, targets }, index) =>
+    alive[index] === undefined ? targets.map((target) => ({ uid, pod, target })) : [],
   )
 }
