@@ -97,17 +97,22 @@ test('of a pod that a process has ended with it says why, and whether it is left
 
 test('a pod that is gone is left to a person where the process that had it last has said so', async () => {
   const entry: LedgerEntry = { uid: 'uid-old', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
-  const left = async (...outcomes: string[]): Promise<string | undefined> => {
+  const left = async (...outcomes: string[]): Promise<string | undefined> => leftOf(entry, ...outcomes)
+  const leftOf = async (first: LedgerEntry, ...outcomes: string[]): Promise<string | undefined> => {
     const header: LedgerHeader = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
-    let told = entry
+    let told = first
     for (const [index, outcome] of outcomes.entries()) {
       const account = { epoch: index, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome, reason: 'look at it' }
       told = withAccounts({ header, entries: new Map([[told.uid, told]]) }, new Map([[told.uid, account]]))[0]!
     }
     const api = createFakeApi()
     addRun(api, 'r1', {}, [told])
-    return (await read(api)).pods[0]!.needsOperator
+    return (await read(api)).pods[0]?.needsOperator
   }
+  const leftOut: LedgerEntry = { ...entry, state: 'closed', leftOut: true }
+  expect(await leftOf(leftOut, 'needsOperator')).toBe('look at it')
+  expect(await leftOf(leftOut, 'settled'), 'nothing has come in its place').toBeUndefined()
+  expect(await leftOf({ ...entry, state: 'closed' }, 'needsOperator'), 'somebody has said how it stands').toBeUndefined()
   expect(await left('needsOperator')).toBe('look at it')
   expect(await left('interrupted', 'needsOperator')).toBe('look at it')
   expect(await left('needsOperator', 'interrupted')).toBeUndefined()

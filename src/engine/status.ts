@@ -1,5 +1,5 @@
 import { journalOf } from '../journal/journal.ts'
-import { LEDGER_LABEL, type Ledger, type LedgerHeader } from '../journal/ledger.ts'
+import { LEDGER_LABEL, type Ledger, type LedgerEntry, type LedgerHeader } from '../journal/ledger.ts'
 import type { PodAccount } from '../journal/account.ts'
 import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LeaseRecord } from './leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from './leases/lease.ts'
 import { listLedgers } from './ledgers/ledger-store.ts'
+import { leftOutEntries } from './ledgers/left-out-entries.ts'
 import { isNamedIn } from './ledgers/of-others.ts'
 import { openEntries, sinceDrain } from './ledgers/open-entries.ts'
 import { orderFor, ordersIn, readOrder } from './orders/order.ts'
@@ -311,7 +312,7 @@ function gonePods(
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)
     .flatMap((ledger) =>
-      openEntries(ledger, ledgers)
+      [...openEntries(ledger, ledgers), ...leftToAPerson(ledger)]
         .filter(({ uid, targets }) => !alive.has(uid) && targets.length > 0)
         .filter(({ pod, owner }) => !isOfAnother({ name: pod, ...(owner && { owner }) }, ledger.header, ref))
         .map((entry): PodStatus => {
@@ -337,4 +338,12 @@ function gonePods(
           }
         }),
     )
+}
+
+/**
+ * Left out, since nothing was to come in their place, until something came all the same. Found by a new user: the run had ended with 8
+ * for it, and of that here was nothing.
+ */
+function leftToAPerson(ledger: Ledger): LedgerEntry[] {
+  return leftOutEntries(ledger).filter((entry) => accountsOf(entry, ledger.header).at(-1)?.outcome === 'needsOperator')
 }

@@ -55,7 +55,7 @@ function processesOf({ accounts = [] }: LedgerHeader): ProcessAccount[] {
 }
 
 function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
-  const { uid, pod, node, targets, before, state } = entry
+  const { uid, pod, node, targets, before, state, leftOut } = entry
   const accounts = accountsOf(entry, header)
   return {
     uid,
@@ -68,7 +68,8 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
     })),
     targets: targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })),
     accounts,
-    ...(state === 'closed' ? { isClosed: true } : {}),
+    // What was left out, and told of since, is open for a person, who takes that away.
+    ...(state === 'closed' && !leftOut ? { isClosed: true } : {}),
     ...(state === 'abandoned'
       ? { untold: { outcome: 'needsOperator', reason: 'its entries were left out of rotation, for a person' } }
       : {}),
