@@ -23,10 +23,15 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
   return {}
 }
 
+/** A header holds no line break, nor another control character: nothing would be sent. */
+export function fitsHeader(text: string): boolean {
+  // oxlint-disable-next-line no-control-regex
+  return !/[\x00-\x1f\x7f]/.test(text)
+}
+
 /** Header values are bytes: UTF-8, as other clients send it. */
 function headerValue(value: string): string {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(value)) {
+  if (!fitsHeader(value)) {
     throw new KubeConfigError(
       `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character: correct --as, --as-group ` +
         `or --as-uid, or the user of the kubeconfig`,

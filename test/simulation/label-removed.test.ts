@@ -51,8 +51,16 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
   stage.world.reload('edge')
   expect(edge.state(FIRST)?.routable).toBe(true)
   await stage.until(() => edge.state(FIRST)?.routable === false)
+  // Ready may be told of the old container still: what it is to run is not up.
+  const { containers } = podView(podOf(stage, FIRST))
   expect(isIn('restarting', FIRST)(run)).toBe(true)
+  expect(containers.some(({ statusImage, ready }) => ready && statusImage === imageOf('v2'))).toBe(false)
   expect(await endOf(stage, run)).toMatchObject({ outcome: 'done', reason: expect.stringMatching(/^2 upgraded/) })
+  const after = podView(podOf(stage, FIRST)).containers
+  expect(
+    after.some(({ statusImage, ready }) => ready && statusImage === imageOf('v2')),
+    'control',
+  ).toBe(true)
   expect(warnings(run)).toContain(`${FIRST} is no longer selected: the run goes on with it`)
 })
 

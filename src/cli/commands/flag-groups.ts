@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { fitsHeader } from '../../kube/impersonation.ts'
 import { quote } from '../arguments/quote.ts'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
@@ -25,8 +26,7 @@ export function given(text: string): string {
 
 /** Goes out in a header, which holds no line break: nothing would be sent, and the cluster be blamed for it. */
 function asked(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\x00-\x1f\x7f]/.test(text)) throw new InvalidArgumentError('It has a line break, or another control character.')
+  if (!fitsHeader(text)) throw new InvalidArgumentError('It has a line break, or another control character.')
   return given(text)
 }
 

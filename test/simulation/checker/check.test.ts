@@ -505,10 +505,7 @@ describe('what is right', () => {
       name: 'a drained pod is gone for good: its entry stays out',
       options: { pods: 2 },
       tell(story) {
-        story.step(0, 'drainIntent')
-        story.step(0, 'drain')
-        story.remove(0)
-        story.upgrade(1)
+        goesDrained(story)
         story.end({ 0: { outcome: 'settled', reason: 'gone' } })
       },
     },
@@ -516,10 +513,7 @@ describe('what is right', () => {
       name: 'the same, it was said that it stays out, and another comes after that',
       options: { pods: 2 },
       tell(story) {
-        story.step(0, 'drainIntent')
-        story.step(0, 'drain')
-        story.remove(0)
-        story.upgrade(1)
+        goesDrained(story)
         story.end({ 0: { outcome: 'settled', reason: 'gone', leftOut: true } })
         story.pass(1)
         comesBack(story)
@@ -529,10 +523,7 @@ describe('what is right', () => {
       name: 'the same, by one that was killed then, when it had written that its run is over',
       options: { pods: 2 },
       tell(story) {
-        story.step(0, 'drainIntent')
-        story.step(0, 'drain')
-        story.remove(0)
-        story.upgrade(1)
+        goesDrained(story)
         tellsAndIsKilled(story)
         comesBack(story)
         story.process('sluice-1')
@@ -1148,10 +1139,7 @@ const bad: Record<Invariant, Bad[]> = {
       name: `left drained, and it was said that it stays out ${name}`,
       options: { pods: 2 },
       tell(story: Story) {
-        story.step(0, 'drainIntent')
-        story.step(0, 'drain')
-        story.remove(0)
-        story.upgrade(1)
+        goesDrained(story)
         if (over.isThere) {
           comesBack(story)
           story.pass(60_000)
@@ -2456,7 +2444,14 @@ test('a violation says where it is', () => {
   expect(story.history[entries.at(-1)!]).toMatchObject({ at, type: 'stored', resource: 'pods' })
 })
 
-/** The first pod of the StatefulSet is made again, at another address. */
+/** The first of two is drained, and goes; the second is upgraded. */
+function goesDrained(story: Story): void {
+  story.step(0, 'drainIntent')
+  story.step(0, 'drain')
+  story.remove(0)
+  story.upgrade(1)
+}
+
 /** It says of the first pod, which is gone, that it stays out, and is killed before its end. */
 function tellsAndIsKilled(story: Story, { finished = true, last }: { finished?: boolean; last?: string } = {}): void {
   story.tell({ type: 'told', process: 'sluice-0', uid: 'uid-0', outcome: 'settled', leftOut: true })
@@ -2465,6 +2460,7 @@ function tellsAndIsKilled(story: Story, { finished = true, last }: { finished?: 
   story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
 }
 
+/** The first pod of the StatefulSet is made again, at another address. */
 function comesBack(story: Story): void {
   const ownerReferences = [{ kind: 'StatefulSet', name: 'web', controller: true }]
   const metadata = { uid: 'uid-9', name: 'web-0', ownerReferences }
