@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, setPriority, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 /** One after another: tests on a real cluster need the machine to themselves, and some of them the cluster too. */
 const IN_TURN = ['unit', 'demo', 'large', 'cluster', 'cluster-alone']
@@ -15,17 +15,24 @@ const BESIDE_ALL_BUT_THE_FIRST = 'simulation'
 
 interface Report {
   numPassedTests: number
-  numFailedTests: number
   numPendingTests: number
   numTodoTests: number
-  numFailedTestSuites: number
-  testResults: { name: string; status: string; message: string; assertionResults: unknown[] }[]
+  testResults: TestFile[]
+}
+
+interface TestFile {
+  name: string
+  status: string
+  /** Why the file as a whole failed, as where it cannot be loaded. */
+  message: string
+  assertionResults: { fullName: string; status: string; failureMessages: string[] | null }[]
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
-const totals = { passed: 0, failed: 0, skipped: 0 }
+const totals = { passed: 0, skipped: 0 }
+/** What failed, in words: said once more at the end, since whoever reads a long output often has no more than its tail. */
+const failures: string[] = []
 const running = new Set<() => void>()
-let broken = false
 let ended = false
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -43,10 +50,10 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-if (broken) totals.failed += 1
+for (const failure of failures) console.log(`\n${failure}`)
 if (totals.skipped > 0) console.log(`${totals.skipped} skipped`)
-console.log(`${totals.passed} passed, ${totals.failed} failed`)
-process.exitCode = totals.failed === 0 && totals.passed > 0 ? 0 : 1
+console.log(`${totals.passed} passed, ${failures.length} failed`)
+process.exitCode = failures.length === 0 && totals.passed > 0 ? 0 : 1
 
 async function runInTurn(projects: readonly string[]): Promise<void> {
   for (const project of projects) await runProject(project)
@@ -58,18 +65,23 @@ async function runProject(project: string, { isLast = false } = {}): Promise<voi
   const code = ended ? 1 : await run('vitest', args, { isLast })
   const report = readReport(file)
   if (report === undefined) {
-    broken = true
+    failures.push(`FAILED ${project}: vitest ended with ${code}, and without a report`)
     return
   }
   totals.passed += report.numPassedTests
-  totals.failed += report.numFailedTests
   totals.skipped += report.numPendingTests + report.numTodoTests
-  // A file that cannot be loaded, or a leak that vitest reports, fails without any failed test.
-  const unloaded = report.testResults.filter(
-    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-  )
-  totals.failed += unloaded.length
-  if (code !== 0 && report.numFailedTests + unloaded.length === 0) totals.failed += 1
+  const failed = report.testResults.flatMap(failuresOf)
+  // What vitest reports of no test, such as an error that nobody caught, ends it with 1.
+  if (code !== 0 && failed.length === 0) failed.push(`vitest ended with ${code}, though no test failed: see above`)
+  failures.push(...failed.map((failure) => `FAILED ${project}: ${failure}`))
+}
+
+/** One for each test that failed, or for the file: it fails without any where it cannot be loaded, or set up. */
+function failuresOf({ name, status, message, assertionResults }: TestFile): string[] {
+  const path = relative(process.cwd(), name)
+  const failed = assertionResults.filter((test) => test.status === 'failed')
+  if (status === 'failed' && failed.length === 0) return [`${path}\n${message}`]
+  return failed.map((test) => `${path} > ${test.fullName}\n${(test.failureMessages ?? []).join('\n')}`)
 }
 
 /** What comes last on the processors says in one piece, at its end, what it has to say. */
