@@ -1,3 +1,4 @@
+import { fitsHeader } from './header-value.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 
 export interface Impersonation {
@@ -21,12 +22,6 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
     throw new KubeConfigError('groups, a uid or extra fields are impersonated without a user: add the user (--as)')
   }
   return {}
-}
-
-/** A header holds no line break, nor another control character: nothing would be sent. */
-export function fitsHeader(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex
-  return !/[\x00-\x1f\x7f]/.test(text)
 }
 
 /** Header values are bytes: UTF-8, as other clients send it. */

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { fitsHeader } from '../../kube/impersonation.ts'
+import { fitsHeader } from '../../kube/header-value.ts'
 import { quote } from '../arguments/quote.ts'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
