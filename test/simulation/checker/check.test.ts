@@ -2384,6 +2384,23 @@ describe('what a level does not promise', () => {
     expect([twice('G1'), twice('G2')]).toEqual([[], ['I1']])
   })
 
+  test('G2: what it has refused is not known where the network delivers it once more', () => {
+    const left = (isRepeat: boolean): Invariant[] =>
+      broken(
+        (story) => {
+          story.step(0, 'drainIntent')
+          const leftAt = story.history.at(-1)!.at + 90
+          story.effect(0, 'drain', { leftAt, accepted: false })
+          for (const name of ['restoreIntent', 'restore', 'close'] as const) story.step(0, name)
+          story.effect(0, 'drain', isRepeat ? { leftAt } : {})
+          story.end({ 0: { outcome: 'unchanged', reason: '' } })
+        },
+        { level: 'G2' },
+      )
+    // Control: sent a second time, by sluice.
+    expect([left(true), left(false).includes('I6')]).toEqual([[], true])
+  })
+
   test('G2: an operation that was forgotten', () => {
     const after = (memoryMs: number): Invariant[] =>
       broken(

@@ -117,15 +117,15 @@ function counts({ accepted, before, after }: Effect, { level }: Target): boolean
 }
 
 /**
- * Later than the level can stand, or delivered twice where nothing would know the second from the first. A G3 refuses
- * both itself: nothing is ever beyond its promise.
+ * Later than the level can stand, or delivered twice where nothing would know the second from the first: a G2 knows what it has
+ * done, not what it has refused (harsh seed 11679790). A G3 refuses both itself: nothing is ever beyond its promise.
  */
 function isBeyondPromise({ scenario }: World, { at, leftAt, operation, effect }: Effect, target: Target): boolean {
   if (target.level === 'G3') return false
   if (at - leftAt > scenario.callLifeMs) return true
-  if (target.level !== 'G2' && target.arrived.has(`${effect} ${operation} ${leftAt}`)) return true
-  const doneAt = target.done.get(`${effect} ${operation}`)
-  return target.level === 'G2' && doneAt !== undefined && (doneAt === -Infinity || at - doneAt > scenario.memoryMs)
+  const doneAt = target.level === 'G2' ? target.done.get(`${effect} ${operation}`) : undefined
+  if (doneAt === undefined && target.arrived.has(`${effect} ${operation} ${leftAt}`)) return true
+  return doneAt !== undefined && (doneAt === -Infinity || at - doneAt > scenario.memoryMs)
 }
 
 /**
