@@ -160,7 +160,8 @@ function container(options: PodOptions & { image: string; port: number }): KubeO
             httpGet: { path: '/healthz', port: options.port },
             periodSeconds: 1,
             failureThreshold: 1,
-            timeoutSeconds: 1,
+            // A machine that is busy answers late: with one second, pods that nobody had touched were not ready, and came first.
+            timeoutSeconds: 10,
           },
         }),
     ...(options.preStopSeconds === undefined
