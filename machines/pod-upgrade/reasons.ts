@@ -45,7 +45,7 @@ export const reasons = {
   journalUsurped: () => 'another owner has written the journal of this pod',
   skipped: ({ wanted }) => (wanted.length === 0 ? 'nothing is asked of it' : 'it runs the wanted images already'),
   notStarted: () => 'not started',
-  goneBefore: () => 'the pod was deleted before its turn; nothing was drained for it',
+  goneBefore: () => 'the pod was deleted, or let go of by its workload, before its turn; nothing was drained for it',
   settledBefore: (c) => `gone, and its targets were settled by an earlier run or process${unclosed(c)}`,
   interrupted: () => 'interrupted before the patch',
   absent: (c) => `it cannot be drained${because(c)}`,

@@ -47,7 +47,7 @@ async function startCluster({
   const ledger = (end: Partial<LedgerHeader>): object => {
     const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
     const run = end.run ?? 'r1'
-    return { metadata: { name: `sluice-run-${run}`, labels: { [LEDGER_LABEL]: run } }, data }
+    return { metadata: { name: `sluice-run-${run}`, resourceVersion: '7', labels: { [LEDGER_LABEL]: run } }, data }
   }
   const metadata = { name: 'sluice-statefulset-web', namespace: 'default', uid: 'l', resourceVersion: '7' }
   const annotations = order === undefined ? {} : { [ORDER_ANNOTATION]: writeOrder(order) }

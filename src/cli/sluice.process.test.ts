@@ -169,6 +169,17 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
     ],
     ['an empty user to be', ['cleanup', '--as', ''], "error: option '--as <user>' argument '' is invalid. It is empty"],
     ['a line break in a user to be', ['status', '--as', 'x\ny'], `argument 'x y' is invalid. It has a line break`],
+    // kubectl is refused as the user " "; here it had acted as whoever asked.
+    [
+      'a blank at the end of a user to be',
+      ['status', '--as', 'x '],
+      `is invalid. It has a line break, another control character, or a blank at an end`,
+    ],
+    [
+      'a group of blanks',
+      ['status', '--as', 'x', '--as-group', ' '],
+      `is invalid. It has a line break, another control character, or a blank`,
+    ],
     ['a line break in a group to be', ['status', '--as', 'x', '--as-group', 'x\ny'], `is invalid. It has a line break`],
     ['a namespace that is none', ['cleanup', '--namespace', 'Shop'], "argument 'Shop' is invalid."],
     ['escape sequences in a namespace', ['plan', '-n', '\u001B[31m', 'sts/web'], String.raw`argument '\u001b[31m' is invalid.`],

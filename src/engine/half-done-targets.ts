@@ -74,11 +74,16 @@ export function assertNoneMissingOfGone(
   for (const { pod, target } of left) {
     const missing = firstMissing([target], loadBalancers)
     if (missing === undefined) continue
+    // What is said of a load balancer is said of all that the pod had in it. Found by trial: the word was for the one entry that was
+    // named, and closed the other too, which stayed drained.
+    const { loadBalancer } = target
+    const meant = left.filter((one) => one.pod === pod && one.target.loadBalancer === loadBalancer && !one.target.untouched)
+    const entries = [...new Set(meant.map((one) => one.target.target))].join(' and ')
     throw new RunError(
       'preflight',
       `pod/${pod} is gone, and ${target.target} may be drained for it in ${missing}, which the config does not have: name it ` +
-        `there as it was, and run this again; or, once that entry is as it should be by your own hand, put back or removed, ` +
-        `sluice resolve pod/${pod} -n ${namespace} --traffic in`,
+        `there as it was, and run this again; or, once all of it in "${loadBalancer}" is as it should be by your own hand, put back ` +
+        `or removed (${entries}), sluice resolve pod/${pod} -n ${namespace} --load-balancer ${loadBalancer} --traffic in`,
     )
   }
 }

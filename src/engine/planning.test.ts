@@ -249,9 +249,22 @@ test.each([
       await expect(planned({ ...given, images, abort } as unknown as Given)).rejects.toMatchObject({
         kind: 'preflight',
         message: expect.stringMatching(
-          new RegExp(`^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --traffic in$`),
+          new RegExp(
+            `^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --load-balancer \\S+ --traffic in$`,
+          ),
         ) as string,
       })
+})
+
+// Found by trial: one was named, and the command that was printed closed the others too.
+test('of it all are named that the command is about, and it is about no other load balancer', async () => {
+  const former = (target: string, untouched = false) => ({ ...OUT, loadBalancer: 'former', target, untouched })
+  const targets = [OUT, former('former/a'), former('former/b'), former('former/c', true)]
+  await expect(planned({ entry: { targets } })).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /all of it in "former" is as .* \(former\/a and former\/b\), sluice resolve pod\/web-gone .* --load-balancer former --traffic in$/,
+    ) as string,
+  })
 })
 
 test('control: what was left alone there, or is closed, is not; nor is what the config has', async () => {

@@ -126,7 +126,7 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
         ...orderedOf(header, lease),
       })),
-      pods: [...livePods(pods, own, above, { kind, name }), ...gonePods(pods, own, { kind, name, namespace })],
+      pods: [...livePods(pods, own, above, { kind, name }), ...gonePods(pods, own, lease, { kind, name, namespace })],
     }
   })
   // A typo in a name must not read as "nothing is open".
@@ -306,9 +306,13 @@ function names(targets: readonly JournalTarget[]): string {
 function gonePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
+  lease: LeaseRecord | undefined,
   { namespace, ...ref }: Pick<WorkloadRef, 'kind' | 'name' | 'namespace'>,
 ): PodStatus[] {
   const alive = new Set(pods.map(({ uid }) => uid))
+  // Found by trial: who was at work with it, or had begun to put it back and was killed, goes on by itself, and a person was sent.
+  const isOutdated = ({ epoch = 0 }: LedgerEntry, told: PodAccount): boolean =>
+    epoch > told.epoch || (lease !== undefined && lease.holder !== '' && lease.transitions > told.epoch)
   return ledgers
     .filter(({ header }) => header.finishedAt === undefined)
     .flatMap((ledger) =>
@@ -323,7 +327,7 @@ function gonePods(
           const person =
             state === 'abandoned'
               ? goneWords(pod, targets, pods.find(({ name }) => name === pod)?.ip, namespace)
-              : last?.outcome === 'needsOperator'
+              : last?.outcome === 'needsOperator' && !isOutdated(entry, last)
                 ? (last.instructions ?? last.reason)
                 : undefined
           return {
@@ -332,7 +336,7 @@ function gonePods(
             state: state === 'restore' ? 'restore' : 'drain',
             run: ledger.header.run,
             attempt: null,
-            out: state === 'abandoned' ? true : null,
+            out: state === 'abandoned' || (person !== undefined && last?.out) ? true : null,
             detail: `the pod is gone; ${names(targets)} may be drained for it`,
             ...(person === undefined ? {} : { needsOperator: person }),
           }

@@ -39,7 +39,7 @@ function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial
     },
     entries: new Map(entries.map((one) => [one.uid, one])),
   }
-  return { kind: 'read', ledger: read, places: { chunkOf: new Map() } }
+  return { kind: 'read', ledger: read, places: { chunkOf: new Map(), parts: [] } }
 }
 
 const pod = (name: string, uid = `uid-${name}`) => testPod({ name, uid, owner: { kind: 'StatefulSet', name: 'web', uid: 'w' } })

@@ -89,7 +89,11 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       openPodStore({
         ...watched,
         selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
-        onUnselected: ({ name }) => tell({ type: 'warning', message: `${name} is no longer selected: the run goes on with it` }),
+        onUnselected: ({ name }) =>
+          tell({
+            type: 'warning',
+            message: `${name} is no longer selected: the run goes on with it for as long as it is its workload's`,
+          }),
         onChange: (uid) => listener.onPod(uid),
         onGone: (uid) => listener.onGone(uid),
         onSight: () => listener.onSight(),

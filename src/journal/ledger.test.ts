@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Ledger, LedgerEntry } from './ledger.ts'
+import type { Ledger, LedgerEntry, LedgerPart } from './ledger.ts'
 import {
   BYTES_PER_CHUNK,
   ENTRIES_PER_CHUNK,
@@ -41,8 +41,8 @@ function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
   }
 }
 
-function stored(ledger: Ledger): { name: string; data: Record<string, string> }[] {
-  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(ledger.header.run, chunk), data }))
+function stored(ledger: Ledger): LedgerPart[] {
+  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(ledger.header.run, chunk), data, version: `${chunk + 7}` }))
 }
 
 const bytesOf = (data: Record<string, string>): number =>
@@ -94,14 +94,18 @@ test.each([
   { name: 'no JSON', header: '{', reason: /JSON/ },
   { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), reason: /chunks/ },
 ])('a header that cannot be read: $name', ({ header, reason }) => {
-  const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: { header } }])
+  const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: { header }, version: '7' }])
   expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', reason: expect.stringMatching(reason) as string })
 })
 
 test('an entry that cannot be read makes its ledger unreadable, and no other', () => {
   const other = ledgerOf(1)
   const maps = [
-    { name: 'sluice-run-bad', data: { header: writeHeader({ ...other.header, run: 'bad' }), 'uid-1': '{"pod":1}' } },
+    {
+      name: 'sluice-run-bad',
+      data: { header: writeHeader({ ...other.header, run: 'bad' }), 'uid-1': '{"pod":1}' },
+      version: '7',
+    },
     ...stored(other),
   ]
   expect(readLedgers(maps).map(({ kind }) => kind)).toEqual(['unreadable', 'read'])
@@ -183,7 +187,7 @@ test('whatever stands in a ConfigMap, it is read or said to be unreadable, and n
       const whole = data[key]!
       const place = at % whole.length
       const changed = { ...data, [key]: whole.slice(0, place) + text + whole.slice(place + 1) }
-      const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: changed }])
+      const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: changed, version: '7' }])
       const said = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
       const isRead = read?.kind === 'read'
       expect(said).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')

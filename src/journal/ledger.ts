@@ -125,6 +125,8 @@ const Entry = z.object({
 const utf8 = new TextEncoder()
 /** Of the header among the data of the first ConfigMap. */
 export const HEADER_KEY = 'header'
+/** In each ConfigMap, who has begun with it last: every write tests it, so that none that was sent before arrives after. */
+export const FENCE_KEY = 'fence'
 
 export function writeHeader(header: LedgerHeader): string {
   return JSON.stringify({ v: VERSION, ...header } satisfies z.input<typeof Header>)
@@ -164,37 +166,54 @@ export function entryChunks(texts: Iterable<readonly [string, string]>): Record<
   return chunks
 }
 
-/** The chunk that an entry stands in, or would be added to. */
-export interface LedgerPlaces {
-  chunkOf: Map<string, number>
+/** One ConfigMap that is a ledger or a part of one. */
+export interface LedgerPart {
+  name: string
+  data: Record<string, string>
+  /** Its `resourceVersion`. */
+  version: string
 }
 
-export type ReadLedger =
-  | { kind: 'read'; ledger: Ledger; places: LedgerPlaces }
-  | { kind: 'unreadable'; run: string; reason: string }
+/** What a write has to know of the ConfigMaps that a ledger is in. */
+export interface LedgerPlaces {
+  /** The chunk that an entry stands in, or would be added to. */
+  chunkOf: Map<string, number>
+  /** By chunk. A record of an older sluice has no fence. */
+  parts: { fence: string | undefined; version: string }[]
+}
+
+export interface PlacedLedger {
+  kind: 'read'
+  ledger: Ledger
+  places: LedgerPlaces
+}
+
+export type ReadLedger = PlacedLedger | { kind: 'unreadable'; run: string; reason: string }
 
 /**
  * Reads every ledger among these ConfigMaps. One without its header was never begun: the chunks are written first, so
  * nothing was drained for it, and it is left out.
  */
-export function readLedgers(configMaps: readonly { name: string; data: Record<string, string> }[]): ReadLedger[] {
-  const byName = new Map(configMaps.map(({ name, data }) => [name, data]))
+export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
+  const byName = new Map(configMaps.map((part) => [part.name, part]))
   return configMaps.flatMap(({ name, data }): ReadLedger[] => {
     if (data[HEADER_KEY] === undefined) return []
     try {
       const { v: _, ...header } = Header.parse(JSON.parse(data[HEADER_KEY]))
       const entries = new Map<string, LedgerEntry>()
       const chunkOf = new Map<string, number>()
+      const parts: LedgerPlaces['parts'] = []
       for (let chunk = 0; chunk < header.chunks; chunk++) {
         const part = byName.get(chunkName(header.run, chunk))
         if (part === undefined) throw new Error(`its part ${chunkName(header.run, chunk)} is missing`)
-        for (const [uid, text] of Object.entries(part)) {
-          if (uid === HEADER_KEY) continue
+        parts.push({ fence: part.data[FENCE_KEY], version: part.version })
+        for (const [uid, text] of Object.entries(part.data)) {
+          if (uid === HEADER_KEY || uid === FENCE_KEY) continue
           entries.set(uid, { uid, ...(Entry.parse(JSON.parse(text)) as Omit<LedgerEntry, 'uid'>) })
           chunkOf.set(uid, chunk)
         }
       }
-      return [{ kind: 'read', ledger: { header: header as LedgerHeader, entries }, places: { chunkOf } }]
+      return [{ kind: 'read', ledger: { header: header as LedgerHeader, entries }, places: { chunkOf, parts } }]
     } catch (error) {
       return [
         {

@@ -28,7 +28,7 @@ export function impersonationHeaders({ user, groups, uid, extra }: Impersonation
 function headerValue(value: string): string {
   if (!fitsHeader(value)) {
     throw new KubeConfigError(
-      `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character: correct --as, --as-group ` +
+      `${JSON.stringify(value)} cannot be impersonated: it has a line break or another control character, or a blank at an end: correct --as, --as-group ` +
         `or --as-uid, or the user of the kubeconfig`,
     )
   }

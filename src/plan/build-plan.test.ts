@@ -262,6 +262,10 @@ test('a pod that needs nothing, and that a load balancer does not know, is warne
   expect(warned(podOf('web-0', nowhere, V2))).toEqual([
     'pod/web-0 runs these images already, and is not in every load balancer: edge: no server has the address 10.0.0.9',
   ])
+  // Found by a new user: of one that an undo leaves as it is that was not so.
+  expect(warned({ ...podOf('web-0', nowhere, V2), stays: 'it came later' })).toEqual([
+    'pod/web-0 stays as it is, and is not in every load balancer: edge: no server has the address 10.0.0.9',
+  ])
   // Control: that goes, is known, or is refused for it.
   expect(warned(podOf('web-0', nowhere, { ...V2, deleting: true }))).toEqual([])
   expect(warned(podOf('web-0', {}, V2))).toEqual([])

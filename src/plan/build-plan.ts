@@ -113,9 +113,11 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
 }
 
 /** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
-function unbalanced({ pod, images, targets }: PlanPod): string[] {
+function unbalanced({ pod, images, stays, targets }: PlanPod): string[] {
   if (targets.found || pod.deleting || !asksFor(pod, images)) return []
-  return [`pod/${pod.name} runs these images already, and is not in every load balancer: ${targets.reason}`]
+  return [
+    `pod/${pod.name} ${stays === undefined ? 'runs these images already' : 'stays as it is'}, and is not in every load balancer: ${targets.reason}`,
+  ]
 }
 
 function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {

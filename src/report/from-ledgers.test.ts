@@ -13,7 +13,7 @@ function ledger(run: string, startedAt: string, fields: Partial<LedgerHeader> = 
     chunks: 1,
     ...fields,
   }
-  return { kind: 'read', ledger: { header, entries: new Map() }, places: { chunkOf: new Map() } }
+  return { kind: 'read', ledger: { header, entries: new Map() }, places: { chunkOf: new Map(), parts: [] } }
 }
 
 const found: ReadLedger[] = [

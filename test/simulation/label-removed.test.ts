@@ -61,7 +61,7 @@ test('while it restarts, and the load balancer forgets its drain: it is drained 
     after.some(({ statusImage, ready }) => ready && statusImage === imageOf('v2')),
     'control',
   ).toBe(true)
-  expect(warnings(run)).toContain(`${FIRST} is no longer selected: the run goes on with it`)
+  expect(warnings(run)).toContain(`${FIRST} is no longer selected: the run goes on with it for as long as it is its workload's`)
 })
 
 // Found by reading: the run asked for a person, for a pod that was gone, as it said; or waited for a pod that the workload did not lack.

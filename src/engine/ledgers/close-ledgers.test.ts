@@ -9,7 +9,7 @@ import type { Recorded } from '../testing/ledgers.ts'
 import { entryOf, ledgersOf, notFound } from '../testing/ledgers.ts'
 import type { World } from '../world.ts'
 
-const told = { process: { endedAt: 'then' } } as Parameters<typeof closeLedgers>[0]['told']
+const told = { process: { endedAt: 'then' }, pods: new Map() } as unknown as Parameters<typeof closeLedgers>[0]['told']
 
 describe('an entry of a pod that nobody has looked after', () => {
   async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {

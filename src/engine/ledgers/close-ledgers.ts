@@ -3,6 +3,7 @@ import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ReadJournal } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
+import type { ProcessAccount } from '../../journal/account.ts'
 import { areGone } from './cleanup.ts'
 import type { PodResult } from '../events.ts'
 import { findAlive } from './find-alive.ts'
@@ -143,8 +144,17 @@ interface CloseOptions {
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
-  told: Told
+  told: Told & { process: ProcessAccount }
   assertOwned: AssertOwned
+}
+
+/**
+ * Of pods that an earlier run alone has on record. Found by trial: a run of other images ended with 8 for one that the run before it had
+ * left out, and by `sluice status` nobody had to look.
+ */
+function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore): Told {
+  const isOnlyThere = (uid: string): boolean => ledger.entries.has(uid) && !current.ledger.entries.has(uid)
+  return { pods: new Map([...pods].filter(([uid]) => isOnlyThere(uid))) }
 }
 
 /** Marks as finished what has nothing open any more. */
@@ -159,7 +169,8 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const isOthers = left.shared.has(store)
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers
     const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
-    if (isCurrent || finished)
-      await store.conclude({ ...(finished ? { finished } : {}), ...(isCurrent ? { told } : {}) }, assertOwned)
+    const own: Told = isCurrent ? told : ofEarlier(store, told, ledgers.current)
+    if (isCurrent || finished || own.pods.size > 0)
+      await store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned)
   }
 }

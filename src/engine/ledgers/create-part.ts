@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { LEDGER_LABEL, chunkName } from '../../journal/ledger.ts'
+import { FENCE_KEY, LEDGER_LABEL, chunkName } from '../../journal/ledger.ts'
 
 export const RawConfigMap = z.object({
-  metadata: z.object({ name: z.string() }),
+  metadata: z.object({ name: z.string(), resourceVersion: z.string() }),
   data: z.record(z.string(), z.string()).nullish(),
 })
 
@@ -24,6 +24,8 @@ export interface LedgerOptions {
 interface NewPart {
   run: string
   chunk: number
+  fence: string
+  /** Without the fence. */
   data: Record<string, string>
 }
 
@@ -62,7 +64,7 @@ export async function createNextPart(part: NewPart, options: LedgerOptions, asse
   const { data } = RawConfigMap.parse(await client.get(at))
   const operations: PatchOperation[] = [
     { op: 'test', path: '/data', value: data ?? null },
-    { op: 'add', path: '/data', value: part.data },
+    { op: 'add', path: '/data', value: fenced(part) },
   ]
   await assertOwned()
   await client.patch(at, operations, { beforeAgain: assertOwned })
@@ -72,13 +74,14 @@ function isThereAlready(error: unknown): boolean {
   return error instanceof KubeError && error.reason === 'AlreadyExists'
 }
 
-async function sendPart(
-  { run, chunk, data }: NewPart,
-  { client, namespace }: LedgerOptions,
-  assertOwned: AssertOwned,
-): Promise<void> {
+function fenced({ fence, data }: NewPart): Record<string, string> {
+  return { [FENCE_KEY]: fence, ...data }
+}
+
+async function sendPart(part: NewPart, { client, namespace }: LedgerOptions, assertOwned: AssertOwned): Promise<void> {
+  const { run, chunk } = part
   const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data }
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: fenced(part) }
   // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
   // reading: or until that of the part before had come.
   await assertOwned()

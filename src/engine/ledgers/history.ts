@@ -1,21 +1,25 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
 import { formerPod, halfDone } from '../../journal/former-pod.ts'
-import type { FormerPod, Ledger, LedgerEntry, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
-import type { ContainerImage, Journal } from '../../pods/glossary.ts'
+import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
+import type { Journal } from '../../pods/glossary.ts'
 import { RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
-import type { AssertOwned } from './create-part.ts'
+import type { ChosenLedgers } from './choose-ledgers.ts'
+import { chooseLedgers } from './choose-ledgers.ts'
+import type { AssertOwned, LedgerOptions } from './create-part.ts'
+import { fenceLedger } from './fence-ledger.ts'
 import type { LedgerStore } from './ledger-store.ts'
 import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
-import { assertOrdered } from '../orders/order.ts'
 import { openJournal } from '../../pods/open-journal.ts'
-import { isNamedBy } from './is-named-by.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
+
+/** Lists of the ledgers, until nobody writes in between. */
+const MOST_LOOKS = 5
 
 /** The ledger that this run writes, and those of earlier runs on the same workloads. */
 export interface RunLedgers {
@@ -39,7 +43,7 @@ interface OpenOptions {
   request: RunRequest
   ports: RunPorts
   world: World
-  /** For the run id, where a new one is begun. */
+  /** For the run id, where a new one is begun, and for the fence of those that are open. */
   token: string
   tell(event: RunEventBody): void
   assertOwned: AssertOwned
@@ -48,42 +52,19 @@ interface OpenOptions {
 /** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
 export async function openRunLedger({ request, ports, world, token, tell, assertOwned }: OpenOptions): Promise<RunLedgers> {
   const options = { client: ports.client, namespace: request.namespace }
-  const stores: LedgerStore[] = []
-  for (const found of await listLedgers(ports.client, request.namespace)) {
-    if (found.kind === 'read') stores.push(resumeLedger(found, options))
-    else tell({ type: 'warning', message: `the ledger of run ${found.run} cannot be read, and is left alone: ${found.reason}` })
-  }
-  const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
-  // By name too: a workload that was deleted and made again has another uid, and the same Lease and targets.
-  const isOurs = ({ kind, name, uid }: LedgerHeader['workloads'][number]): boolean =>
-    uids.has(uid) || world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
-  const ours = stores.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
-  const elsewhere = stores.flatMap((store) => (ours.includes(store) ? [] : [store.ledger]))
-  const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
-  const open = newestFirst.filter(({ ledger }) => ledger.header.finishedAt === undefined)
-  const finished = newestFirst.filter(({ ledger }) => ledger.header.finishedAt !== undefined)
-  const same = request.abort ? newestOrdered(request.abort.runs) : newestFirst.slice(0, 1).find(isGoneOnWith)
-  if (request.abort && !same) throw endedMeanwhile(request.abort.runs, finished)
-  const superseded = open.filter((one) => one !== same)
-
-  /** Of none of the workloads may a run that came later be open: to end those before it is to end that one. */
-  function newestOrdered(runs: readonly string[]): LedgerStore | undefined {
-    for (const { workload } of world.workloads) {
-      const newest = open.find(({ ledger: { header } }) => isNamedBy(header, workload.ref))
-      if (newest) assertOrdered(newest.ledger.header.run, runs)
-    }
-    return open[0]
-  }
-
-  // The newest alone: what a ledger that came later has closed, one that is gone on with may not open again.
-  function isGoneOnWith({ ledger: { header } }: LedgerStore): boolean {
-    const isSameSelection = header.workloads.length === uids.size && header.workloads.every(({ uid }) => uids.has(uid))
-    return header.finishedAt === undefined && isSameSelection && isSameRequest(header, world)
-  }
+  const listed = await listFenced({ request, world, fence: token, ...options, assertOwned })
+  for (const { run, reason } of listed.unreadable)
+    tell({ type: 'warning', message: `the ledger of run ${run} cannot be read, and is left alone: ${reason}` })
+  const { elsewhere } = listed
+  const storeOf = (one: PlacedLedger): LedgerStore => resumeLedger(one, options)
+  const same = listed.same && storeOf(listed.same)
+  const superseded = listed.superseded.map(storeOf)
+  const finished = listed.finished.map(storeOf)
+  const open = byAge([...(same ? [same] : []), ...superseded])
 
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
-  const known = stores.map(({ ledger }) => ledger)
+  const known = [...open, ...finished].map(({ ledger }) => ledger).concat(elsewhere)
   /** What an earlier run has left of a pod, and what its ledger says that this had before. */
   const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)
@@ -132,7 +113,7 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
         workloads: world.workloads.map(ledgerWorkload),
         images: world.plan().images,
         ...(undoes === undefined ? {} : { undoes }),
-        startedAt: afterAll(newestFirst, ports.clock.wallNow()),
+        startedAt: afterAll([...open, ...finished], ports.clock.wallNow()),
         chunks: 1,
       },
       entries: new Map(planned.map((entry) => [entry.uid, entry])),
@@ -143,17 +124,46 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   return { current, resumed: false, superseded, finished, elsewhere, addressOf }
 }
 
-/** By another who was to end it too, or by who went on with it. */
-function endedMeanwhile(runs: readonly string[], finished: readonly LedgerStore[]): RunError {
-  const left = finished.flatMap(({ ledger: { header } }) => (runs.includes(header.run) ? (header.aborted?.left ?? []) : []))
-  return left.length > 0
-    ? new RunError('conflict', `aborted, but ${left.join('; ')}`)
-    : new RunError('aborted', 'the run has come to its end meanwhile')
+interface Listed extends ChosenLedgers {
+  unreadable: Extract<ReadLedger, { kind: 'unreadable' }>[]
+}
+
+/** As they are once nothing that an earlier owner has sent arrives any more at those that are open. */
+async function listFenced({
+  fence,
+  assertOwned,
+  client,
+  namespace,
+  ...choice
+}: Pick<OpenOptions, 'request' | 'world' | 'assertOwned'> & LedgerOptions & { fence: string }): Promise<Listed> {
+  for (let looks = 1; looks <= MOST_LOOKS; looks++) {
+    const found = Object.groupBy(await listLedgers(client, namespace), ({ kind }) => kind)
+    const chosen = chooseLedgers((found.read ?? []) as PlacedLedger[], choice)
+    const fenced = (one: PlacedLedger): ReturnType<typeof fenceLedger> =>
+      fenceLedger(one, fence, { client, namespace }, assertOwned)
+    const same = chosen.same && (await fenced(chosen.same))
+    if (chosen.same && !same) continue
+    const superseded: PlacedLedger[] = []
+    for (const one of chosen.superseded) {
+      const now = await fenced(one)
+      if (now) superseded.push(now)
+    }
+    if (superseded.length < chosen.superseded.length) continue
+    return { ...chosen, same, superseded, unreadable: (found.unreadable ?? []) as Listed['unreadable'] }
+  }
+  throw new RunError(
+    'conflict',
+    `the ledgers of earlier runs in namespace ${namespace} could not be taken over in ${MOST_LOOKS} tries: somebody else writes to them, or the API server did not say that it had: run the same command again`,
+  )
+}
+
+function byAge(stores: readonly LedgerStore[]): LedgerStore[] {
+  return stores.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
 }
 
 /** Which came later is told by this, whatever the clocks of their machines say. */
-function afterAll(newestFirst: readonly LedgerStore[], nowMs: number): string {
-  const newestMs = Date.parse(newestFirst[0]?.ledger.header.startedAt ?? '')
+function afterAll(ledgers: readonly LedgerStore[], nowMs: number): string {
+  const newestMs = Date.parse(byAge(ledgers)[0]?.ledger.header.startedAt ?? '')
   return new Date(Number.isNaN(newestMs) ? nowMs : Math.max(nowMs, newestMs + 1)).toISOString()
 }
 
@@ -166,14 +176,6 @@ function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: As
 function withTemplate(recorded: LedgerWorkload, { workloads }: World): LedgerWorkload {
   const now = recorded.before ? undefined : workloads.find(({ workload }) => workload.uid === recorded.uid)
   return now ? ledgerWorkload(now) : recorded
-}
-
-/** What is to be undone says more than the images that are still to be put back. */
-function isSameRequest({ images, undoes }: LedgerHeader, { plan, undoing }: World): boolean {
-  if (undoes !== undefined || undoing() !== undefined) return undoes === undoing()?.run
-  const text = (list: readonly ContainerImage[]): string =>
-    JSON.stringify(list.map(({ container, image }) => [container, image]).toSorted())
-  return text(images) === text(plan().images)
 }
 
 function ownerOf({ pod }: Pick<Observation, 'pod'>): string {

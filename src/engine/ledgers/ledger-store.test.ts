@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { applyPatch, PatchRefused } from '../../journal/testing/json-patch.ts'
-import type { Ledger, LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
 import { ENTRIES_PER_CHUNK } from '../../journal/ledger.ts'
 import type { KubeClient, WriteOptions } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
+import { fenceLedger } from './fence-ledger.ts'
 import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
 
 const NAMESPACE = 'shop'
 
 interface ConfigMap {
-  metadata: { name: string; labels: Record<string, string> }
+  metadata: { name: string; labels: Record<string, string>; resourceVersion: string }
   data: Record<string, string>
 }
 
@@ -24,6 +25,8 @@ function server() {
   const refuse = (method: string, path: string, status: number, reason: string): never => {
     throw new KubeError(`${status} ${reason}`, { kind: status === 409 ? 'conflict' : 'definite', method, path, status, reason })
   }
+  let version = 0
+  const written = (one: ConfigMap): ConfigMap => ({ ...one, metadata: { ...one.metadata, resourceVersion: `${++version}` } })
   const client = {
     async get(path: string) {
       const name = path.split('/').at(-1)!
@@ -32,7 +35,7 @@ function server() {
     },
     async create(path: string, body: ConfigMap) {
       if (configMaps.has(body.metadata.name)) refuse('POST', path, 409, 'AlreadyExists')
-      configMaps.set(body.metadata.name, body)
+      configMaps.set(body.metadata.name, written(body))
       return body
     },
     async patch(path: string, operations: Parameters<typeof applyPatch>[1], { beforeAgain }: WriteOptions = {}) {
@@ -44,7 +47,7 @@ function server() {
       try {
         const next = applyPatch(found, operations)
         if (Object.values(next.data).join('').length > largest) refuse('PATCH', path, 422, 'Invalid')
-        configMaps.set(name, next)
+        configMaps.set(name, written(next))
       } catch (error) {
         if (error instanceof PatchRefused) refuse('PATCH', path, 422, 'Invalid')
         throw error
@@ -58,8 +61,8 @@ function server() {
     configMaps,
     /** Names of the ConfigMaps that were patched. */
     patches,
-    /** Refuses patches of more keys than so many, each of which has a guard. */
-    refuseLonger: (keys: number) => void (most = 2 * keys),
+    /** Refuses patches of more keys than so many, each of which has a guard, beside that of all. */
+    refuseLonger: (keys: number) => void (most = 1 + 2 * keys),
     /** As the API server does with more than 1 MiB. */
     refuseLarger: (bytes: number) => void (largest = bytes),
     /** Each write has to be sent a second time. */
@@ -433,7 +436,7 @@ describe('what stands there is not overwritten by what was sent before', () => {
     }
     const late = resumeLedger(await read(), { ...options, client: slow as KubeClient })
     await late.put(entry('u1', 'abandoned'))
-    await late.conclude({})
+    await late.conclude({ told: told(0) })
     const next = resumeLedger(await read(), options)
     await next.put(entry('u1', 'closed'))
     await next.conclude({ finished: { at: '2026-01-01T00:01:00Z' } })
@@ -457,12 +460,65 @@ describe('what stands there is not overwritten by what was sent before', () => {
     const lost = (): never => {
       throw new Error('another has the Lease')
     }
-    await expect(stopped.conclude({}, lost)).rejects.toThrow('another has the Lease')
+    await expect(stopped.conclude({ told: told(0) }, lost)).rejects.toThrow('another has the Lease')
     expect((await stored(client)).header.finishedAt).toBe('2026-01-01T00:01:00Z')
     // Nor is it made again, where it was removed since.
     configMaps.clear()
     await expect(stopped.put(entry('u0', 'closed'), lost)).rejects.toThrow('another has the Lease')
     expect(configMaps.size).toBe(0)
+  })
+
+  // Found by trial: the next one had nothing to write that did not stand there, and the late write ended the run under its feet.
+  it.each([true, false])('nor where the next one has written nothing, once it has fenced it (%s)', async (isFenced) => {
+    const { client } = server()
+    const options = { client, namespace: NAMESPACE }
+    await createLedger(ledger(ENTRIES_PER_CHUNK + 1), options)
+    const read = async () => (await listLedgers(client, NAMESPACE))[0] as PlacedLedger
+    const underWay: (() => Promise<unknown>)[] = []
+    const slow = {
+      ...client,
+      patch: async (...call: Parameters<KubeClient['patch']>) => void underWay.push(() => client.patch(...call)),
+    }
+    await resumeLedger(await read(), { ...options, client: slow as KubeClient }).conclude({
+      finished: { at: 'then' },
+      told: { ...told(0), idle: new Set(['u1', `u${ENTRIES_PER_CHUNK}`]) },
+    })
+    const fenced = isFenced ? await fenceLedger(await read(), 'next', options, () => {}) : await read()
+    const answers: unknown[] = []
+    for (const arrive of underWay)
+      answers.push(
+        await arrive().then(
+          () => 200,
+          ({ status }: KubeError) => status,
+        ),
+      )
+    expect(answers).toEqual(isFenced ? [422, 422] : [200, 200])
+    const { header, entries } = await stored(client)
+    const idle = [...entries.values()].filter((one) => one.idle).length
+    expect([header.finishedAt, idle]).toEqual(isFenced ? [undefined, 0] : ['then', 2])
+    // And it goes on itself.
+    if (isFenced) await resumeLedger(fenced!, options).conclude({ finished: { at: 'now' } })
+    expect((await stored(client)).header.finishedAt).toBe(isFenced ? 'now' : 'then')
+  })
+
+  it('beside another owner, who has another of its workloads, the one whose fence is not the last goes on', async () => {
+    const { client } = server()
+    const options = { client, namespace: NAMESPACE }
+    await createLedger(ledger(2), options)
+    const read = async () => (await listLedgers(client, NAMESPACE))[0] as PlacedLedger
+    const [one, other] = [
+      await fenceLedger(await read(), 'one', options, () => {}),
+      await fenceLedger(await read(), 'other', options, () => {}),
+    ]
+    const [first, second] = [resumeLedger(one!, options), resumeLedger(other!, options)]
+    const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u' }]
+    await first.amend(workloads, () => {})
+    await first.put(entry('u0', 'closed'))
+    await second.put(entry('u1', 'closed'))
+    await first.conclude({ finished: { at: 'now' } })
+    const { header, entries } = await stored(client)
+    expect([header.workloads, header.finishedAt]).toEqual([workloads, 'now'])
+    expect([...entries.values()].map(({ state }) => state)).toEqual(['closed', 'closed'])
   })
 
   it('a write of its own whose answer was lost is written over', async () => {

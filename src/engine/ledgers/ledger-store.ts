@@ -5,8 +5,17 @@ import { RunError } from '../errors.ts'
 import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
 import { writeProcessAccount } from '../../journal/account.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
-import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, ReadLedger } from '../../journal/ledger.ts'
+import type {
+  Ledger,
+  LedgerEntry,
+  LedgerHeader,
+  LedgerPart,
+  LedgerWorkload,
+  PlacedLedger,
+  ReadLedger,
+} from '../../journal/ledger.ts'
 import {
+  FENCE_KEY,
   HEADER_KEY,
   LEDGER_LABEL,
   chunkName,
@@ -25,18 +34,12 @@ const KEPT_PROCESSES = 8
 /** For one write: somebody may edit it meanwhile. */
 const MOST_REREADS = 3
 
-/** One ConfigMap that is a ledger or a part of one. */
-export interface LedgerPart {
-  name: string
-  data: Record<string, string>
-}
-
 /** All ledgers of a namespace in their parts: one LIST, paged. */
 export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
   const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
   return items.map((raw) => {
     const { metadata, data } = RawConfigMap.parse(raw)
-    return { name: metadata.name, data: data ?? {} }
+    return { name: metadata.name, data: data ?? {}, version: metadata.resourceVersion }
   })
 }
 
@@ -71,7 +74,8 @@ export interface LedgerStore {
 
 /** What a process tells of its part, for the report. */
 export interface Told {
-  process: ProcessAccount
+  /** Absent in the ledger of another run, whose pods it has looked after. */
+  process?: ProcessAccount
   /** By uid. */
   pods: ReadonlyMap<string, PodAccount>
   /** Uids of pods for which nothing is drained now. */
@@ -87,25 +91,32 @@ export async function createLedger(
   const chunks = ledgerChunks(ledger)
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
+  const { run } = ledger.header
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
-    await createPart({ run: ledger.header.run, chunk, data: chunks[chunk]! }, { client, namespace }, assertOwned)
+    await createPart({ run, chunk, fence: run, data: chunks[chunk]! }, { client, namespace }, assertOwned)
   }
-  return ledgerStore({ header: { ...ledger.header, chunks: chunks.length }, entries: ledger.entries }, chunkOf, {
-    client,
-    namespace,
-  })
+  const fences = chunks.map(() => run)
+  const header = { ...ledger.header, chunks: chunks.length }
+  return ledgerStore({ header, entries: ledger.entries }, { chunkOf, fences }, { client, namespace })
 }
 
-/** Goes on with a ledger that an earlier owner has written. */
-export function resumeLedger({ ledger, places }: Extract<ReadLedger, { kind: 'read' }>, options: LedgerOptions): LedgerStore {
-  return ledgerStore(ledger, places.chunkOf, options)
+/** Goes on with a ledger that an earlier owner has written: a run, once it has fenced it. */
+export function resumeLedger({ ledger, places }: PlacedLedger, options: LedgerOptions): LedgerStore {
+  const fences = places.parts.map(({ fence }) => fence)
+  return ledgerStore(ledger, { chunkOf: places.chunkOf, fences }, options)
 }
 
 function textsOf(entries: readonly LedgerEntry[]): (readonly [string, string])[] {
   return entries.map((entry) => [entry.uid, writeEntry(entry)])
 }
 
-function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, namespace }: LedgerOptions): LedgerStore {
+interface KnownPlaces {
+  chunkOf: Map<string, number>
+  /** By chunk. */
+  fences: (string | undefined)[]
+}
+
+function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client, namespace }: LedgerOptions): LedgerStore {
   const { run } = ledger.header
   const options = { client, namespace }
 
@@ -136,15 +147,18 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
    * Only over what is known to stand there. Found by simulation: the last write of an owner arrived when the next one had
    * long come to its end, and opened the ledger anew. And only by its owner, however long the write or the look before took: what
    * was throttled left when the run was over (seed 34524898), and who was stopped while it looked at what is left wrote when it
-   * went on (harsh seed 4342710).
+   * went on (harsh seed 4342710). And only where nobody has begun with it since it was sent: see fence-ledger.ts.
    */
   async function patch(chunk: number, values: Record<string, string>, assertOwned: AssertOwned): Promise<void> {
     const known = standing()
-    const operations = Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
+    const operations = [
       // For a key that is not there the API server compares with null: measured.
-      { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
-      { op: 'add', path: `/data/${key}`, value },
-    ])
+      { op: 'test', path: `/data/${FENCE_KEY}`, value: fences[chunk] ?? null },
+      ...Object.entries(values).flatMap(([key, value]): PatchOperation[] => [
+        { op: 'test', path: `/data/${key}`, value: known.get(key) ?? null },
+        { op: 'add', path: `/data/${key}`, value },
+      ]),
+    ] satisfies PatchOperation[]
     await assertOwned()
     await client.patch(pathOfPart(namespace, chunkName(run, chunk)), operations, { beforeAgain: assertOwned })
     for (const [key, value] of Object.entries(values)) known.set(key, value)
@@ -162,7 +176,9 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-        await createPart({ run, chunk, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
+        const fence = fences[chunk] ?? run
+        await createPart({ run, chunk, fence, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
+        fences[chunk] = fence
         for (const [key, value] of Object.entries(values)) standing().set(key, value)
       } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
         return set(chunk, values, assertOwned, tries + 1)
@@ -170,11 +186,15 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
     }
   }
 
-  /** Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit. */
+  /**
+   * Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit; or the fence of who has another of
+   * its workloads, beside which this owner goes on.
+   */
   async function isOtherwise(chunk: number, keys: readonly string[]): Promise<boolean> {
     const { data } = RawConfigMap.parse(await client.get(pathOfPart(namespace, chunkName(run, chunk))))
     const known = standing()
-    let differs = false
+    let differs = data?.[FENCE_KEY] !== fences[chunk]
+    fences[chunk] = data?.[FENCE_KEY]
     for (const key of keys) {
       const now = data?.[key]
       differs ||= now !== known.get(key)
@@ -236,16 +256,20 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   }
 
   /** Only over the header that is known: the run may have come to its end since it was read, and would be open anew. */
-  async function writeOver(header: LedgerHeader, assertOwned: AssertOwned): Promise<void> {
+  async function writeOver(header: LedgerHeader, assertOwned: AssertOwned, tries = 0): Promise<void> {
     const text = writeHeader(header)
+    const before = standing().get(HEADER_KEY)
     try {
       await patch(0, { [HEADER_KEY]: text }, assertOwned)
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       const isOther = error.status === 422 && (await isOtherwise(0, [HEADER_KEY]))
       if (!isOther && !isNotFound(error)) throw error
+      const now = standing().get(HEADER_KEY)
+      // Another fence alone.
+      if (isOther && now === before && tries < MOST_REREADS) return writeOver(header, assertOwned, tries + 1)
       // An earlier write of the same whose answer was lost.
-      if (!isOther || standing().get(HEADER_KEY) !== text)
+      if (!isOther || now !== text)
         throw new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error })
     }
     ledger.header = header
@@ -298,10 +322,12 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   async function grow(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void> {
     const { chunks } = ledger.header
     const more = entryChunks(textsOf(entries))
+    const fence = fences[0] ?? run
     for (let index = more.length - 1; index >= 0; index--)
-      await createNextPart({ run, chunk: chunks + index, data: more[index]! }, options, assertOwned)
+      await createNextPart({ run, chunk: chunks + index, fence, data: more[index]! }, options, assertOwned)
     await writeOver({ ...ledger.header, chunks: chunks + more.length }, assertOwned)
     more.forEach((data, index) => {
+      fences[chunks + index] = fence
       for (const [uid, text] of Object.entries(data)) {
         standing().set(uid, text)
         chunkOf.set(uid, chunks + index)
@@ -315,7 +341,8 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
   ): Promise<void> {
     // Before the ledger in memory is ahead of it.
     standing()
-    const accounts = told && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
+    const accounts =
+      told?.process && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
     const ended: LedgerHeader = {
       ...ledger.header,
       ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
@@ -326,7 +353,7 @@ function ledgerStore(ledger: Ledger, chunkOf: Map<string, number>, { client, nam
       ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
       : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
-      const header: Record<string, string> = chunk === 0 ? { [HEADER_KEY]: writeHeader(ended) } : {}
+      const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
       const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
       const kept = fitting(own, { ...dataOf(chunk), ...header })
       for (const entry of kept) ledger.entries.set(entry.uid, entry)

@@ -21,9 +21,19 @@ export async function tellRuns(told: readonly Said[], { by, epoch, atMs }: Speak
     const { entries } = store.ledger
     const reason = said.map((one) => `${entries.get(one.uid)?.pod ?? one.uid}: ${one.reason}`).join('; ')
     const process = { by, epoch, resumed: true, startedAt: at, endedAt: at, outcome: RESOLVED, reason }
-    const pods = said.map(({ uid, outcome, reason: words, out }): [string, PodAccount] => [
+    const pods = said.map(({ uid, outcome, reason: words, instructions, out }): [string, PodAccount] => [
       uid,
-      { epoch, startedAtMs: atMs, phases: [], effects: [], restarts: [], outcome, reason: words, out },
+      {
+        epoch,
+        startedAtMs: atMs,
+        phases: [],
+        effects: [],
+        restarts: [],
+        outcome,
+        reason: words,
+        out,
+        ...(instructions && { instructions }),
+      },
     ])
     const account = { ...process, window: 0, guarantees: [], warnings: [] }
     await store.conclude({ told: { process: account, pods: new Map(pods) } }, assertHeld)

@@ -126,7 +126,13 @@ describe('a pod that is there', () => {
 
 describe('for the report of a run', () => {
   const told = (...asked: Parameters<typeof decide>) =>
-    decide(...asked).told.map(({ uid, outcome, reason, out }) => ({ uid, outcome, reason, out }))
+    decide(...asked).told.map(({ uid, outcome, reason, out, instructions }) => ({
+      uid,
+      outcome,
+      reason,
+      out,
+      ...(instructions && { instructions }),
+    }))
 
   test('of a pod that is there: what was said, and whether anything is open', () => {
     const live = found(pod(writeJournal(journal)), entry())
@@ -154,7 +160,11 @@ describe('for the report of a run', () => {
     }
     expect(told(found(undefined, gone), IN, 9)).toEqual([{ ...all, out: false }])
     const reason = expect.stringMatching(/^a person has said that edge\/\S+ is as it should be; inner\/\S+ is left$/)
-    const part = { uid: 'u-gone', outcome: 'needsOperator', reason, out: true }
+    // Found by trial: by status nobody knew any more how to go on.
+    const instructions = expect.stringMatching(
+      /^inner\/\S+ is left: .*\n  sluice resolve pod\/web-0 -n \S+ --traffic in$/,
+    ) as string
+    const part = { uid: 'u-gone', outcome: 'needsOperator', reason, instructions, out: true }
     expect(told(found(undefined, gone), { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([part])
   })
 })

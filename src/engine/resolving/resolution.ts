@@ -29,7 +29,7 @@ export interface Decision {
 }
 
 /** How a pod stands in a run, once a person has spoken. */
-export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>> {
+export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | 'out'>>, Pick<PodAccount, 'instructions'> {
   store: LedgerStore
   uid: string
 }
@@ -71,7 +71,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
   const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
   const meant = word.traffic === 'in' ? [...gone, ...abandoned] : isOpen ? [] : gone
-  const changed = meant.map((one) => nextEntry(one, word))
+  const changed = meant.map((one) => nextEntry(one, word, found.namespace))
   return {
     ...(journal ? { journal } : {}),
     entries: changed.map(({ store, next, message }) => ({ store, next, message })),
@@ -140,7 +140,11 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
 }
 
 /** The pod is gone, or elsewhere: nothing goes on for it. */
-function nextEntry({ store, entry }: Found['entries'][number], word: Word): Decision['entries'][number] & { said: Said } {
+function nextEntry(
+  { store, entry }: Found['entries'][number],
+  word: Word,
+  namespace: string,
+): Decision['entries'][number] & { said: Said } {
   const { leftOut: _, ...settledEntry } = entry
   const { uid } = entry
   const targets = entry.targets.filter((target) => !isMeant(target, word))
@@ -157,7 +161,14 @@ function nextEntry({ store, entry }: Found['entries'][number], word: Word): Deci
     said:
       rest.length === 0
         ? { store, uid, outcome: RESOLVED, reason, out: false }
-        : { store, uid, outcome: 'needsOperator', reason: `${reason}; ${namesOf(rest)} is left`, out: true },
+        : {
+            store,
+            uid,
+            outcome: 'needsOperator',
+            reason: `${reason}; ${namesOf(rest)} is left`,
+            instructions: `${namesOf(rest)} is left: once it is as it should be, say so:\n  sluice resolve pod/${entry.pod} -n ${namespace} --traffic in`,
+            out: true,
+          },
   }
 }
 

@@ -43,7 +43,8 @@ export async function withComeBack(pods: readonly PodResult[], options: ComeBack
     Promise.all(Array.from(earlier.values(), (entry) => afterAll(leftBefore(entry), options))),
   ])
   const news = theirs.filter((result) => result !== undefined)
-  for (const result of news) options.tell({ type: 'podFinished', result })
+  // Found by a new user: what its own machine had told before stood in the ledger, and `sluice status` said nothing of it.
+  for (const result of [...ours.filter((one) => !pods.includes(one)), ...news]) options.tell({ type: 'podFinished', result })
   return [...ours, ...news]
 }
 

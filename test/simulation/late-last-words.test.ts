@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
+import { prepareRun } from '../../src/engine/run.ts'
+import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
+import { KubeError } from '../../src/kube/errors.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
+import type { Actor, Stage } from './stage.ts'
+import { isIn, openStage } from './stage.ts'
+
+/*
+ * Found by trial: the connection broke on the last write of a process to its ledger, the Lease was given back, and the write arrived
+ * when the next owner was at work. That had nothing to write that did not stand there, so that nothing told the two apart.
+ */
+
+const REQUEST = {
+  namespace: NAMESPACE,
+  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
+  images: [{ container: 'app', image: imageOf('v2') }],
+  settings: PLAIN_SETTINGS,
+  acceptTemplateDrift: false,
+  allowUnbalanced: false,
+}
+
+interface Late {
+  actor: Actor
+  /** Its last write arrives now. */
+  arrive(): Promise<unknown>
+}
+
+/** One whose last words to the ledger are on their way for as long as is wanted. */
+async function startLate(stage: Stage, settings: typeof PLAIN_SETTINGS): Promise<Late> {
+  const underWay: (() => Promise<unknown>)[] = []
+  const request = { ...REQUEST, settings }
+  const actor = stage.start(request, (ports) => {
+    const { client } = ports
+    const patch: KubeClient['patch'] = (path, operations, options) => {
+      const isLast = path.includes('/configmaps/') && JSON.stringify(operations).includes('accounts')
+      if (!isLast) return client.patch(path, operations, options)
+      underWay.push(() => stage.client.patch(path, operations as PatchOperation[]))
+      return Promise.reject(new KubeError('connection reset', { kind: 'ambiguous', method: 'PATCH', path }))
+    }
+    return prepareRun(request, { ...ports, client: { ...client, patch } })
+  })
+  await stage.until(() => actor.end !== undefined)
+  expect(underWay).toHaveLength(1)
+  return { actor, arrive: () => stage.ask(underWay[0]!()) }
+}
+
+async function ended(stage: Stage, actor: Actor): Promise<string | undefined> {
+  await stage.until(() => actor.end !== undefined)
+  return actor.end?.outcome
+}
+
+const REFUSED = { status: 422 }
+const LONG = { longestRequestMs: 9_000 }
+const stateOf = (stage: Stage, pod: string) => stage.world.balancers.get('edge')!.state(pod)!.admin
+
+test('that nothing is drained for a pod is said of none that the next owner has drained', async () => {
+  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(LONG)] }))
+  const pod = `${NAME}-1`
+  const late = await startLate(stage, { ...PLAIN_SETTINGS, drainDeadlineMs: 1_000 })
+  expect(late.actor.end?.outcome).toBe('deadline')
+  const second = stage.start(REQUEST)
+  await stage.until(() => isIn('emptying', pod)(second))
+  await expect(late.arrive()).rejects.toMatchObject(REFUSED)
+  second.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  await stage.pass(30_000)
+  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+  expect(stateOf(stage, pod)).toBe('ready')
+})
+
+test('control: where it arrives before the next owner begins, that goes by it', async () => {
+  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(LONG)] }))
+  const late = await startLate(stage, { ...PLAIN_SETTINGS, drainDeadlineMs: 1_000 })
+  await late.arrive()
+  const [found] = await stage.ask(listLedgers(stage.client, NAMESPACE))
+  expect(found?.kind === 'read' && Array.from(found.ledger.entries.values(), ({ idle }) => idle)).toEqual([true, true])
+  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+})
+
+test('that the run is over is said of none that is gone on with: it stays open, and can be aborted', async () => {
+  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(LONG)] }))
+  const pod = `${NAME}-0`
+  const late = await startLate(stage, PLAIN_SETTINGS)
+  expect(late.actor.end?.outcome).toBe('done')
+  const byHand = { op: 'replace', path: '/spec/containers/0/image', value: imageOf('v1') } as const
+  await stage.ask(stage.client.patch(`/api/v1/namespaces/${NAMESPACE}/pods/${pod}`, [byHand]))
+  await stage.pass(5_000)
+  const second = stage.start(REQUEST)
+  await stage.until(() => isIn('emptying', pod)(second))
+  await expect(late.arrive()).rejects.toMatchObject(REFUSED)
+  const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: REQUEST.select }))
+  expect(open.runs).toHaveLength(1)
+  second.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, pod)
+  await stage.pass(30_000)
+  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+  expect(stateOf(stage, pod)).toBe('ready')
+})

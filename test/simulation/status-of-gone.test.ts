@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import type { PodStatus } from '../../src/engine/status.ts'
+import { readStatus } from '../../src/engine/status.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
+import type { Stage } from './stage.ts'
+import { isIn, openStage } from './stage.ts'
+
+/* What `sluice status` says of pods that are gone, once a run has come to its end with them. */
+
+const toTag = (tag: string) => ({
+  namespace: NAMESPACE,
+  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
+  images: [{ container: 'app', image: imageOf(tag) }],
+  settings: PLAIN_SETTINGS,
+  acceptTemplateDrift: false,
+  allowUnbalanced: false,
+})
+const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
+const LONG = { longestRequestMs: 6_000 }
+
+async function gone(stage: Stage, pod: string): Promise<PodStatus[]> {
+  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
+  const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+  const { workloads } = await stage.ask(readStatus(request, { client: stage.client, clock }))
+  return workloads[0]!.pods.filter(({ name, attempt }) => name === pod && attempt === null)
+}
+
+async function scale(stage: Stage, replicas: number): Promise<void> {
+  const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/${NAME}`
+  await stage.ask(stage.client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
+}
+
+// Found by a new user: by its status nobody had to look, and the pod was not named.
+test('one that was left out, and for which another has come before the end of the run: a person has to look', async () => {
+  const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
+  const run = stage.start(toTag('v2'))
+  await stage.until(() => isIn('emptying', LAST)(run))
+  await scale(stage, 1)
+  await stage.until(() => isIn('emptying', FIRST)(run))
+  await scale(stage, 2)
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'needsOperator' })
+  const says = `--traffic in    # put back, or removed`
+  expect(await gone(stage, LAST)).toMatchObject([{ out: true, needsOperator: expect.stringContaining(says) as string }])
+})
+
+// Found by trial: the accounts of a run went into its own ledger alone.
+test('the same, where it is a run of other images that finds it so', async () => {
+  const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
+  const first = stage.start(toTag('v2'))
+  await stage.until(() => isIn('emptying', LAST)(first))
+  await scale(stage, 1)
+  await stage.until(() => isIn('emptying', FIRST)(first))
+  first.host.kill()
+  await scale(stage, 2)
+  await stage.pass(25_000)
+  const request = toTag('v3')
+  const second = stage.start({ ...request, settings: { ...request.settings, maxUnavailable: { count: 2 } } })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'needsOperator' })
+  const says = expect.stringContaining(`sluice resolve pod/${LAST}`) as string
+  expect(await gone(stage, LAST)).toMatchObject([{ out: true, needsOperator: says }])
+})
+
+// Found by trial: a person was sent for what goes on by itself.
+test('one that nothing had come for in time, and that a later process is at work with, or had begun to put back: nobody', async () => {
+  const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 30_000, balancers: [plainBalancer(LONG)] }))
+  const request = toTag('v2')
+  const first = stage.start(request)
+  await stage.until(() => isIn('emptying')(first))
+  first.host.kill()
+  stage.world.cluster.deletePod(NAMESPACE, FIRST)
+  await stage.pass(1_000)
+  const second = stage.start({ ...request, settings: { ...PLAIN_SETTINGS, readyDeadlineMs: 3_000 } })
+  await stage.until(() => second.end !== undefined)
+  expect(second.end).toMatchObject({ outcome: 'needsOperator' })
+  const person = async () => (await gone(stage, FIRST)).map(({ state, needsOperator }) => [state, needsOperator !== undefined])
+  expect(await person()).toEqual([['drain', true]])
+  await stage.pass(40_000)
+  const third = stage.start(request)
+  await stage.until(() => isIn('settling')(third))
+  expect(await person()).toEqual([['drain', false]])
+  const isRestoring = async () => {
+    const [found] = await stage.ask(listLedgers(stage.client, NAMESPACE))
+    return found?.kind === 'read' && [...found.ledger.entries.values()].some(({ state }) => state === 'restore')
+  }
+  for (let looks = 0; looks < 2_000 && !(await isRestoring()); looks++) await stage.pass(0.2)
+  third.host.kill()
+  expect(await person()).toEqual([['restore', false]])
+})
