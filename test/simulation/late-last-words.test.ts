@@ -81,7 +81,7 @@ test('control: where it arrives before the next owner begins, that goes by it', 
   expect(await ended(stage, stage.start(REQUEST))).toBe('done')
 })
 
-test('that the run is over is said of none that is gone on with: it stays open, and can be aborted', async () => {
+test('that the run is over is said of none that is gone on with: it stays open, and an abort finds it', async () => {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer(LONG)] }))
   const pod = `${NAME}-0`
   const late = await startLate(stage, PLAIN_SETTINGS)

@@ -4,7 +4,7 @@ import type { PodStatus } from '../../src/engine/status.ts'
 import { readStatus } from '../../src/engine/status.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Stage } from './stage.ts'
+import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 
 /* What `sluice status` says of pods that are gone, once a run has come to its end with them. */
@@ -32,13 +32,26 @@ async function scale(stage: Stage, replicas: number): Promise<void> {
   await stage.ask(stage.client.patch(path, [{ op: 'replace', path: '/spec/replicas', value: replicas }]))
 }
 
-// Found by a new user: by its status nobody had to look, and the pod was not named.
-test('one that was left out, and for which another has come before the end of the run: a person has to look', async () => {
+/** A run that has left out what it had drained for the last pod, which was scaled away, and is at the first. */
+async function leavingOut(): Promise<{ stage: Stage; run: Actor }> {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
   const run = stage.start(toTag('v2'))
   await stage.until(() => isIn('emptying', LAST)(run))
   await scale(stage, 1)
   await stage.until(() => isIn('emptying', FIRST)(run))
+  return { stage, run }
+}
+
+test('control: one that was left out, and for which none has come: nobody has to look', async () => {
+  const { stage, run } = await leavingOut()
+  await stage.until(() => run.end !== undefined)
+  expect(run.end).toMatchObject({ outcome: 'done' })
+  expect(await gone(stage, LAST)).toEqual([])
+})
+
+// Found by a new user: by its status nobody had to look, and the pod was not named.
+test('one that was left out, and for which another has come before the end of the run: a person has to look', async () => {
+  const { stage, run } = await leavingOut()
   await scale(stage, 2)
   await stage.until(() => run.end !== undefined)
   expect(run.end).toMatchObject({ outcome: 'needsOperator' })
@@ -48,12 +61,8 @@ test('one that was left out, and for which another has come before the end of th
 
 // Found by trial: the accounts of a run went into its own ledger alone.
 test('the same, where it is a run of other images that finds it so', async () => {
-  const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
-  const first = stage.start(toTag('v2'))
-  await stage.until(() => isIn('emptying', LAST)(first))
-  await scale(stage, 1)
-  await stage.until(() => isIn('emptying', FIRST)(first))
-  first.host.kill()
+  const { stage, run } = await leavingOut()
+  run.host.kill()
   await scale(stage, 2)
   await stage.pass(25_000)
   const request = toTag('v3')

@@ -24,7 +24,7 @@ export function given(text: string): string {
   return text
 }
 
-/** Goes out in a header, which holds no line break: nothing would be sent, and the cluster be blamed for it. Nor do blanks at its ends arrive. */
+/** Goes out in a header, which holds no line break: nothing would be sent, and the cluster blamed for it. Nor do blanks at its ends arrive. */
 function asked(text: string): string {
   if (!fitsHeader(text)) throw new InvalidArgumentError('It has a line break, another control character, or a blank at an end.')
   return given(text)
