@@ -860,7 +860,7 @@ test('closing: a late call that cannot be ruled out in time is for a person', as
   expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore' })
 })
 
-test('closing: a write that is never known to be stored is left to the next run', async () => {
+test('closing: a write that is never known to be stored is told, and left to the same command', async () => {
   const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
   await drive.answer(IN)
   await drive.answer({ kind: 'equal' })
@@ -869,8 +869,8 @@ test('closing: a write that is never known to be stored is left to the next run'
   await keepAnswering(drive, { store: UNKNOWN, read }, DEADLINES.restoreDeadline + LAST_TRIES_MS)
   expect(end(drive)).toMatchObject({
     value: 'done',
-    outcome: 'upgraded',
-    reason: expect.stringContaining('its journal could not be closed, which the next run does'),
+    outcome: 'failed',
+    reason: expect.stringContaining('it is back in rotation, but its journal could not be closed'),
   })
 })
 

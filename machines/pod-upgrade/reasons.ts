@@ -18,7 +18,7 @@ const storedImages = ({ pod }: PodContext): string => pod.containers.map(({ name
 const relapse = ({ reason, record }: PodContext): string =>
   record?.rollback === undefined ? '' : `${reason}; and back on its former images: `
 
-/** Home, and harmless: the next run finds it so. But whoever looks at the pod sees a journal that is open. */
+/** Harmless: the next run finds it so. But whoever looks at the pod sees a journal that is open. */
 const unclosed = (c: PodContext): string =>
   isOpen(c.stored) ? `; its journal could not be closed, which the next run does${because(c)}` : ''
 
@@ -86,13 +86,13 @@ export const reasons = {
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: (c) => {
     const targets = c.record?.targets ?? []
-    if (targets.length === 0) return `on its new images, in no load balancer${unclosed(c)}`
+    if (targets.length === 0) return 'on its new images, in no load balancer'
     return targets.every(({ untouched }) => untouched)
-      ? `on its new images; an operator had it out of rotation, and it is left as it stands${unclosed(c)}`
-      : `back in rotation on its new images${unclosed(c)}`
+      ? 'on its new images; an operator had it out of rotation, and it is left as it stands'
+      : 'back in rotation on its new images'
   },
-  readmitted: (c) => `back in rotation on its old images${unclosed(c)}`,
-  keptPatch: (c) => `back in rotation on the images that an earlier run has given it${unclosed(c)}`,
+  readmitted: () => 'back in rotation on its old images',
+  keptPatch: () => 'back in rotation on the images that an earlier run has given it',
   settled: (c) => `${settledHow(c)}${unentered(c)}`,
   left: (c) => `gone for good; ${targetsOf(c)} stays out of rotation${unentered(c)}`,
   heirLate: (c) =>

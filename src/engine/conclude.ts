@@ -7,20 +7,20 @@ import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
 import { closeLedgers, findLeftOpen } from './ledgers/close-ledgers.ts'
+import type { Unfenced } from './ledgers/fence-pods.ts'
+import { fencePods } from './ledgers/fence-pods.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
-import { listLedgers } from './ledgers/ledger-store.ts'
+import { listLedgers } from './ledgers/list-ledgers.ts'
 import { pruneLedgers } from './ledgers/prune-ledgers.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
+import { UNSETTLED } from './outcome.ts'
 import type { RunPorts } from './request.ts'
 import { ghost } from './rollout/ghosts.ts'
 import type { RunEnd } from './run-end.ts'
 import { fenceOf } from './template-fence.ts'
 import type { World } from './world.ts'
-
-/** What ends so may be drained, whatever its journal says. */
-const UNSETTLED: ReadonlySet<PodResult['outcome']> = new Set(['needsOperator', 'interrupted', 'conflict'])
 
 export interface ConclusionOptions {
   ports: RunPorts
@@ -67,11 +67,18 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     try {
       // A template may take long to be put back.
       if (aborted) await assertOwned()
-      const left = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
+      const unfenced = await fencePods({ ledgers, world, owners, client, namespace, assertOwned, isCutShort: end.isInterrupted })
+      const found = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
+      const left = { ...found, ledgers: new Set([...found.ledgers, ...storesOf(unfenced)]) }
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
       const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
-      const told = { process: account.process(ended), pods: account.pods(options.atMs()), idle }
+      const told = {
+        process: account.process(ended),
+        pods: account.pods(options.atMs()),
+        idle,
+        unfenced: new Set(ledgers.resumed ? unfenced.keys() : []),
+      }
       await closeLedgers({
         ledgers,
         left,
@@ -80,6 +87,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         assertOwned,
         ...(aborted ? { aborted } : {}),
       })
+      tellUnfenced(unfenced, pods, aborted !== undefined)
     } catch (error) {
       const trouble = `the ledger could not be closed: ${messageOf(error)}`
       tell({ type: 'warning', message: trouble })
@@ -94,6 +102,21 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
       }),
     )
+  }
+
+  function storesOf(unfenced: Unfenced): LedgerStore[] {
+    return [ledgers.current, ...ledgers.superseded].filter(({ ledger: { entries } }) =>
+      [...unfenced.keys()].some((uid) => entries.has(uid)),
+    )
+  }
+
+  function tellUnfenced(unfenced: Unfenced, pods: readonly PodResult[], isAborted: boolean): void {
+    if (unfenced.size === 0 || end.isInterrupted()) return
+    const [first, ...others] = Array.from(unfenced.values(), ({ pod, reason }) => `${pod} (${reason})`)
+    const words = others.length === 0 ? first : `${first}, and ${others.length} more`
+    const trouble = `what an earlier process has sent may still arrive at ${words}`
+    tell({ type: 'warning', message: `${trouble}: the record of its run stays open, and the same command goes on with it` })
+    if (isAborted) end.withOpenRecord(pods, trouble, undefined)
   }
 
   /** By their records, which another may have closed meanwhile, or this process without an answer. */

@@ -56,6 +56,8 @@ export interface PodResult {
   out: boolean
   /** It is gone, and its entries are out of rotation for good, since nothing was to come in its place. */
   leftOut?: true
+  /** In rotation, with a journal that could not be closed: the same command does that. */
+  unclosed?: true
   /** Of one that has come to another end than this, since it went on its way there, say: how it was to end before that. */
   hadFailed?: 'failed' | 'rolledBack' | 'needsOperator'
   /** What a person has to look at and run, for needsOperator and failed. */

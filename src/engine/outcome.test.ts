@@ -43,6 +43,14 @@ test('a pod that had failed before it went has failed its run, which says why, a
   expect(isBrought({ ...pod('upgraded'), hadFailed: 'failed' })).toBe(true)
 })
 
+test('an abort is none where the journal of a pod could not be closed', () => {
+  const unclosed: PodResult = { ...pod('failed'), unclosed: true }
+  const asked = { by: 'ann', takesOver: false, isOnNew: () => false }
+  expect(endingOfAbort([pod('unchanged'), unclosed], asked)).toEqual({ outcome: 'failed', reason: 'failed: because' })
+  // Control: it failed, and is home.
+  expect(endingOfAbort([pod('unchanged'), pod('failed')], asked).outcome).toBe('aborted')
+})
+
 test('an abort is none where its record stays open, and what is worse stays so', () => {
   const left = 'this process has not ended the run: refused; while it is open its abort stays ordered'
   const ends = (['aborted', 'needsOperator'] as const).map((outcome) =>

@@ -32,6 +32,9 @@ export function worstOutcome(
   return { outcome: 'done', reason: `${of('upgraded').length} upgraded, ${already.length} at the wanted images already${words}` }
 }
 
+/** What ends so may be drained, whatever its journal says. */
+export const UNSETTLED: ReadonlySet<PodResult['outcome']> = new Set(['needsOperator', 'interrupted', 'conflict'])
+
 /** It runs what it is to run, or is gone. */
 const BROUGHT: ReadonlySet<PodResult['outcome']> = new Set(['upgraded', 'skipped', 'settled'])
 
@@ -79,9 +82,7 @@ export function endingOfAbort(
   pods: readonly PodResult[],
   { by, takesOver, isOnNew }: { by: string; takesOver: boolean; isOnNew(uid: string): boolean },
 ): { outcome: RunOutcome; reason: string } {
-  const unfinished = pods.filter(
-    ({ out, outcome }) => out || outcome === 'needsOperator' || outcome === 'conflict' || outcome === 'interrupted',
-  )
+  const unfinished = pods.filter(({ out, unclosed, outcome }) => out || unclosed || UNSETTLED.has(outcome))
   if (unfinished.length > 0) return worstOutcome(unfinished)
   const upgraded = pods.filter(({ outcome }) => outcome === 'upgraded').length
   const others = pods.filter(({ outcome }) => outcome === 'unchanged' || outcome === 'rolledBack' || outcome === 'failed')

@@ -7,6 +7,7 @@ import {
   HEADER_KEY,
   chunkName,
   ledgerChunks,
+  neverBegun,
   readLedgers,
   writeEntry,
   writeHeader,
@@ -42,7 +43,8 @@ function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
 }
 
 function stored(ledger: Ledger): LedgerPart[] {
-  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(ledger.header.run, chunk), data, version: `${chunk + 7}` }))
+  const { run } = ledger.header
+  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(run, chunk), run, data, version: `${chunk + 7}` }))
 }
 
 const bytesOf = (data: Record<string, string>): number =>
@@ -84,6 +86,15 @@ test('without its header it was never begun, and is left out', () => {
   expect(readLedgers(maps)).toEqual([])
 })
 
+test('the first ConfigMap of one that has not begun is known by its name, whatever stands in it', () => {
+  const [first, ...others] = stored(ledgerOf(ENTRIES_PER_CHUNK + 1)) as [LedgerPart, ...LedgerPart[]]
+  const { header: _, ...data } = first.data
+  expect(neverBegun([first, ...others])).toEqual([])
+  expect(neverBegun([{ ...first, data }, ...others])).toEqual([{ ...first, data, fence: undefined }])
+  expect(neverBegun([{ ...first, data: { ...data, fence: 'abc' } }])).toMatchObject([{ fence: 'abc' }])
+  expect(readLedgers([{ ...first, data }, ...others])).toEqual([])
+})
+
 test('with a part missing it cannot be read', () => {
   const maps = stored(ledgerOf(2 * ENTRIES_PER_CHUNK + 1)).filter((_, chunk) => chunk !== 1)
   expect(readLedgers(maps)).toEqual([{ kind: 'unreadable', run: 'k3m9', reason: 'Error: its part sluice-run-k3m9-1 is missing' }])
@@ -94,7 +105,7 @@ test.each([
   { name: 'no JSON', header: '{', reason: /JSON/ },
   { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), reason: /chunks/ },
 ])('a header that cannot be read: $name', ({ header, reason }) => {
-  const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: { header }, version: '7' }])
+  const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', data: { header }, version: '7' }])
   expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', reason: expect.stringMatching(reason) as string })
 })
 
@@ -103,6 +114,7 @@ test('an entry that cannot be read makes its ledger unreadable, and no other', (
   const maps = [
     {
       name: 'sluice-run-bad',
+      run: 'bad',
       data: { header: writeHeader({ ...other.header, run: 'bad' }), 'uid-1': '{"pod":1}' },
       version: '7',
     },
@@ -187,7 +199,7 @@ test('whatever stands in a ConfigMap, it is read or said to be unreadable, and n
       const whole = data[key]!
       const place = at % whole.length
       const changed = { ...data, [key]: whole.slice(0, place) + text + whole.slice(place + 1) }
-      const [read] = readLedgers([{ name: 'sluice-run-k3m9', data: changed, version: '7' }])
+      const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', data: changed, version: '7' }])
       const said = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
       const isRead = read?.kind === 'read'
       expect(said).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')

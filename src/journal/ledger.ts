@@ -43,6 +43,8 @@ export interface LedgerEntry {
    * pod that has gone since leaves nothing behind.
    */
   idle?: true
+  /** Of an idle one: a process that was killed may have sent a drain intent for it, and nobody has had the time to void that. */
+  unfenced?: true
   /** Of a closed one: its targets stay out, since nothing was to come in its place. */
   leftOut?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
@@ -117,6 +119,7 @@ const Entry = z.object({
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
   epoch: z.number().int().min(0).optional(),
   idle: z.literal(true).optional(),
+  unfenced: z.literal(true).optional(),
   leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),
@@ -169,6 +172,8 @@ export function entryChunks(texts: Iterable<readonly [string, string]>): Record<
 /** One ConfigMap that is a ledger or a part of one. */
 export interface LedgerPart {
   name: string
+  /** By its label. */
+  run: string
   data: Record<string, string>
   /** Its `resourceVersion`. */
   version: string
@@ -224,4 +229,12 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
       ]
     }
   })
+}
+
+/** First ConfigMaps whose header is not there: of a run that has not begun, or is about to. */
+export function neverBegun(configMaps: readonly LedgerPart[]): (LedgerPart & { fence: string | undefined })[] {
+  const isFirst = ({ name, run }: LedgerPart): boolean => name === chunkName(run, 0)
+  return configMaps
+    .filter((part) => isFirst(part) && part.data[HEADER_KEY] === undefined)
+    .map((part) => ({ ...part, fence: part.data[FENCE_KEY] }))
 }

@@ -17,6 +17,11 @@ export interface WriteOptions extends CallOptions {
   dryRun?: boolean
 }
 
+export interface DeleteOptions extends CallOptions {
+  /** Only the object as it was read then; else a KubeError of kind `conflict`. */
+  resourceVersion?: string
+}
+
 export interface WatchOptions {
   signal: AbortSignal
   /** Each line of the stream, not parsed. */
@@ -35,7 +40,7 @@ export interface KubeClient {
   create(path: string, body: unknown, options?: WriteOptions): Promise<unknown>
   replace(path: string, body: unknown, options?: WriteOptions): Promise<unknown>
   patch(path: string, operations: PatchOperation[], options?: WriteOptions): Promise<unknown>
-  delete(path: string, options?: CallOptions): Promise<unknown>
+  delete(path: string, options?: DeleteOptions): Promise<unknown>
   /** Resolves when the server closed the stream in order. */
   watch(path: string, options: WatchOptions): Promise<void>
 }

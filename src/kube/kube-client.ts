@@ -78,12 +78,19 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     return call(request, limits)
   }
 
+  function deletion(path: string, resourceVersion: string | undefined): TransportRequest {
+    const request = { method: 'DELETE', path, headers: commonHeaders } as const
+    if (resourceVersion === undefined) return request
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { resourceVersion } }
+    return { ...request, headers: { ...commonHeaders, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  }
+
   return {
     get: (path, limits = {}) => call({ method: 'GET', path, headers: commonHeaders }, limits),
     create: (path, body, limits = {}) => write('POST', path, body, limits, 'application/json'),
     replace: (path, body, limits = {}) => write('PUT', path, body, limits, 'application/json'),
     patch: (path, operations, limits = {}) => write('PATCH', path, operations, limits, 'application/json-patch+json'),
-    delete: (path, limits = {}) => call({ method: 'DELETE', path, headers: commonHeaders }, limits),
+    delete: (path, { resourceVersion, ...limits } = {}) => call(deletion(path, resourceVersion), limits),
 
     async watch(path, { signal, onLine, onOpen }) {
       const request: TransportRequest = { method: 'GET', path, headers: commonHeaders }

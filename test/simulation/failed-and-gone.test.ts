@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asksFor } from '../../src/pods/baseline.ts'
 import { podView } from '../../src/pods/view.ts'
-import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'

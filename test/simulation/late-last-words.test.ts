@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'

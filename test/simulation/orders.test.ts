@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder, liftPause } from '../../src/engine/orders/give-order.ts'
-import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { forOpenRuns, readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import type { OrderedAbort } from '../../src/engine/orders/order-abort.ts'
 import { orderAbort } from '../../src/engine/orders/order-abort.ts'
@@ -14,7 +14,7 @@ import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { hasChanges } from '../../src/cli/output/plan-view.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
-import type { KubeClient } from '../../src/kube/client.ts'
+import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
@@ -73,14 +73,23 @@ async function halfDone(): Promise<Stage> {
   return stage
 }
 
-async function abort(stage: Stage): Promise<Actor> {
+/** `onWrite` hears of what is about to be sent. */
+async function abort(
+  stage: Stage,
+  onWrite: (path: string, operations: readonly PatchOperation[]) => void = () => {},
+): Promise<Actor> {
   const { client } = stage
   const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
   await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client, namespace: NAMESPACE }))
   const runs = open.runs.map(({ run }) => run)
-  return stage.start({}, (ports) =>
-    prepareAbort({ namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }, ports),
-  )
+  return stage.start({}, (ports) => {
+    const patch: KubeClient['patch'] = (path, operations, options) => {
+      onWrite(path, operations)
+      return ports.client.patch(path, operations, options)
+    }
+    const order = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }
+    return prepareAbort(order, { ...ports, client: { ...ports.client, patch } })
+  })
 }
 
 test('an abort that is interrupted before the template is back is not over: its run stays open, and the next one ends it', async () => {
@@ -143,8 +152,11 @@ test('an abort that cannot remove the oldest record is over all the same, and wa
 
 test('an abort that gets no answer to the end of its record looks whether it stands there', async () => {
   const stage = await halfDone()
-  const actor = await abort(stage)
-  await stage.until(() => actor.events.some((event) => event.type === 'template' && event.message.startsWith('back to')))
+  let isEnding = false
+  const actor = await abort(stage, (_path, operations) => {
+    isEnding ||= JSON.stringify(operations).includes('finishedAt')
+  })
+  await stage.until(() => isEnding)
   actor.host.stop()
   await stage.pass(40_000)
   actor.host.continue()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listLedgers } from '../../src/engine/ledgers/ledger-store.ts'
+import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import type { PodStatus } from '../../src/engine/status.ts'
 import { readStatus } from '../../src/engine/status.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'

@@ -23,7 +23,7 @@ export async function reportAction(
   const files = parseReportFiles(flags.report)
   const failures = flags.failures === undefined ? [] : await readFailures(flags.failures)
 
-  const { listLedgers } = await import('../../engine/ledgers/ledger-store.ts')
+  const { listLedgers } = await import('../../engine/ledgers/list-ledgers.ts')
   const { reportOf, runsOf } = await import('../../report/from-ledgers.ts')
   const { found, namespace } = await withCluster(flags, requestTimeoutMs, terminal, async (cluster) => ({
     found: await listLedgers(cluster.client, cluster.namespace),

@@ -5,6 +5,9 @@ import type { Journal } from '../../pods/glossary.ts'
 import { rawPod } from '../../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY } from '../../pods/view.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { DeleteOptions } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { STATEFUL_SETS } from '../../workloads/resources.ts'
@@ -16,8 +19,21 @@ const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluic
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
 const PART = 'sluice-run-r1-1'
 
+/** As the API server does: only the object that was read. */
+async function removeAsRead(api: FakeApi, path: string, { resourceVersion }: DeleteOptions = {}): Promise<void> {
+  if (api.get(path).metadata.resourceVersion === resourceVersion) return api.remove(path)
+  throw new KubeError('409 Conflict', { kind: 'conflict', method: 'DELETE', path, status: 409, reason: 'Conflict' })
+}
+
 /** Where the second part of a ledger is there, and not its first; `meanwhile` comes to pass between the look and the removal. */
-async function cleaned({ holder = '', meanwhile = () => {} }: { holder?: string; meanwhile?: (writeFirst: () => void) => void }) {
+interface Meanwhile {
+  holder?: string
+  meanwhile?: (writeFirst: () => void) => void
+  /** Before the call that removes it arrives. */
+  late?: (api: FakeApi) => void
+}
+
+async function cleaned({ holder = '', meanwhile = () => {}, late = () => {} }: Meanwhile) {
   const api = createFakeApi()
   const put = (name: string, data: Record<string, string>): void =>
     void api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
@@ -27,7 +43,11 @@ async function cleaned({ holder = '', meanwhile = () => {} }: { holder?: string;
   api.faults.after = (_method, path) => {
     if (path.endsWith('/leases')) meanwhile(() => put('sluice-run-r1', { header }))
   }
-  const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+  const remove = (path: string, options?: DeleteOptions): ReturnType<typeof removeAsRead> => {
+    late(api)
+    return removeAsRead(api, path, options)
+  }
+  const client = { ...api.client, delete: remove }
   const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
   return {
     removed: report.removed.map(({ name }) => name),
@@ -43,6 +63,12 @@ describe('a part of a ledger whose header is not there', () => {
 
   test('stays where somebody does, who may be about to write it', async () => {
     expect(await cleaned({ holder: 'somebody' })).toEqual({ removed: [], kept: [PART], parts: 1 })
+  })
+
+  // Found by trial: the run had grown into it when the call arrived, and its ledger could not be read any more.
+  test('stays where a run has written to it since', async () => {
+    const late = (api: FakeApi): void => api.edit(`${CONFIG_MAPS}/${PART}`, (raw) => (raw.data = { uid: '{}' }))
+    expect(await cleaned({ late })).toEqual({ removed: [], kept: [PART], parts: 1 })
   })
 
   test('stays where the run that was writing it has come to its end while it was looked for', async () => {
@@ -72,7 +98,8 @@ describe('a run that is not finished, of which a person has settled all', () => 
     const name = 'sluice-run-r1'
     api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
     if (isThere) api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
-    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
+    const client = { ...api.client, delete: remove }
     const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
     return report.removed.map(({ reason }) => reason)
   }
@@ -138,7 +165,8 @@ test('of two finished runs that have settled the same pod of one that is not fin
   }
   api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
   for (const dryRun of [true, false]) {
-    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
+    const client = { ...api.client, delete: remove }
     const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
     expect(report.removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
     expect(report.kept.map(({ reason }) => reason)).toEqual([

@@ -10,7 +10,9 @@ import type { Clock } from '../../ports/clock.ts'
 import { displayName, resourceOf } from '../../workloads/resources.ts'
 import { findAlive } from './find-alive.ts'
 import { leasePath, leaseRecord } from '../leases/lease.ts'
-import { deleteLedger, deletePart, listLedgerParts } from './ledger-store.ts'
+import type { LedgerOptions } from './create-part.ts'
+import { deleteLedger, deletePart } from './delete-ledger.ts'
+import { listLedgerParts } from './list-ledgers.ts'
 import { needFor } from './needed-ledgers.ts'
 import { openEntries } from './open-entries.ts'
 
@@ -67,11 +69,9 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
       const need = needFor(found.ledger, [...ledgers])
       if (open === 0 && isGone && need === undefined && !(await someoneRuns(client, namespace))) {
-        ledgers.delete(found.ledger)
-        if (!dryRun) await deleteLedger(header, { client, namespace })
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
-        for (const name of names)
-          report.removed.push({ kind: 'ConfigMap', name, reason: `nothing of run ${header.run} is open, and ${what} is gone` })
+        if (await remove(names, `nothing of run ${header.run} is open, and ${what} is gone`, (to) => deleteLedger(found, to)))
+          ledgers.delete(found.ledger)
         continue
       }
       report.kept.push({
@@ -86,10 +86,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue
     }
-    ledgers.delete(found.ledger)
-    if (!dryRun) await deleteLedger(header, { client, namespace })
-    for (const name of names)
-      report.removed.push({ kind: 'ConfigMap', name, reason: `run ${header.run} finished at ${header.finishedAt}` })
+    if (await remove(names, `run ${header.run} finished at ${header.finishedAt}`, (to) => deleteLedger(found, to)))
+      ledgers.delete(found.ledger)
   }
   // A part without its ledger: nothing was ever drained by it, since the header is written last.
   const found = refs.length > 0 ? [] : orphansAmong(parts)
@@ -97,15 +95,25 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
   const isBusy = await someoneRuns(client, namespace)
   // Whoever was writing one when it was found, and has given its Lease back since, has written the header as well.
   const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
-  for (const name of orphans) {
-    if (isBusy) {
+  for (const part of orphans) {
+    const { name } = part
+    if (isBusy)
       report.kept.push({ kind: 'ConfigMap', name, reason: 'a part without its ledger, which a run may be about to write' })
-      continue
-    }
-    if (!dryRun) await deletePart(name, { client, namespace })
-    report.removed.push({ kind: 'ConfigMap', name, reason: 'a part of a ledger that was never begun' })
+    else await remove([name], 'a part of a ledger that was never begun', (to) => deletePart(part, to))
   }
   return report
+
+  async function remove(names: readonly string[], reason: string, by: (to: LedgerOptions) => Promise<void>): Promise<boolean> {
+    try {
+      if (!dryRun) await by({ client, namespace })
+      for (const name of names) report.removed.push({ kind: 'ConfigMap', name, reason })
+      return true
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.kind !== 'conflict') throw error
+      report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: 'somebody has written to it meanwhile' })
+      return false
+    }
+  }
 }
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
@@ -154,8 +162,8 @@ function partNames({ run, chunks }: LedgerHeader): string[] {
   return Array.from({ length: chunks }, (_, chunk) => chunkName(run, chunk))
 }
 
-/** Names of those that belong to no ledger: not to one that cannot be read either. */
-function orphansAmong(parts: readonly LedgerPart[]): string[] {
+/** Those that belong to no ledger: not to one that cannot be read either. */
+function orphansAmong(parts: readonly LedgerPart[]): LedgerPart[] {
   const known = new Set<string>()
   const unreadable: string[] = []
   for (const found of readLedgers(parts)) {
@@ -163,12 +171,13 @@ function orphansAmong(parts: readonly LedgerPart[]): string[] {
     else unreadable.push(chunkName(found.run, 0))
   }
   const isOfUnreadable = (name: string): boolean => unreadable.some((one) => name === one || name.startsWith(`${one}-`))
-  return parts.flatMap(({ name }) => (known.has(name) || isOfUnreadable(name) ? [] : [name]))
+  return parts.filter(({ name }) => !known.has(name) && !isOfUnreadable(name))
 }
 
-function intersection(some: readonly string[], others: readonly string[]): string[] {
-  const wanted = new Set(others)
-  return some.filter((one) => wanted.has(one))
+/** As they were the first time: what has been written to since is not removed. */
+function intersection(some: readonly LedgerPart[], others: readonly LedgerPart[]): LedgerPart[] {
+  const wanted = new Set(others.map(({ name }) => name))
+  return some.filter(({ name }) => wanted.has(name))
 }
 
 async function someoneRuns(client: KubeClient, namespace: string): Promise<boolean> {

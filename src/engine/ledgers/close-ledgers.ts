@@ -6,12 +6,13 @@ import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 import type { ProcessAccount } from '../../journal/account.ts'
 import { areGone } from './cleanup.ts'
 import type { PodResult } from '../events.ts'
+import { UNSETTLED } from '../outcome.ts'
 import { findAlive } from './find-alive.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore, Told } from './ledger-store.ts'
-import { listLedgers } from './ledger-store.ts'
+import { listLedgers } from './list-ledgers.ts'
 import { leftOutEntries } from './left-out-entries.ts'
 import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
 import { isNamedBy } from './is-named-by.ts'
@@ -112,8 +113,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   async function isLeft(entry: LedgerEntry, midway: readonly LedgerEntry[], { run }: LedgerHeader): Promise<boolean> {
     const { uid, targets } = entry
     const result = results.get(uid)
-    if (result)
-      return result.out || result.outcome === 'needsOperator' || result.outcome === 'interrupted' || result.outcome === 'conflict'
+    if (result) return result.out || result.unclosed === true || UNSETTLED.has(result.outcome)
     const observed = world.store.get(uid)
     if (observed) return isLeftBy(run, observed.stored)
     // Nobody has looked after it.

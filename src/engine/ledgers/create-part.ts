@@ -4,7 +4,11 @@ import { KubeError } from '../../kube/errors.ts'
 import { FENCE_KEY, LEDGER_LABEL, chunkName } from '../../journal/ledger.ts'
 
 export const RawConfigMap = z.object({
-  metadata: z.object({ name: z.string(), resourceVersion: z.string() }),
+  metadata: z.object({
+    name: z.string(),
+    resourceVersion: z.string(),
+    labels: z.record(z.string(), z.string()).nullish(),
+  }),
   data: z.record(z.string(), z.string()).nullish(),
 })
 

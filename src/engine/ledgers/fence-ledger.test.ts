@@ -5,7 +5,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { fenceLedger } from './fence-ledger.ts'
-import { listLedgers } from './ledger-store.ts'
+import { listLedgers } from './list-ledgers.ts'
 
 const PATH = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-abc`
 
@@ -64,6 +64,15 @@ test.each([
 test('a refusal is told', async () => {
   fails = error('definite', { status: 403 })
   await expect(fence(await listed())).rejects.toBe(fails)
+})
+
+// Found by reading: it was read five times, and somebody else was said to write to it.
+test('one that cannot be changed is told, and no sign that somebody has written to it', async () => {
+  fails = error('definite', { status: 422, reason: 'Invalid' })
+  const found = await listed()
+  await expect(fence(found)).rejects.toBe(fails)
+  api.edit(PATH, (raw) => (raw.data.other = '1'))
+  expect(await fence(found)).toBeUndefined()
 })
 
 test('is not written by who has lost the Lease', async () => {

@@ -13,7 +13,8 @@ import type { World } from '../world.ts'
 import { openRunLedger } from './history.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore } from './ledger-store.ts'
-import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+import { createLedger, resumeLedger } from './ledger-store.ts'
+import { listLedgers } from './list-ledgers.ts'
 
 /* A run that began with few pods is gone on with for many, or gets many while it goes on. */
 

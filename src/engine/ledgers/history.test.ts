@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
-import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -30,7 +30,9 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
     const metadata = { name: `sluice-run-${header.run}`, labels: { [LEDGER_LABEL]: header.run } }
     api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/${metadata.name}`, { metadata, data })
   }
-  const client = { ...api.client, create: async (_path: string, body: unknown) => body }
+  const create = async (path: string, body: unknown) =>
+    api.put(`${path}/${(body as { metadata: { name: string } }).metadata.name}`, body as Parameters<typeof api.put>[1])
+  const client = { ...api.client, create }
   const clock = { ...createVirtualClock(), wallNow: () => Date.parse('2026-05-05') }
   const { current, resumed, superseded, finished } = await openRunLedger({
     request: { namespace: NAMESPACE } as unknown as RunRequest,
@@ -48,7 +50,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
     tell: () => {},
     assertOwned: () => {},
   })
-  const runs = (list: typeof finished): string[] => list.map(({ ledger }) => ledger.header.run)
+  const runs = (list: readonly { ledger: Ledger }[]): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header
   const states = Array.from(current.ledger.entries.values(), ({ state }) => state)
   return { run, startedAt, resumed, states, superseded: runs(superseded), finished: runs(finished) }

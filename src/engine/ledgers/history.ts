@@ -1,25 +1,19 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
 import { formerPod, halfDone } from '../../journal/former-pod.ts'
-import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
+import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
 import type { Journal } from '../../pods/glossary.ts'
-import { RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
-import type { ChosenLedgers } from './choose-ledgers.ts'
-import { chooseLedgers } from './choose-ledgers.ts'
-import type { AssertOwned, LedgerOptions } from './create-part.ts'
-import { fenceLedger } from './fence-ledger.ts'
+import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore } from './ledger-store.ts'
-import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+import { createLedger, resumeLedger } from './ledger-store.ts'
+import { listFenced } from './list-fenced.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
-
-/** Lists of the ledgers, until nobody writes in between. */
-const MOST_LOOKS = 5
 
 /** The ledger that this run writes, and those of earlier runs on the same workloads. */
 export interface RunLedgers {
@@ -28,7 +22,7 @@ export interface RunLedgers {
   resumed: boolean
   /** Not finished: what they left open is this run's to settle. */
   superseded: LedgerStore[]
-  finished: LedgerStore[]
+  finished: PlacedLedger[]
   /** Of other workloads alone. */
   elsewhere: Ledger[]
   /** Where a pod was when its targets were recorded. */
@@ -55,11 +49,10 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const listed = await listFenced({ request, world, fence: token, ...options, assertOwned })
   for (const { run, reason } of listed.unreadable)
     tell({ type: 'warning', message: `the ledger of run ${run} cannot be read, and is left alone: ${reason}` })
-  const { elsewhere } = listed
+  const { elsewhere, finished } = listed
   const storeOf = (one: PlacedLedger): LedgerStore => resumeLedger(one, options)
   const same = listed.same && storeOf(listed.same)
   const superseded = listed.superseded.map(storeOf)
-  const finished = listed.finished.map(storeOf)
   const open = byAge([...(same ? [same] : []), ...superseded])
 
   const addressOf = (uid: string): string | undefined =>
@@ -124,45 +117,12 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   return { current, resumed: false, superseded, finished, elsewhere, addressOf }
 }
 
-interface Listed extends ChosenLedgers {
-  unreadable: Extract<ReadLedger, { kind: 'unreadable' }>[]
-}
-
-/** As they are once nothing that an earlier owner has sent arrives any more at those that are open. */
-async function listFenced({
-  fence,
-  assertOwned,
-  client,
-  namespace,
-  ...choice
-}: Pick<OpenOptions, 'request' | 'world' | 'assertOwned'> & LedgerOptions & { fence: string }): Promise<Listed> {
-  for (let looks = 1; looks <= MOST_LOOKS; looks++) {
-    const found = Object.groupBy(await listLedgers(client, namespace), ({ kind }) => kind)
-    const chosen = chooseLedgers((found.read ?? []) as PlacedLedger[], choice)
-    const fenced = (one: PlacedLedger): ReturnType<typeof fenceLedger> =>
-      fenceLedger(one, fence, { client, namespace }, assertOwned)
-    const same = chosen.same && (await fenced(chosen.same))
-    if (chosen.same && !same) continue
-    const superseded: PlacedLedger[] = []
-    for (const one of chosen.superseded) {
-      const now = await fenced(one)
-      if (now) superseded.push(now)
-    }
-    if (superseded.length < chosen.superseded.length) continue
-    return { ...chosen, same, superseded, unreadable: (found.unreadable ?? []) as Listed['unreadable'] }
-  }
-  throw new RunError(
-    'conflict',
-    `the ledgers of earlier runs in namespace ${namespace} could not be taken over in ${MOST_LOOKS} tries: somebody else writes to them, or the API server did not say that it had: run the same command again`,
-  )
-}
-
-function byAge(stores: readonly LedgerStore[]): LedgerStore[] {
-  return stores.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
+function byAge<T extends { ledger: Ledger }>(some: readonly T[]): T[] {
+  return some.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))
 }
 
 /** Which came later is told by this, whatever the clocks of their machines say. */
-function afterAll(ledgers: readonly LedgerStore[], nowMs: number): string {
+function afterAll(ledgers: readonly { ledger: Ledger }[], nowMs: number): string {
   const newestMs = Date.parse(byAge(ledgers)[0]?.ledger.header.startedAt ?? '')
   return new Date(Number.isNaN(newestMs) ? nowMs : Math.max(nowMs, newestMs + 1)).toISOString()
 }

@@ -5,7 +5,8 @@ import { ENTRIES_PER_CHUNK } from '../../journal/ledger.ts'
 import type { KubeClient, WriteOptions } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { fenceLedger } from './fence-ledger.ts'
-import { createLedger, listLedgers, resumeLedger } from './ledger-store.ts'
+import { createLedger, resumeLedger } from './ledger-store.ts'
+import { listLedgers } from './list-ledgers.ts'
 
 const NAMESPACE = 'shop'
 
@@ -160,14 +161,82 @@ it('is finished only where that is written', async () => {
   expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
 })
 
+describe('a new one', () => {
+  const HEADER = '/data/header'
+
+  /** `meanwhile` comes to pass once its ConfigMaps are there, before the header is written. */
+  function begun(meanwhile: (configMap: ConfigMap) => void) {
+    const { client, configMaps, patches, silence } = server()
+    const patch: KubeClient['patch'] = (path, operations, options) => {
+      if (patches.length === 0) meanwhile(configMaps.get('sluice-run-abc')!)
+      return client.patch(path, operations, options)
+    }
+    return { making: createLedger(ledger(2), { client: { ...client, patch }, namespace: NAMESPACE }), client, patches, silence }
+  }
+
+  it('is none until its header is there, which comes in a write that tests the fence', async () => {
+    let before: ReadLedger[] | undefined
+    const { client } = server()
+    const patch: KubeClient['patch'] = async (path, operations, options) => {
+      before = await listLedgers(client, NAMESPACE)
+      expect(operations).toMatchObject([
+        { op: 'test', path: '/data/fence' },
+        { op: 'test', path: HEADER },
+        { op: 'add', path: HEADER },
+      ])
+      return client.patch(path, operations, options)
+    }
+    await createLedger(ledger(2), { client: { ...client, patch }, namespace: NAMESPACE })
+    expect(before).toEqual([])
+    expect((await stored(client)).entries.size).toBe(2)
+  })
+
+  it('is made all the same by who is at work with it where another has fenced it', async () => {
+    const { making, client } = begun((one) => (one.data['fence'] = 'another'))
+    await (await making).put(entry('u1', 'closed'))
+    expect((await stored(client)).entries.get('u1')?.state).toBe('closed')
+  })
+
+  it('is made where the answer to its header is lost', async () => {
+    const { making, silence, client } = begun(() => silence(true))
+    // The second one is refused, since the first has arrived: then it is read.
+    await expect(making).resolves.toBeDefined()
+    expect((await stored(client)).header.finishedAt).toBeUndefined()
+  })
+})
+
+// Found by trial: the first to read the new fence had the other one taken for refused.
+it('is written by two calls at once that both meet the fence of another', async () => {
+  const { client, configMaps } = server()
+  const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+  await store.conclude({ told: { pods: told(3).pods } })
+  configMaps.get('sluice-run-abc')!.data['fence'] = 'another'
+  await Promise.all([store.put(entry('u0', 'restore')), store.put(entry('u1', 'restore'))])
+  const { entries } = await stored(client)
+  expect(['u0', 'u1'].map((uid) => entries.get(uid)?.state)).toEqual(['restore', 'restore'])
+  expect([...entries.values()].every(({ accounts }) => accounts?.length === 1)).toBe(true)
+})
+
+// Found by reading: what a person had said of a pod was written with the header as it was before the run came to its end.
+it('is not opened anew by who had read it before the run came to its end', async () => {
+  const { client } = server()
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const [found] = await listLedgers(client, NAMESPACE)
+  const other = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+  await store.conclude({ finished: { at: 'now' } })
+  await expect(other.conclude({ told: told(2) })).rejects.toThrow('was changed meanwhile')
+  expect((await stored(client)).header.finishedAt).toBe('now')
+})
+
 it('is not ended by who has lost the Lease meanwhile', async () => {
   const { client, patches } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const before = patches.length
   const lost = (): void => {
     throw new Error('taken')
   }
   await expect(store.conclude({ finished: { at: 'now' } }, lost)).rejects.toThrow('taken')
-  expect([patches, store.ledger.header.finishedAt]).toEqual([[], undefined])
+  expect([patches.length, store.ledger.header.finishedAt]).toEqual([before, undefined])
 })
 
 // Found by simulation (seed 34524898): the run was over when what had been throttled left.
@@ -291,9 +360,10 @@ it('says what the templates had also where that is known later, and is not opene
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
   const [found] = await listLedgers(client, NAMESPACE)
   const stalled = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
+  const before = patches.length
   await store.amend(workloads, () => {})
   await store.amend(workloads, () => {})
-  expect([patches.length, store.ledger.header.workloads]).toEqual([1, workloads])
+  expect([patches.length, store.ledger.header.workloads]).toEqual([before + 1, workloads])
   await store.conclude({ finished: { at: 'now' } })
   await expect(stalled.amend([], () => {})).resolves.toBeUndefined()
   await expect(stalled.amend([{ kind: 'StatefulSet', name: 'web', uid: 'u' }], () => {})).rejects.toThrow('was changed meanwhile')
@@ -325,8 +395,9 @@ describe('what a process tells at its end', () => {
   ])('is kept with the end of the run: %s', async (_, count, writes) => {
     const { client, patches } = server()
     const store = await createLedger(ledger(count), { client, namespace: NAMESPACE })
+    const before = patches.length
     await store.conclude({ finished, told: told(count) })
-    expect(patches).toHaveLength(writes)
+    expect(patches).toHaveLength(before + writes)
     // The header says that all is over: it is written when all is.
     expect(patches.at(-1)).toBe('sluice-run-abc')
     const { header, entries } = await stored(client)

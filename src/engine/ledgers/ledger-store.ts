@@ -1,30 +1,11 @@
-import type { KubeClient, PatchOperation } from '../../kube/client.ts'
+import type { PatchOperation } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
-import { listPages } from '../../kube/list-pages.ts'
 import { RunError } from '../errors.ts'
 import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
 import { writeProcessAccount } from '../../journal/account.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
-import type {
-  Ledger,
-  LedgerEntry,
-  LedgerHeader,
-  LedgerPart,
-  LedgerWorkload,
-  PlacedLedger,
-  ReadLedger,
-} from '../../journal/ledger.ts'
-import {
-  FENCE_KEY,
-  HEADER_KEY,
-  LEDGER_LABEL,
-  chunkName,
-  entryChunks,
-  ledgerChunks,
-  readLedgers,
-  writeEntry,
-  writeHeader,
-} from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
+import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
 
@@ -33,19 +14,6 @@ const KEPT_PROCESSES = 8
 
 /** For one write: somebody may edit it meanwhile. */
 const MOST_REREADS = 3
-
-/** All ledgers of a namespace in their parts: one LIST, paged. */
-export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
-  const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
-  return items.map((raw) => {
-    const { metadata, data } = RawConfigMap.parse(raw)
-    return { name: metadata.name, data: data ?? {}, version: metadata.resourceVersion }
-  })
-}
-
-export async function listLedgers(client: KubeClient, namespace: string): Promise<ReadLedger[]> {
-  return readLedgers(await listLedgerParts(client, namespace))
-}
 
 /** The ledger of one run, as it is written by its owner alone. */
 export interface LedgerStore {
@@ -80,9 +48,15 @@ export interface Told {
   pods: ReadonlyMap<string, PodAccount>
   /** Uids of pods for which nothing is drained now. */
   idle?: ReadonlySet<string>
+  /** Of those, for which a process before this one may have sent a drain intent. */
+  unfenced?: ReadonlySet<string>
 }
 
-/** Writes a new ledger: the chunks first, the header last, so that one without a header means that nothing began. */
+/**
+ * Writes a new ledger: the header last, so that one without a header means that nothing began. And in a write of its own, that tests
+ * the fence. Found by trial: who made one had no answer, and gave up; it was made when the next run had come to its end, and counted as
+ * the newest, with all that its pods were before that.
+ */
 export async function createLedger(
   ledger: Ledger,
   { client, namespace }: LedgerOptions,
@@ -93,17 +67,20 @@ export async function createLedger(
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   const { run } = ledger.header
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
-    await createPart({ run, chunk, fence: run, data: chunks[chunk]! }, { client, namespace }, assertOwned)
+    const { [HEADER_KEY]: _, ...data } = chunks[chunk]!
+    await createPart({ run, chunk, fence: run, data }, { client, namespace }, assertOwned)
   }
   const fences = chunks.map(() => run)
   const header = { ...ledger.header, chunks: chunks.length }
-  return ledgerStore({ header, entries: ledger.entries }, { chunkOf, fences }, { client, namespace })
+  const store = ledgerStore({ header, entries: ledger.entries }, { chunkOf, fences, isBegun: false }, { client, namespace })
+  await store.begin(assertOwned)
+  return store
 }
 
 /** Goes on with a ledger that an earlier owner has written: a run, once it has fenced it. */
 export function resumeLedger({ ledger, places }: PlacedLedger, options: LedgerOptions): LedgerStore {
   const fences = places.parts.map(({ fence }) => fence)
-  return ledgerStore(ledger, { chunkOf: places.chunkOf, fences }, options)
+  return ledgerStore(ledger, { chunkOf: places.chunkOf, fences, isBegun: true }, options)
 }
 
 function textsOf(entries: readonly LedgerEntry[]): (readonly [string, string])[] {
@@ -114,9 +91,20 @@ interface KnownPlaces {
   chunkOf: Map<string, number>
   /** By chunk. */
   fences: (string | undefined)[]
+  /** The header is there. */
+  isBegun: boolean
 }
 
-function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client, namespace }: LedgerOptions): LedgerStore {
+interface NewLedgerStore extends LedgerStore {
+  /** Writes the header, once all else is there. Rejects as `amend` does. */
+  begin(assertOwned: AssertOwned): Promise<void>
+}
+
+function ledgerStore(
+  ledger: Ledger,
+  { chunkOf, fences, isBegun }: KnownPlaces,
+  { client, namespace }: LedgerOptions,
+): NewLedgerStore {
   const { run } = ledger.header
   const options = { client, namespace }
 
@@ -137,7 +125,7 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
 
   function standing(): Map<string, string> {
     written ??= new Map([
-      [HEADER_KEY, writeHeader(ledger.header)],
+      ...(isBegun ? [[HEADER_KEY, writeHeader(ledger.header)] as const] : []),
       ...Array.from(ledger.entries.values(), (entry) => [entry.uid, writeEntry(entry)] as const),
     ])
     return written
@@ -170,17 +158,22 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
     assertOwned: AssertOwned = () => {},
     tries = 0,
   ): Promise<void> {
+    const fence = fences[chunk]
     try {
       await patch(chunk, values, assertOwned)
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (isNotFound(error)) {
         // Somebody has deleted it. For pods that are gone it is the only record, and all of it is known here.
-        const fence = fences[chunk] ?? run
-        await createPart({ run, chunk, fence, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
-        fences[chunk] = fence
+        const own = fence ?? run
+        await createPart({ run, chunk, fence: own, data: { ...dataOf(chunk), ...values } }, options, assertOwned)
+        fences[chunk] = own
         for (const [key, value] of Object.entries(values)) standing().set(key, value)
-      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values)))) {
+      } else if (error.status === 422 && tries < MOST_REREADS && (await isOtherwise(chunk, Object.keys(values), fence))) {
+        // Found by reading: who had read a run before it came to its end would open it anew.
+        const { [HEADER_KEY]: header } = values
+        if (header !== undefined && !isHeaderOver(header) && isHeaderOver(standing().get(HEADER_KEY)))
+          throw changedMeanwhile(error)
         return set(chunk, values, assertOwned, tries + 1)
       } else throw error
     }
@@ -188,12 +181,13 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
 
   /**
    * Reads what stands there: an earlier write of our own whose answer was lost, or somebody's edit; or the fence of who has another of
-   * its workloads, beside which this owner goes on.
+   * its workloads, beside which this owner goes on. `fence`: what the write was sent with, since another of this owner's may have seen
+   * the new one by now.
    */
-  async function isOtherwise(chunk: number, keys: readonly string[]): Promise<boolean> {
+  async function isOtherwise(chunk: number, keys: readonly string[], fence: string | undefined): Promise<boolean> {
     const { data } = RawConfigMap.parse(await client.get(pathOfPart(namespace, chunkName(run, chunk))))
     const known = standing()
-    let differs = data?.[FENCE_KEY] !== fences[chunk]
+    let differs = data?.[FENCE_KEY] !== fence
     fences[chunk] = data?.[FENCE_KEY]
     for (const key of keys) {
       const now = data?.[key]
@@ -224,12 +218,13 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
   async function setInAnyCase(chunk: number, values: Record<string, string>, assertOwned?: AssertOwned): Promise<void> {
     const known = standing()
     const before = Object.keys(values).map((key) => known.get(key))
+    const fence = fences[chunk]
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
       // Found by simulation: one that was long on its way was refused since another had been made in its place, and that was taken
       // for a full ConfigMap: the report of a run that was over was given up for it.
-      const isOutdated = Object.keys(values).some((key, index) => known.get(key) !== before[index])
+      const isOutdated = fences[chunk] !== fence || Object.keys(values).some((key, index) => known.get(key) !== before[index])
       const told = [...ledger.entries.values()].filter(({ uid, accounts }) => accounts && chunkOf.get(uid) === chunk)
       if (!(error instanceof KubeError) || error.status !== 422 || isOutdated || told.length === 0) throw error
       const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
@@ -240,11 +235,13 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
   }
 
   /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
-  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlySet<string>): LedgerEntry[] {
+  function withIdle(changed: readonly LedgerEntry[], { idle = new Set(), unfenced = new Set() }: Told): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
     for (const uid of idle) {
-      const entry = entries.get(uid) ?? ledger.entries.get(uid)
-      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true })
+      const before = entries.get(uid) ?? ledger.entries.get(uid)
+      if (before?.state !== 'open') continue
+      const { unfenced: _, ...entry } = before
+      entries.set(uid, { ...entry, idle: true, ...(unfenced.has(uid) ? { unfenced: true } : {}) })
     }
     return [...entries.values()]
   }
@@ -259,20 +256,24 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
   async function writeOver(header: LedgerHeader, assertOwned: AssertOwned, tries = 0): Promise<void> {
     const text = writeHeader(header)
     const before = standing().get(HEADER_KEY)
+    const fence = fences[0]
     try {
       await patch(0, { [HEADER_KEY]: text }, assertOwned)
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
-      const isOther = error.status === 422 && (await isOtherwise(0, [HEADER_KEY]))
+      const isOther = error.status === 422 && (await isOtherwise(0, [HEADER_KEY], fence))
       if (!isOther && !isNotFound(error)) throw error
       const now = standing().get(HEADER_KEY)
       // Another fence alone.
       if (isOther && now === before && tries < MOST_REREADS) return writeOver(header, assertOwned, tries + 1)
       // An earlier write of the same whose answer was lost.
-      if (!isOther || now !== text)
-        throw new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause: error })
+      if (!isOther || now !== text) throw changedMeanwhile(error)
     }
     ledger.header = header
+  }
+
+  function changedMeanwhile(cause: KubeError): RunError {
+    return new RunError('conflict', `the record of run ${run} was changed meanwhile`, { cause })
   }
 
   /**
@@ -349,9 +350,7 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
       ...(accounts ? { accounts } : {}),
     }
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
-    const changed = told
-      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
-      : []
+    const changed = told ? withIdle(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
       const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
       const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
@@ -366,6 +365,15 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
 
   return {
     ledger,
+    async begin(assertOwned) {
+      try {
+        await writeOver(ledger.header, assertOwned)
+      } catch (error) {
+        // Once more: it tests that there is none yet.
+        if (!(error instanceof KubeError) || error.kind !== 'ambiguous') throw error
+        await writeOver(ledger.header, assertOwned)
+      }
+    },
     async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
       // What was told stays with it, whoever writes it anew.
@@ -388,13 +396,11 @@ function ledgerStore(ledger: Ledger, { chunkOf, fences }: KnownPlaces, { client,
   }
 }
 
-/** Removes every part of a ledger: the header first, so that what is left of a half removal is no ledger. */
-export async function deleteLedger(header: Pick<LedgerHeader, 'run' | 'chunks'>, options: LedgerOptions): Promise<void> {
-  for (let chunk = 0; chunk < header.chunks; chunk++) await deletePart(chunkName(header.run, chunk), options)
-}
-
-export async function deletePart(name: string, { client, namespace }: LedgerOptions): Promise<void> {
-  await client.delete(pathOfPart(namespace, name)).catch((error: unknown) => {
-    if (!isNotFound(error)) throw error
-  })
+/** By its text, which somebody may have edited. */
+function isHeaderOver(text: string | undefined): boolean {
+  try {
+    return text !== undefined && (JSON.parse(text) as Partial<LedgerHeader>).finishedAt !== undefined
+  } catch {
+    return false
+  }
 }

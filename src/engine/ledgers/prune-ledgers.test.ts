@@ -9,7 +9,12 @@ describe('what is kept of finished runs', () => {
   async function removed(finished: Recorded[], elsewhere: Ledger[] = [], heldFor = Infinity): Promise<string[]> {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
-    const client = { delete: async (path: string) => void paths.push(path) } as unknown as KubeClient
+    const remove = async (path: string, options: unknown): Promise<void> => {
+      // As it was read.
+      expect(options).toEqual({ resourceVersion: '7' })
+      paths.push(path)
+    }
+    const client = { delete: remove } as unknown as KubeClient
     const assertOwned = (): void => {
       if (paths.length >= heldFor) throw new Error('taken')
     }

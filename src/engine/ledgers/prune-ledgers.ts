@@ -4,7 +4,7 @@ import type { AssertOwned } from './create-part.ts'
 import { hasChanged } from './has-changed.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
-import { deleteLedger } from './ledger-store.ts'
+import { deleteLedger } from './delete-ledger.ts'
 import { needFor } from './needed-ledgers.ts'
 
 /** Finished ledgers of a workload that are kept. */
@@ -23,13 +23,14 @@ export async function pruneLedgers({ ledgers, client, namespace, assertOwned }: 
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
   /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
   const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
-  for (const { ledger } of changedFirst.slice(KEPT - 1)) {
+  for (const found of changedFirst.slice(KEPT - 1)) {
+    const { ledger } = found
     const all = [...kept]
     if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
     kept.delete(ledger)
     // Whoever has the workload by now may need it, for an undo.
     await assertOwned()
-    await deleteLedger(ledger.header, { client, namespace })
+    await deleteLedger(found, { client, namespace })
   }
 }
 

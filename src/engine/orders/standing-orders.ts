@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.ts'
-import { listLedgers } from '../ledgers/ledger-store.ts'
+import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { ordersIn, readOrder } from './order.ts'
 import type { SeenLease } from '../leases/ownership.ts'
 import type { RunPorts, RunRequest } from '../request.ts'

@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import { areGone } from '../ledgers/cleanup.ts'
 import { isNamedBy } from '../ledgers/is-named-by.ts'
-import { listLedgers } from '../ledgers/ledger-store.ts'
+import { listLedgers } from '../ledgers/list-ledgers.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
 

@@ -8,7 +8,7 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { leasePath } from '../leases/lease.ts'
-import { listLedgers } from '../ledgers/ledger-store.ts'
+import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { resolvePod } from './resolve.ts'
 import { entryOf } from '../testing/ledgers.ts'
 

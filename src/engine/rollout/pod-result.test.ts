@@ -30,6 +30,17 @@ test('a pod that failed is out, also where somebody has removed its journal mean
   expect(outWith(undefined, { kind: 'none' })).toBe(false)
 })
 
+test('a pod that is home with an open journal is not out, and says so; one that is going says nothing of it', () => {
+  const ended = (step: string, change = {}) => {
+    const stored = { kind: 'read', journal: { ...journal, step } } as unknown as ReadJournal
+    const context = { pod, stored, gone: false, outcome: 'failed', reason: '', run: 'r1', epoch: 2 } as unknown as PodContext
+    return podResult(context, { isDone: true, now: { pod: { ...pod, ...change }, stored }, phases: {} })
+  }
+  expect(ended('restore')).toMatchObject({ out: false, unclosed: true })
+  expect(ended('closed')).not.toHaveProperty('unclosed')
+  expect(ended('restore', { deleting: true })).not.toHaveProperty('unclosed')
+})
+
 test('a pod that had failed before it went says so, and why', () => {
   const ended = (outcome: string) => {
     const context = { pod, stored: { kind: 'none' }, gone: true, outcome, reason: 'gone' } as unknown as PodContext

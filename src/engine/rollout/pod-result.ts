@@ -1,5 +1,5 @@
 import type { Observation, PodContext } from '../../../machines/pod-upgrade/context.ts'
-import { isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
+import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
@@ -26,6 +26,7 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   // Found by reading: somebody had removed the journal of a pod that failed; it was called no more out, and its run was closed.
   const open = now.stored.kind === 'read' ? openJournal(now.stored) : context.lastRead
   const out = !isDone && (gone || (open !== undefined && !isOthers))
+  const isUnclosed = isDone && open !== undefined && !isOthers && !isEnding({ gone, pod: now.pod })
   // Found by reading: a pod failed and went, its entry with it. It was settled, and nobody was told that the run had failed.
   const hadFailed = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
   // What it had failed by counts on. Found by reading: a late drain that was undone was no deadline where its pod went meanwhile.
@@ -38,6 +39,7 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
     ...(deadline ? { deadline } : {}),
     out,
     ...(leftOut ? { leftOut } : {}),
+    ...(isUnclosed ? { unclosed: isUnclosed } : {}),
     ...(hadFailed ? { hadFailed: hadFailed.outcome } : {}),
     ...instructionsOf(context, out),
     phases,

@@ -31,6 +31,7 @@ export function ledgersOf(current: Recorded, superseded: Recorded[] = [], finish
       header: { run: startedAt, startedAt, workloads, chunks: 1 },
       entries: new Map(entry ? [[entry.uid, entry]] : []),
     },
+    places: { parts: [{ version: '7' }] },
     async conclude(ending: { finished?: unknown }) {
       if (ending.finished) ended.push(startedAt)
     },

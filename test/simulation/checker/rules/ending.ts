@@ -250,7 +250,7 @@ function isNamed(
     const stands = ({ outcome }: { outcome: string }): boolean =>
       FOR_A_PERSON.has(outcome) && !((isThere || FOR_ANOTHER.has(outcome)) && exit.entry < handedOver)
     const own = exit.pods?.filter((pod) => pod.uid === uid) ?? []
-    if (own.some((pod) => stands(pod) || pod.reason.includes('journal could not be closed'))) return true
+    if (own.some(stands)) return true
     const words = [exit.outcome ?? '', ...(exit.pods ?? []).filter(stands).map(({ reason }) => reason)]
     return names.some((name) => name !== undefined && words.some((text) => text.includes(name)))
   })

@@ -1,0 +1,58 @@
+import type { PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
+import { neverBegun, readLedgers } from '../../journal/ledger.ts'
+import { RunError } from '../errors.ts'
+import type { RunRequest } from '../request.ts'
+import type { World } from '../world.ts'
+import type { ChosenLedgers } from './choose-ledgers.ts'
+import { chooseLedgers } from './choose-ledgers.ts'
+import type { AssertOwned, LedgerOptions } from './create-part.ts'
+import { fenceLedger, fencePart } from './fence-ledger.ts'
+import { listLedgerParts } from './list-ledgers.ts'
+
+/** Lists of the ledgers, until nobody writes in between. */
+const MOST_LOOKS = 5
+
+interface Listed extends ChosenLedgers {
+  unreadable: Extract<ReadLedger, { kind: 'unreadable' }>[]
+}
+
+interface ListOptions extends LedgerOptions {
+  request: RunRequest
+  world: World
+  fence: string
+  assertOwned: AssertOwned
+}
+
+/**
+ * As they are once nothing that an earlier owner has sent arrives any more at those that are open, or at one that is about to be begun.
+ * Rejects with a KubeError, and with a RunError where there is nothing to abort, or others write all the time.
+ */
+export async function listFenced({ fence, assertOwned, client, namespace, ...choice }: ListOptions): Promise<Listed> {
+  const options = { client, namespace }
+  for (let looks = 1; looks <= MOST_LOOKS; looks++) {
+    const parts = await listLedgerParts(client, namespace)
+    const found = Object.groupBy(readLedgers(parts), ({ kind }) => kind)
+    const chosen = chooseLedgers((found.read ?? []) as PlacedLedger[], choice)
+    // Of whatever workload, since that is not known: who is at work with one sends its header again.
+    const begun = await all(neverBegun(parts), (part) => fencePart(part, fence, options, assertOwned))
+    const same = chosen.same && (await fenceLedger(chosen.same, fence, options, assertOwned))
+    const superseded = await all(chosen.superseded, (one) => fenceLedger(one, fence, options, assertOwned))
+    if (begun && superseded && (same || !chosen.same))
+      return { ...chosen, same, superseded, unreadable: (found.unreadable ?? []) as Listed['unreadable'] }
+  }
+  throw new RunError(
+    'conflict',
+    `the ledgers of earlier runs in namespace ${namespace} could not be taken over in ${MOST_LOOKS} tries: somebody else writes to them, or the API server did not say that it had: run the same command again`,
+  )
+}
+
+/** One after another; undefined where one of them is to be listed anew. */
+async function all<T, R>(some: readonly T[], fenced: (one: T) => Promise<R | undefined>): Promise<R[] | undefined> {
+  const done: R[] = []
+  for (const one of some) {
+    const now = await fenced(one)
+    if (now === undefined) return undefined
+    done.push(now)
+  }
+  return done
+}

@@ -1,0 +1,23 @@
+import type { LedgerPart, ReadLedger } from '../../journal/ledger.ts'
+import { LEDGER_LABEL, readLedgers } from '../../journal/ledger.ts'
+import type { KubeClient } from '../../kube/client.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import { pathOfPart, RawConfigMap } from './create-part.ts'
+
+/** All ledgers of a namespace in their parts: one LIST, paged. */
+export async function listLedgerParts(client: KubeClient, namespace: string): Promise<LedgerPart[]> {
+  const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
+  return items.map((raw) => {
+    const { metadata, data } = RawConfigMap.parse(raw)
+    return {
+      name: metadata.name,
+      run: metadata.labels?.[LEDGER_LABEL] ?? '',
+      data: data ?? {},
+      version: metadata.resourceVersion,
+    }
+  })
+}
+
+export async function listLedgers(client: KubeClient, namespace: string): Promise<ReadLedger[]> {
+  return readLedgers(await listLedgerParts(client, namespace))
+}
