@@ -44,7 +44,13 @@ function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
 
 function stored(ledger: Ledger): LedgerPart[] {
   const { run } = ledger.header
-  return ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName(run, chunk), run, data, version: `${chunk + 7}` }))
+  return ledgerChunks(ledger).map((data, chunk) => ({
+    name: chunkName(run, chunk),
+    run,
+    workloads: ['statefulset/web'],
+    data,
+    version: `${chunk + 7}`,
+  }))
 }
 
 const bytesOf = (data: Record<string, string>): number =>
@@ -89,9 +95,11 @@ test('without its header it was never begun, and is left out', () => {
 test('the first ConfigMap of one that has not begun is known by its name, whatever stands in it', () => {
   const [first, ...others] = stored(ledgerOf(ENTRIES_PER_CHUNK + 1)) as [LedgerPart, ...LedgerPart[]]
   const { header: _, ...data } = first.data
-  expect(neverBegun([first, ...others])).toEqual([])
-  expect(neverBegun([{ ...first, data }, ...others])).toEqual([{ ...first, data, fence: undefined }])
-  expect(neverBegun([{ ...first, data: { ...data, fence: 'abc' } }])).toMatchObject([{ fence: 'abc' }])
+  const WEB = ['statefulset/web', 'statefulset/api']
+  expect(neverBegun([first, ...others], WEB)).toEqual([])
+  expect(neverBegun([{ ...first, data }, ...others], WEB)).toEqual([{ ...first, data, fence: undefined }])
+  expect(neverBegun([{ ...first, data: { ...data, fence: 'abc' } }], WEB)).toMatchObject([{ fence: 'abc' }])
+  expect(neverBegun([{ ...first, data }, ...others], ['statefulset/api'])).toEqual([])
   expect(readLedgers([{ ...first, data }, ...others])).toEqual([])
 })
 
@@ -105,7 +113,7 @@ test.each([
   { name: 'no JSON', header: '{', reason: /JSON/ },
   { name: 'no chunks', header: writeHeader({ ...ledgerOf(0).header, chunks: 0 }), reason: /chunks/ },
 ])('a header that cannot be read: $name', ({ header, reason }) => {
-  const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', data: { header }, version: '7' }])
+  const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', workloads: [], data: { header }, version: '7' }])
   expect(read).toEqual({ kind: 'unreadable', run: 'k3m9', reason: expect.stringMatching(reason) as string })
 })
 
@@ -115,6 +123,7 @@ test('an entry that cannot be read makes its ledger unreadable, and no other', (
     {
       name: 'sluice-run-bad',
       run: 'bad',
+      workloads: [],
       data: { header: writeHeader({ ...other.header, run: 'bad' }), 'uid-1': '{"pod":1}' },
       version: '7',
     },
@@ -199,7 +208,7 @@ test('whatever stands in a ConfigMap, it is read or said to be unreadable, and n
       const whole = data[key]!
       const place = at % whole.length
       const changed = { ...data, [key]: whole.slice(0, place) + text + whole.slice(place + 1) }
-      const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', data: changed, version: '7' }])
+      const [read] = readLedgers([{ name: 'sluice-run-k3m9', run: 'k3m9', workloads: [], data: changed, version: '7' }])
       const said = read?.kind === 'read' ? [...read.ledger.entries.keys()] : read?.run
       const isRead = read?.kind === 'read'
       expect(said).toEqual(isRead ? keys.filter((one) => one !== HEADER_KEY) : 'k3m9')

@@ -9,6 +9,8 @@ import type { ContainerImage, JournalTarget } from '../pods/glossary.ts'
  */
 
 export const LEDGER_LABEL = 'sluice.dev/ledger'
+/** Which workloads it is to be about, such as `statefulset/web,statefulset/api`: its header, which says so, comes later. */
+export const WORKLOADS_ANNOTATION = 'sluice.dev/workloads'
 const VERSION = 1
 /** About 0.3 KB an entry. */
 export const ENTRIES_PER_CHUNK = 1000
@@ -174,6 +176,8 @@ export interface LedgerPart {
   name: string
   /** By its label. */
   run: string
+  /** By its annotation. Those that a ledger got later have none. */
+  workloads: string[]
   data: Record<string, string>
   /** Its `resourceVersion`. */
   version: string
@@ -231,10 +235,14 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
   })
 }
 
-/** First ConfigMaps whose header is not there: of a run that has not begun, or is about to. */
-export function neverBegun(configMaps: readonly LedgerPart[]): (LedgerPart & { fence: string | undefined })[] {
+/** First ConfigMaps whose header is not there: of runs of one of these workloads that have not begun, or were about to. */
+export function neverBegun(
+  configMaps: readonly LedgerPart[],
+  workloads: readonly string[],
+): (LedgerPart & { fence: string | undefined })[] {
   const isFirst = ({ name, run }: LedgerPart): boolean => name === chunkName(run, 0)
+  const isAbout = (part: LedgerPart): boolean => part.workloads.some((one) => workloads.includes(one))
   return configMaps
-    .filter((part) => isFirst(part) && part.data[HEADER_KEY] === undefined)
+    .filter((part) => isFirst(part) && part.data[HEADER_KEY] === undefined && isAbout(part))
     .map((part) => ({ ...part, fence: part.data[FENCE_KEY] }))
 }

@@ -126,7 +126,13 @@ function keptAs(images: LedgerHeader['images'], between: readonly RunEventBody[]
     ]),
   }
   for (const entry of withAccounts(ledger, account.pods(1000))) ledger.entries.set(entry.uid, entry)
-  const parts = ledgerChunks(ledger).map((data, chunk) => ({ name: chunkName('r1', chunk), run: 'r1', data, version: '1' }))
+  const parts = ledgerChunks(ledger).map((data, chunk) => ({
+    name: chunkName('r1', chunk),
+    run: 'r1',
+    workloads: [],
+    data,
+    version: '1',
+  }))
   const [read] = readLedgers(parts)
   if (read?.kind !== 'read') throw new Error('the ledger cannot be read')
   return recordOfLedger(read.ledger, 'shop')

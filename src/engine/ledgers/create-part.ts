@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
-import { FENCE_KEY, LEDGER_LABEL, chunkName } from '../../journal/ledger.ts'
+import { FENCE_KEY, LEDGER_LABEL, WORKLOADS_ANNOTATION, chunkName } from '../../journal/ledger.ts'
 
 export const RawConfigMap = z.object({
   metadata: z.object({
     name: z.string(),
     resourceVersion: z.string(),
     labels: z.record(z.string(), z.string()).nullish(),
+    annotations: z.record(z.string(), z.string()).nullish(),
   }),
   data: z.record(z.string(), z.string()).nullish(),
 })
@@ -29,6 +30,8 @@ interface NewPart {
   run: string
   chunk: number
   fence: string
+  /** Of a ledger that is about to begin. */
+  workloads?: readonly string[]
   /** Without the fence. */
   data: Record<string, string>
 }
@@ -83,8 +86,9 @@ function fenced({ fence, data }: NewPart): Record<string, string> {
 }
 
 async function sendPart(part: NewPart, { client, namespace }: LedgerOptions, assertOwned: AssertOwned): Promise<void> {
-  const { run, chunk } = part
-  const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run } }
+  const { run, chunk, workloads } = part
+  const annotations = workloads ? { annotations: { [WORKLOADS_ANNOTATION]: workloads.join(',') } } : {}
+  const metadata = { name: chunkName(run, chunk), namespace, labels: { [LEDGER_LABEL]: run }, ...annotations }
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: fenced(part) }
   // Found by simulation: the process was stopped until the answer was given up, and another had the workload meanwhile. Found by
   // reading: or until that of the part before had come.

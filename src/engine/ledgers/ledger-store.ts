@@ -6,6 +6,8 @@ import { writeProcessAccount } from '../../journal/account.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
 import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
+import type { WorkloadRef } from '../../plan/plan.ts'
+import { displayName } from '../../workloads/resources.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
 
@@ -66,9 +68,10 @@ export async function createLedger(
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   const { run } = ledger.header
+  const workloads = ledger.header.workloads.map((one) => displayName(one as WorkloadRef))
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
     const { [HEADER_KEY]: _, ...data } = chunks[chunk]!
-    await createPart({ run, chunk, fence: run, data }, { client, namespace }, assertOwned)
+    await createPart({ run, chunk, fence: run, workloads, data }, { client, namespace }, assertOwned)
   }
   const fences = chunks.map(() => run)
   const header = { ...ledger.header, chunks: chunks.length }

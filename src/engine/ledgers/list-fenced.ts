@@ -1,5 +1,6 @@
 import type { PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
 import { neverBegun, readLedgers } from '../../journal/ledger.ts'
+import { displayName } from '../../workloads/resources.ts'
 import { RunError } from '../errors.ts'
 import type { RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
@@ -29,12 +30,12 @@ interface ListOptions extends LedgerOptions {
  */
 export async function listFenced({ fence, assertOwned, client, namespace, ...choice }: ListOptions): Promise<Listed> {
   const options = { client, namespace }
+  const workloads = choice.world.workloads.map(({ workload: { ref } }) => displayName(ref))
   for (let looks = 1; looks <= MOST_LOOKS; looks++) {
     const parts = await listLedgerParts(client, namespace)
     const found = Object.groupBy(readLedgers(parts), ({ kind }) => kind)
     const chosen = chooseLedgers((found.read ?? []) as PlacedLedger[], choice)
-    // Of whatever workload, since that is not known: who is at work with one sends its header again.
-    const begun = await all(neverBegun(parts), (part) => fencePart(part, fence, options, assertOwned))
+    const begun = await all(neverBegun(parts, workloads), (part) => fencePart(part, fence, options, assertOwned))
     const same = chosen.same && (await fenceLedger(chosen.same, fence, options, assertOwned))
     const superseded = await all(chosen.superseded, (one) => fenceLedger(one, fence, options, assertOwned))
     if (begun && superseded && (same || !chosen.same))

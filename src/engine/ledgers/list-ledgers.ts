@@ -1,5 +1,5 @@
 import type { LedgerPart, ReadLedger } from '../../journal/ledger.ts'
-import { LEDGER_LABEL, readLedgers } from '../../journal/ledger.ts'
+import { LEDGER_LABEL, readLedgers, WORKLOADS_ANNOTATION } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import { pathOfPart, RawConfigMap } from './create-part.ts'
@@ -9,12 +9,9 @@ export async function listLedgerParts(client: KubeClient, namespace: string): Pr
   const { items } = await listPages({ client, path: pathOfPart(namespace), selectors: { labelSelector: LEDGER_LABEL } })
   return items.map((raw) => {
     const { metadata, data } = RawConfigMap.parse(raw)
-    return {
-      name: metadata.name,
-      run: metadata.labels?.[LEDGER_LABEL] ?? '',
-      data: data ?? {},
-      version: metadata.resourceVersion,
-    }
+    const { name, labels, annotations, resourceVersion: version } = metadata
+    const workloads = annotations?.[WORKLOADS_ANNOTATION]?.split(',') ?? []
+    return { name, run: labels?.[LEDGER_LABEL] ?? '', workloads, data: data ?? {}, version }
   })
 }
 
