@@ -1,4 +1,5 @@
 import type { PodContext } from './context.ts'
+import type { JournalTarget } from '../../src/pods/glossary.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
 import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
 
@@ -6,11 +7,14 @@ import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } 
 
 const because = ({ trouble }: PodContext): string => (trouble === undefined ? '' : `: ${trouble}`)
 const unread = ({ traffic }: PodContext): string => (traffic?.state === 'unknown' && !traffic.hidden ? `: ${traffic.detail}` : '')
-const targetsOf = ({ record }: PodContext): string =>
-  (record?.targets ?? [])
+const namesOf = (targets: readonly JournalTarget[]): string =>
+  targets
     .filter(({ untouched }) => !untouched)
     .map(({ loadBalancer, target }) => `${loadBalancer}/${target}`)
     .join(', ')
+const targetsOf = ({ record }: PodContext): string => namesOf(record?.targets ?? [])
+/** Found by a breaker: a person had said of one that it is in, and was asked about that too. */
+const unknownOf = ({ record }: PodContext): string => namesOf((record?.targets ?? []).filter(({ said }) => said !== 'in'))
 
 const storedImages = ({ pod }: PodContext): string => pod.containers.map(({ name, image }) => `${name}=${image}`).join(', ')
 
@@ -81,7 +85,7 @@ export const reasons = {
     'nothing has proven what runs now, and it is not put back so',
   baselineNotReady: () => 'drained and not patched, and it did not get ready in time to be put back',
   inDoubt: (c) =>
-    `${targetsOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c) || unread(c)}`,
+    `${unknownOf(c)} cannot be read back, and whether the ${c.record?.step === 'restore' ? 'restore' : 'drain'} has arrived there is not known${because(c) || unread(c)}`,
   restoredDifferently: (c) => `it is back, but not as it was before${because(c)}`,
   notClosed: (c) => `it is back in rotation, but its journal could not be closed${because(c)}`,
   upgraded: (c) => {

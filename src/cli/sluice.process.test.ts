@@ -126,6 +126,11 @@ describe('wrong arguments exit with 2, and touch nothing', () => {
       ['resolve', 'web-0', '--traffic', 'in', '--load-balancer', ''],
       "error: option '--load-balancer <name>' argument '' is invalid. It is empty",
     ],
+    [
+      'a word of both of two pods of one name',
+      ['resolve', 'web-0', '--traffic', 'in', '--live', '--gone'],
+      "error: option '--gone' cannot be used with option '--live'",
+    ],
     ['an empty run to undo', ['undo', 'sts/web', '--run', ''], "error: option '--run <id>' argument '' is invalid. It is empty"],
     ['an empty run to report', ['report', ''], "error: command-argument value '' is invalid for argument 'run'. It is empty"],
     ['an empty config', ['plan', 'sts/web', '--config', ''], "error: option '--config <file>' argument '' is invalid. It is"],

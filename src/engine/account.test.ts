@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { podView } from '../pods/view.ts'
-import { createAccount, restartsOf } from './account.ts'
+import { createAccount, restartsOf, withLeaseEpochs } from './account.ts'
 import type { PodState, RunEvent, RunEventBody } from './events.ts'
 
 const ZERO = Date.parse('2026-03-01T12:00:00Z')
@@ -87,6 +87,18 @@ test('a wall clock that is set meanwhile disturbs nothing', () => {
       { state: 'draining', ms: 10 },
     ],
   })
+})
+
+// Found by a breaker: of all pods it was the largest, and none of a workload whose Lease had had fewer owners was known by its journal.
+test('in the ledger each pod has the epoch of its own Lease, beside that of its process', () => {
+  const account = createAccount()
+  account.note(event(0, { type: 'started', run: 'r1', epoch: 7, resumed: true, pods: [] }))
+  for (const uid of ['u1', 'u2']) account.note(event(10, { ...state('checking'), uid } as RunEventBody))
+  const told = withLeaseEpochs(account, (uid) => (uid === 'u1' ? 3 : 7)).pods(20)
+  expect(told.get('u1')).toMatchObject({ epoch: 3, processEpoch: 7, phases: [{ state: 'checking', ms: 10 }] })
+  expect(told.get('u2')).toMatchObject({ epoch: 7 })
+  expect(told.get('u2')).not.toHaveProperty('processEpoch')
+  expect(account.pods(20).get('u1'), 'control: as it was told').toMatchObject({ epoch: 7 })
 })
 
 test('each patched container stands before and after, and no other', () => {

@@ -1,5 +1,5 @@
 import type { ContainerRestart, PodAccount, ProcessAccount } from '../journal/account.ts'
-import { shortId } from '../journal/account.ts'
+import { epochsOf, processEpochOf, shortId } from '../journal/account.ts'
 import type { BaselineContainer, PodView } from '../pods/glossary.ts'
 import type { PodState, RunEvent, RunResult } from './events.ts'
 
@@ -126,6 +126,20 @@ export function createAccount(): Account {
       ...plan,
       warnings,
     }),
+  }
+}
+
+/**
+ * For the ledger: of each pod the epoch of its own Lease, which is what its journal has. Found by a breaker: a run of several workloads
+ * told the largest of theirs of every pod, and by `sluice status` nobody had to look after one that needed a person.
+ */
+export function withLeaseEpochs(account: Account, epochOf: (uid: string) => number): Account {
+  return {
+    ...account,
+    pods: (atMs) =>
+      new Map(
+        Array.from(account.pods(atMs), ([uid, told]) => [uid, { ...told, ...epochsOf(epochOf(uid), processEpochOf(told)) }]),
+      ),
   }
 }
 

@@ -4,6 +4,7 @@ import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Account } from './account.ts'
+import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
 import { RunError } from './errors.ts'
 import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
@@ -189,7 +190,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     await warnOfLostJournals({ ledgers, world, tell })
     // Last, with nothing to wait for until the rollout hears of pods that go.
     const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
-    const { podOf, inputFor, podOperations } = createRunPods({ world, ledgers, owners, rehearsed, ghosts })
+    const runPods = createRunPods({ world, namespace, ledgers, owners, rehearsed, ghosts })
+    const { podOf, inputFor, podOperations } = runPods
     const isOwned = (uid: string): boolean => owners.isHeld(podOf(uid))
     world.setOwnership((uid) => {
       // For as long as the call may live: no owner after this one meets it.
@@ -245,7 +247,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       end,
       orderedBy: () => obedience!.given!.by,
       signal,
-      account,
+      account: withLeaseEpochs(account, runPods.epochOf),
       atMs,
       onConcluding() {
         isConcluding = true

@@ -83,7 +83,7 @@ export function assertNoneMissingOfGone(
       'preflight',
       `pod/${pod} is gone, and ${target.target} may be drained for it in ${missing}, which the config does not have: name it ` +
         `there as it was, and run this again; or, once all of it in "${loadBalancer}" is as it should be by your own hand, put back ` +
-        `or removed (${entries}), sluice resolve pod/${pod} -n ${namespace} --load-balancer ${loadBalancer} --traffic in`,
+        `or removed (${entries}), sluice resolve pod/${pod} -n ${namespace} --gone --load-balancer ${loadBalancer} --traffic in`,
     )
   }
 }

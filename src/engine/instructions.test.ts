@@ -31,7 +31,21 @@ it('does not send anybody to a pod that is gone', () => {
   const text = needsOperatorInstructions({ pod, gone: true, targets: [target('web/web-1@10.0.0.1:80')], former })
   expect(text).not.toContain('kubectl')
   expect(text).toContain('Point the entries at the pod in its place')
-  expect(text).toMatch(/left out for good:\n {2}sluice resolve pod\/web-1 -n shop --traffic in$/)
+  // Found by a breaker: what had come in its place under its name was spoken of too.
+  expect(text).toMatch(/left out for good:\n {2}sluice resolve pod\/web-1 -n shop --gone --traffic in$/)
+})
+
+// Found by a breaker: a person had said of one that it was in, and was asked about both.
+it('asks of a pod that is in rotation in a part, as a person has said, about the rest alone, and not whether that is out', () => {
+  const inner = { ...target('lb/web-1'), loadBalancer: 'inner' }
+  const said = { ...target('web/web-1'), said: 'in' as const }
+  const text = needsOperatorInstructions({ pod, gone: false, targets: [said, inner, target('spare', true)], former })
+  expect(text).not.toContain('edge: ')
+  expect(text).toContain('  inner: lb/web-1, was ')
+  expect(text).toMatch(/\n {2}sluice resolve pod\/web-1 -n shop --load-balancer inner --traffic in$/)
+  expect(text).not.toContain('--traffic out')
+  const gone = needsOperatorInstructions({ pod, gone: true, targets: [said, inner], former })
+  expect(gone, 'control: of one that is gone each is to be looked at').toContain('  edge: web/web-1, was ')
 })
 
 it('says of a failed pod what stays out, and how it comes back', () => {

@@ -18,7 +18,7 @@ export interface Stranded {
  */
 export function needsOperatorInstructions(stranded: Stranded): string {
   const { pod, gone, movedTo } = stranded
-  const entries = entriesOf(stranded)
+  const entries = entriesOf(isPartSaid(stranded) ? { ...stranded, targets: unsaidOf(stranded.targets) } : stranded)
   return [
     ...(entries.length === 0 ? [] : ['Look at these entries; before the drain they were as given:', ...entries]),
     ...(gone ? [] : ['Look at the pod:', `  ${describe(pod)}`]),
@@ -32,17 +32,42 @@ export function needsOperatorInstructions(stranded: Stranded): string {
 }
 
 /** For what no run can know: a person looks, and says. */
-function resolveInstructions({ pod: { name, namespace }, gone, movedTo }: Stranded): string[] {
-  const command = `  sluice resolve pod/${name} -n ${namespace} --traffic`
-  // Found by reading: of a pod that had come to another address it was asked whether it was out, which is not taken of such a one.
+function resolveInstructions(stranded: Stranded): string[] {
+  const { pod, gone, movedTo, targets } = stranded
+  // Found by reading: of a pod that had come to another address it was asked whether it was out, which is not taken of such a one. By a
+  // breaker: what had come in the place of one that was gone, under its name, was half done, and was spoken of too.
   if (gone || movedTo !== undefined)
-    return ['Or, once each entry is as it should be, whether put back, removed or left out for good:', `${command} in`]
+    return [
+      'Or, once each entry is as it should be, whether put back, removed or left out for good:',
+      resolveCommand(pod, `${gone ? '--gone ' : ''}--traffic in`),
+    ]
+  if (isPartSaid(stranded)) return restInstructions(pod, unsaidOf(targets))
   return [
     // Found by simulation: who looked at once said truly that it was out, and then a restore arrived that nobody had answered.
     'Where no run can know it: look yourself, half a minute from now, since a call that nobody answered may still arrive; say what you have seen, and then run the same command again:',
-    `${command} out   # it gets no requests: the run goes on from there`,
-    `${command} in    # it is in rotation as it was: nothing is left to do for it`,
+    resolveCommand(pod, '--traffic out   # it gets no requests: the run goes on from there'),
+    resolveCommand(pod, '--traffic in    # it is in rotation as it was: nothing is left to do for it'),
   ]
+}
+
+/**
+ * Of a pod that is in rotation in some of its load balancers, as a person has said: that it is out of the others is not taken then.
+ * Found by a breaker: both were asked of it anew, in all of them.
+ */
+export function restInstructions(pod: Stranded['pod'], rest: readonly JournalTarget[]): string[] {
+  return [
+    'Where no run can know it: look yourself, half a minute from now, since a call that nobody answered may still arrive; put back what is out of rotation still, say that it is in, and then run the same command again:',
+    resolveCommand(pod, `${loadBalancerFlags(rest)} --traffic in`),
+  ]
+}
+
+/** A line of its own, to be copied. */
+export function resolveCommand({ name, namespace }: Stranded['pod'], flags: string): string {
+  return `  sluice resolve pod/${name} -n ${namespace} ${flags}`
+}
+
+export function loadBalancerFlags(targets: readonly JournalTarget[]): string {
+  return [...new Set(targets.map(({ loadBalancer }) => `--load-balancer ${loadBalancer}`))].join(' ')
 }
 
 /** The same for a pod that failed and stays out of rotation. */
@@ -54,6 +79,16 @@ export function failedInstructions(stranded: Stranded): string {
     `  ${describe(stranded.pod)}`,
     `An upgrade to images that work (before this one: ${stranded.former.map(({ name, image }) => `${name}=${image}`).join(' ')}) takes it from there, and puts it back as it was.`,
   ].join('\n')
+}
+
+/** On its way back, and there. */
+function isPartSaid({ gone, movedTo, targets }: Stranded): boolean {
+  return !gone && movedTo === undefined && targets.some(({ said }) => said === 'in')
+}
+
+/** Of these a person has not said that the pod is in rotation. */
+export function unsaidOf(targets: readonly JournalTarget[]): JournalTarget[] {
+  return targets.filter(({ said, untouched }) => said !== 'in' && !untouched)
 }
 
 function entriesOf({ targets }: Stranded): string[] {

@@ -250,7 +250,7 @@ test.each([
         kind: 'preflight',
         message: expect.stringMatching(
           new RegExp(
-            `^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --load-balancer \\S+ --traffic in$`,
+            `^pod/web-gone is gone, and .* in .*${where}, .* sluice resolve pod/web-gone -n \\S+ --gone --load-balancer \\S+ --traffic in$`,
           ),
         ) as string,
       })
@@ -262,7 +262,7 @@ test('of it all are named that the command is about, and it is about no other lo
   const targets = [OUT, former('former/a'), former('former/b'), former('former/c', true)]
   await expect(planned({ entry: { targets } })).rejects.toMatchObject({
     message: expect.stringMatching(
-      /all of it in "former" is as .* \(former\/a and former\/b\), sluice resolve pod\/web-gone .* --load-balancer former --traffic in$/,
+      /all of it in "former" is as .* \(former\/a and former\/b\), sluice resolve pod\/web-gone .* --gone --load-balancer former --traffic in$/,
     ) as string,
   })
 })

@@ -6,10 +6,12 @@ import type { Owners } from './leases/owners.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
 import { isSettled } from './ledgers/open-entries.ts'
+import { ghost } from './rollout/ghosts.ts'
 import type { World } from './world.ts'
 
 export interface RunPodsOptions {
   world: World
+  namespace: string
   ledgers: RunLedgers
   owners: Owners
   /** Pods, by their uid, whose patch has had its dry run. */
@@ -22,13 +24,15 @@ export interface RunPodsOptions {
 export interface RunPods {
   /** As last seen, also where it is gone by now. */
   podOf(uid: string): PodView
+  /** Of the Lease that is its own, also of a pod that only a ledger knows. */
+  epochOf(uid: string): number
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** What its patch changes beside the images. */
   podOperations(pod: PodView): PatchOperation[]
 }
 
-export function createRunPods({ world, ledgers, owners, rehearsed, ghosts }: RunPodsOptions): RunPods {
+export function createRunPods({ world, namespace, ledgers, owners, rehearsed, ghosts }: RunPodsOptions): RunPods {
   const { header } = ledgers.current.ledger
   const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
 
@@ -37,6 +41,14 @@ export function createRunPods({ world, ledgers, owners, rehearsed, ghosts }: Run
       const pod = world.store.get(uid)?.pod
       if (pod) known.set(uid, pod)
       return known.get(uid)!
+    },
+    epochOf(uid) {
+      const pod = world.store.get(uid)?.pod ?? known.get(uid)
+      if (pod) return owners.epochOf(pod)
+      const entry = allLedgers(ledgers)
+        .find(({ entries }) => entries.has(uid))
+        ?.entries.get(uid)
+      return entry ? owners.epochOf(ghost(entry, world, namespace)) : owners.epoch
     },
     inputFor(pod) {
       const observation = world.store.get(pod.uid)

@@ -71,6 +71,7 @@ test('a pod that is gone, whose entries a run has left to a person: they are to 
   const before = (await read(api)).pods[0]!.needsOperator
   expect(before).toContain('point the entry at the pod in its place and leave it drained')
   expect(before).not.toContain('put it back')
+  expect(before).toMatch(/say so:\n {2}sluice resolve pod\/web-0 -n \S+ --gone --traffic in$/)
   addPod(api, '10.0.0.9')
   expect((await read(api)).pods.find(({ uid }) => uid === 'uid-old')!.needsOperator).toContain('the pod in its place (10.0.0.9)')
 })

@@ -10,6 +10,7 @@ import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
+import { resolveCommand } from './instructions.ts'
 import type { LeaseRecord } from './leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from './leases/lease.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
@@ -286,7 +287,7 @@ function movedWords({ name, namespace, ip }: PodView, targets: readonly JournalT
 /** Put back as it is, an entry sends requests to an address that nobody has, or somebody else. */
 function goneWords(pod: string, targets: readonly JournalTarget[], nowAt: string | undefined, namespace: string): string {
   const heir = nowAt === undefined ? 'the pod in its place' : `the pod in its place (${nowAt})`
-  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:\n  sluice resolve pod/${pod} -n ${namespace} --traffic in`
+  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:\n${resolveCommand({ name: pod, namespace }, '--gone --traffic in')}`
 }
 
 const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: null }

@@ -18,6 +18,7 @@ const fromTo = fc.record({ from: id, to: id }).map(({ from, to }) => ({
 const accounts: fc.Arbitrary<PodAccount> = fc.record(
   {
     epoch: fc.nat(),
+    processEpoch: fc.nat(),
     startedAtMs: fc.nat(),
     phases: fc.array(
       fc.record(

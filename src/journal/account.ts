@@ -30,7 +30,10 @@ export interface ProcessAccount {
 
 /** One process's part in the upgrade of one pod. */
 export interface PodAccount {
+  /** Of the pod's own Lease, as its journal has it. */
   epoch: number
+  /** What the account of its process has, where that is another: of a run of several workloads the largest. */
+  processEpoch?: number
   /** Wall time in milliseconds since 1970, of the first phase. */
   startedAtMs: number
   /** One after the other, without a pause. */
@@ -121,6 +124,8 @@ const text = z.string().nullish()
 const Pod = z.object({
   v: z.literal(VERSION),
   e: z.number(),
+  /** Of its process, where that is another. */
+  m: z.number().optional(),
   t: z.number(),
   /** State, milliseconds, detail. */
   p: z.array(z.tuple([z.union([z.number().int(), z.string()]), z.number()]).rest(z.string())),
@@ -169,11 +174,12 @@ export function readProcessAccount(value: unknown): ProcessAccount | undefined {
 }
 
 export function writePodAccount(account: PodAccount, { targets, before, after }: AccountContext): unknown {
-  const { outcome, reason, deadline, proof, out, instructions } = account
+  const { outcome, reason, deadline, proof, out, instructions, processEpoch } = account
   const isPlain = outcome === 'upgraded'
   return {
     v: VERSION,
     e: account.epoch,
+    ...(processEpoch === undefined ? {} : { m: processEpoch }),
     t: account.startedAtMs,
     p: endsOf(account.phases, joined).map(({ state, ms, detail }): z.input<typeof Pod>['p'][number] => {
       const place = STATES.indexOf(state)
@@ -216,9 +222,10 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
 export function readPodAccount(value: unknown, { targets, before, after }: AccountContext): PodAccount | undefined {
   const parsed = Pod.safeParse(value)
   if (!parsed.success) return undefined
-  const { e, t, p, f, c, o, r, d, w, u, i } = parsed.data
+  const { e, m, t, p, f, c, o, r, d, w, u, i } = parsed.data
   return {
     epoch: e,
+    ...(m === undefined ? {} : { processEpoch: m }),
     startedAtMs: t,
     phases: p.map(([state, ms, detail]) => ({
       state: typeof state === 'string' ? state : (STATES[state] ?? 'unknown'),
@@ -263,6 +270,16 @@ export function shortId(id: string | undefined): string | undefined {
 
 function fromTo(from: string | null | undefined, to: string | null | undefined): { from?: string; to?: string } {
   return { ...(from == null ? {} : { from }), ...(to == null ? {} : { to }) }
+}
+
+/** Of a pod, by that of its own Lease and that of its process. */
+export function epochsOf(epoch: number, processEpoch: number): Pick<PodAccount, 'epoch' | 'processEpoch'> {
+  return { epoch, ...(processEpoch === epoch ? {} : { processEpoch }) }
+}
+
+/** By which an account of a pod is told to be of a process. */
+export function processEpochOf({ epoch, processEpoch }: Pick<PodAccount, 'epoch' | 'processEpoch'>): number {
+  return processEpoch ?? epoch
 }
 
 function clipped(words: string): string {

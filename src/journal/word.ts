@@ -5,6 +5,8 @@ export interface Word {
   traffic: 'in' | 'out'
   /** Empty: all. */
   loadBalancers: readonly string[]
+  /** Of the pod that is there alone, or of what is left of those of its name that are gone; absent: of whichever something is open. */
+  of?: 'live' | 'gone'
 }
 
 /** The record with a person's word in it, or why that cannot be. */

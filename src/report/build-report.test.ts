@@ -305,6 +305,13 @@ describe('a run that several processes had', () => {
     expect(new Set(report.pods.map(({ outcome }) => outcome))).toEqual(new Set(['upgraded']))
   })
 
+  test('tells the process of a pod by that, and not by the Lease of the workload, of a run of several', () => {
+    const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later, epoch: 2, processEpoch: 3 }] }
+    const some = others.map((one) => ({ ...one, accounts: [{ ...one.accounts[0]!, epoch: 2, processEpoch: 3 }] }))
+    const report = buildReport({ ...record, processes: [process!, ending], pods: [both, ...some] })
+    expect(report.reason).toBe('3 upgraded, 0 at the wanted images already')
+  })
+
   test('counts so also of an undo, and says what that has left as it is', () => {
     const both = { ...first!, accounts: [...first!.accounts, { ...skipped, ...later }] }
     const undone = { ...ending, reason: `${counted.reason}, 1 left as it is` }

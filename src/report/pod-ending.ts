@@ -1,5 +1,5 @@
 import type { PodAccount } from '../journal/account.ts'
-import { RESOLVED } from '../journal/account.ts'
+import { processEpochOf, RESOLVED } from '../journal/account.ts'
 import type { ReportPod } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 
@@ -19,14 +19,14 @@ export function podEnding(record: PodRecord, run: Pick<RunRecord, 'processes' | 
 }
 
 function endingOf(account: PodAccount): PodEnding {
-  const { outcome = 'unknown', reason = '', deadline, out = false, instructions, epoch } = account
+  const { outcome = 'unknown', reason = '', deadline, out = false, instructions } = account
   return {
     outcome,
     reason: outcome === RESOLVED ? saidAt(account) : reason,
     ...(deadline === undefined ? {} : { deadline }),
     out,
     ...(instructions === undefined ? {} : { instructions }),
-    epoch,
+    epoch: processEpochOf(account),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ProcessAccount } from '../journal/account.ts'
-import { RESOLVED } from '../journal/account.ts'
+import { processEpochOf, RESOLVED } from '../journal/account.ts'
 import type { PodEnding } from './pod-ending.ts'
 import type { Report } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
@@ -47,7 +47,7 @@ function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedP
   if (counts === null || before.length + resolved.length === 0) return reason
   const isFoundDone = ({ record: { accounts } }: EndedPod): boolean => {
     const last = accounts.at(-1)
-    return last?.outcome === 'skipped' && last.epoch === epoch
+    return last?.outcome === 'skipped' && processEpochOf(last) === epoch
   }
   const upgraded = Number(counts[1]) + before.length
   const found = Number(counts[2]) - [...before, ...resolved].filter(isFoundDone).length

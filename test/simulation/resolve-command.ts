@@ -38,7 +38,8 @@ interface Saying {
 
 async function say(saying: Saying, ports: Pick<ResolvePorts, 'client' | 'clock' | 'random' | 'identity'>): Promise<string> {
   const { pod, traffic, loadBalancers } = saying
-  const request = { namespace: NAMESPACE, ...saying }
+  // Of the pod that is looked at, whatever is left of others of its name.
+  const request = { namespace: NAMESPACE, ...saying, of: 'live' as const }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
   const what = `${pod} is ${traffic} at ${loadBalancers.join(', ')}`
   try {

@@ -21,8 +21,9 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
   return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const { clock, err, out } = terminal
     let told: string | undefined
+    const of = flags.gone ? 'gone' : flags.live ? 'live' : undefined
     const { messages } = await resolvePod(
-      { namespace, pod, traffic: flags.traffic, loadBalancers: flags.loadBalancer ?? [] },
+      { namespace, pod, traffic: flags.traffic, loadBalancers: flags.loadBalancer ?? [], ...(of ? { of } : {}) },
       {
         client,
         clock,

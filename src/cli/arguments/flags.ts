@@ -67,6 +67,8 @@ export interface ReportFlags extends ClusterFlags {
 export interface ResolveFlags extends ClusterFlags, ResultFlags {
   traffic: 'in' | 'out'
   loadBalancer?: string[]
+  live?: boolean
+  gone?: boolean
 }
 
 export interface CleanupFlags extends ClusterFlags, ResultFlags {

@@ -22,6 +22,12 @@ export function registerResolve(program: Command, context: CommandContext): void
         .makeOptionMandatory(),
     )
     .option('--load-balancer <name>', 'in this one alone, repeatable (default: in all that have it)', collect)
+    .option('--live', 'of the pod that is there alone, where something is left of one of its name that is gone')
+    .addOption(
+      new Option('--gone', 'of what is left of pods of that name that are gone, and not of the one that is there').conflicts(
+        'live',
+      ),
+    )
   addOutputFlags(command, ['text', 'json'])
   addClusterFlags(command)
   const name = `${context.invocation.program} resolve`
@@ -32,6 +38,7 @@ export function registerResolve(program: Command, context: CommandContext): void
 Examples:
   ${name} web-1 --traffic in
   ${name} web-1 --traffic out --load-balancer edge
+  ${name} web-1 --traffic in --gone
 
 Exit codes:
   0 recorded    2 wrong arguments    3 there is nothing to resolve, or not so

@@ -133,6 +133,7 @@ test('once an abort is ordered no code says that nothing was touched', async () 
 
 describe('a printed command reaches the cluster of the run', () => {
   const RESOLVE = 'kubectl sluice resolve --kubeconfig prod.conf pod/web-1 -n shop --traffic in'
+  const GONE = RESOLVE.replace('--traffic', '--gone --traffic')
   const env = { KUBECONFIG: 'prod.conf' }
 
   test('in each event, in the report on stdout, and in the file', async () => {
@@ -149,8 +150,8 @@ describe('a printed command reaches the cluster of the run', () => {
       undefined,
     ])
     for (const text of [...told, readFileSync(file, 'utf8')]) {
-      expect(text).toContain(RESOLVE)
-      expect(text.split('--traffic').length).toBe(text.split(RESOLVE).length)
+      expect(text).toContain(GONE)
+      expect(text.split('--traffic').length).toBe(text.split(GONE).length)
     }
   })
 

@@ -1,12 +1,15 @@
 import type { PodAccount } from '../../journal/account.ts'
-import { RESOLVED } from '../../journal/account.ts'
+import { epochsOf, RESOLVED } from '../../journal/account.ts'
 import type { AssertOwned } from '../ledgers/create-part.ts'
 import type { Said } from './resolution.ts'
 
 interface Speaker {
   /** The name of the process, as its Lease has it. */
   by: string
+  /** The largest of all its Leases. */
   epoch: number
+  /** Of a pod, by its uid: of that pod's own. */
+  epochOf(uid: string): number
   /** Wall time in milliseconds since 1970. */
   atMs: number
 }
@@ -15,7 +18,11 @@ interface Speaker {
  * Tells each run what was said of its pods, for its report: else nobody could say later who had the workload then, or why a pod
  * that needed a person is home. Rejects as `conclude` of a ledger does.
  */
-export async function tellRuns(told: readonly Said[], { by, epoch, atMs }: Speaker, assertHeld: AssertOwned): Promise<void> {
+export async function tellRuns(
+  told: readonly Said[],
+  { by, epoch, epochOf, atMs }: Speaker,
+  assertHeld: AssertOwned,
+): Promise<void> {
   const at = new Date(atMs).toISOString()
   for (const [store, said] of Map.groupBy(told, (one) => one.store)) {
     const { entries } = store.ledger
@@ -24,7 +31,7 @@ export async function tellRuns(told: readonly Said[], { by, epoch, atMs }: Speak
     const pods = said.map(({ uid, outcome, reason: words, instructions, out }): [string, PodAccount] => [
       uid,
       {
-        epoch,
+        ...epochsOf(epochOf(uid), epoch),
         startedAtMs: atMs,
         phases: [],
         effects: [],

@@ -5,7 +5,7 @@ import { testTarget } from '../../journal/testing/journals.ts'
 import type { Journal, PodView } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
-import type { Found } from './resolution.ts'
+import type { Found } from './meant.ts'
 import { decide } from './resolution.ts'
 
 const target = testTarget({ target: 'web/web-0@10.0.0.1:80' })
@@ -141,8 +141,26 @@ describe('for the report of a run', () => {
     expect(told(live, OUT, 9)).toEqual([{ ...base, reason: 'a person has said that it is out of rotation', out: true }])
     const inner = { ...target, loadBalancer: 'inner' }
     const both = found(pod(writeJournal({ ...journal, targets: [target, inner] })), entry({ targets: [target, inner] }))
-    const reason = 'a person has said that it is in rotation in edge'
-    expect(told(both, { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([{ ...base, reason, out: true }])
+    const [part] = told(both, { ...IN, loadBalancers: ['edge'] }, 9)
+    const reason = expect.stringMatching(/^a person has said that it is in rotation in edge; inner\/\S+ is left$/) as string
+    expect(part).toMatchObject({ uid: 'u0', outcome: 'needsOperator', reason, out: true })
+    // Found by a breaker: by status nobody had to look any more, and the run that went on asked for the rest.
+    expect(part?.instructions).toMatch(/^inner\/\S+ is left: /)
+    expect(part?.instructions).toMatch(/\n {2}sluice resolve pod\/web-0 -n shop --load-balancer inner --traffic in$/)
+  })
+
+  test('control: of a part of a pod that is not on its way back nothing is left that a run cannot go on with', () => {
+    const both = [target, { ...target, loadBalancer: 'inner' }]
+    const drained = found(pod(writeJournal({ ...journal, step: 'drain', targets: both })), entry({ targets: both }))
+    const reason = 'a person has said that it is out of rotation in edge'
+    const words = [{ uid: 'u0', outcome: 'resolved', reason, out: true }]
+    expect(told(drained, { ...OUT, loadBalancers: ['edge'] }, 9)).toEqual(words)
+  })
+
+  test('control: nor where an operator had it out before in the rest', () => {
+    const both = [target, { ...target, loadBalancer: 'inner', untouched: true }]
+    const back = found(pod(writeJournal({ ...journal, targets: both })), entry({ targets: both }))
+    expect(told(back, { ...IN, loadBalancers: ['edge'] }, 9)).toMatchObject([{ outcome: 'resolved', out: false }])
   })
 
   test('once, also of one whose entry is closed with its record', () => {
@@ -162,7 +180,7 @@ describe('for the report of a run', () => {
     const reason = expect.stringMatching(/^a person has said that edge\/\S+ is as it should be; inner\/\S+ is left$/)
     // Found by trial: by status nobody knew any more how to go on.
     const instructions = expect.stringMatching(
-      /^inner\/\S+ is left: .*\n  sluice resolve pod\/web-0 -n \S+ --traffic in$/,
+      /^inner\/\S+ is left: .*\n  sluice resolve pod\/web-0 -n \S+ --gone --load-balancer inner --traffic in$/,
     ) as string
     const part = { uid: 'u-gone', outcome: 'needsOperator', reason, instructions, out: true }
     expect(told(found(undefined, gone), { ...IN, loadBalancers: ['edge'] }, 9)).toEqual([part])
@@ -240,14 +258,75 @@ describe('what was left out, since nothing was to come in the place of its pod',
     expect(entries[0]?.next).toMatchObject({ state: 'closed', leftOut: true, targets: [inner] })
   })
 
-  test('control: out, while its successor is half done, is said of that', () => {
-    const { journal: decided, entries } = decide(found(pod(writeJournal(journal)), left), OUT, 9)
-    expect([decided?.next.step, entries]).toEqual(['patched', []])
+  test('out, while its successor is half done, could be said of either', () => {
+    const both = found(pod(writeJournal(journal)), left)
+    expect(() => decide(both, OUT, 9)).toThrow(/^two pods had the name web-0, /)
+    const live = decide(both, { ...OUT, of: 'live' }, 9)
+    expect([live.journal?.next.step, live.entries]).toEqual(['patched', []])
+    const gone = decide(both, { ...OUT, of: 'gone' }, 9)
+    expect([gone.journal, gone.entries.map(({ next }) => next.leftOut)]).toEqual([undefined, [undefined]])
   })
 
   test('control: out, beside what a run puts back, is not taken', () => {
     const gone = entry({ uid: 'u-other', state: 'abandoned' })
     expect(() => decide(found(undefined, left, gone), OUT, 9)).toThrow(/pod\/web-0 is gone, and a run puts its entries back/)
+  })
+})
+
+// Found by a breaker: the command that was printed for the rest of the one that was gone closed the record of the other.
+describe('a pod that is half done, in the place of one of its name that is gone', () => {
+  const inner = testTarget({ loadBalancer: 'inner' })
+  const live = pod(writeJournal({ ...journal, step: 'patched' }))
+  const both = found(live, entry({ uid: 'u-gone', state: 'abandoned', targets: [target, inner] }))
+  const outcome = (...asked: Parameters<typeof decide>) => {
+    const { journal: decided, entries } = decide(...asked)
+    return [decided?.next.step, entries.map(({ next }) => [next.state, next.targets.length])]
+  }
+
+  test('in: it is asked which, and how that is said', () => {
+    expect(() => decide(both, IN, 9)).toThrow(
+      expect.objectContaining({
+        kind: 'preflight',
+        message: expect.stringMatching(
+          /for the one that is there \(edge\/\S+\), and for one that is gone \(edge\/\S+, inner\/\S+\): .* --live .* --gone /,
+        ) as string,
+      }),
+    )
+    expect(() => decide(both, { ...IN, loadBalancers: ['edge'] }, 9)).toThrow(/^two pods had the name web-0, /)
+  })
+
+  test('of each of them', () => {
+    expect(outcome(both, { ...IN, of: 'live' }, 9)).toEqual(['closed', []])
+    expect(outcome(both, { ...IN, of: 'gone' }, 9)).toEqual([undefined, [['closed', 2]]])
+    expect(outcome(both, { ...IN, of: 'gone', loadBalancers: ['edge'] }, 9)).toEqual([undefined, [['abandoned', 1]]])
+  })
+
+  test('of a load balancer that only one of them has: that one is meant', () => {
+    expect(outcome(both, { ...IN, loadBalancers: ['inner'] }, 9)).toEqual([undefined, [['abandoned', 1]]])
+    const elsewhere = found(live, entry({ uid: 'u-gone', state: 'abandoned', targets: [inner] }))
+    expect(outcome(elsewhere, { ...IN, loadBalancers: ['edge'] }, 9)).toEqual(['closed', []])
+  })
+
+  test('control: out is said of the one that is there, without a word', () => {
+    expect(outcome(both, OUT, 9)).toEqual(['patched', []])
+    expect(() => decide(both, { ...OUT, of: 'gone' }, 9)).toThrow(/pod\/web-0 is gone, and a run puts its entries back/)
+  })
+
+  test('control: nor where nothing is open for one of them; then there is nothing to say of it', () => {
+    const successor = found(pod(), entry({ uid: 'u-gone', state: 'abandoned' }))
+    expect(outcome(successor, IN, 9)).toEqual([undefined, [['closed', 1]]])
+    expect(() => decide(successor, { ...IN, of: 'live' }, 9)).toThrow(
+      'nothing is open for the present pod/web-0 in namespace shop',
+    )
+    expect(outcome(found(live, entry()), IN, 9)).toEqual(['closed', []])
+    expect(() => decide(found(live, entry()), { ...IN, of: 'gone' }, 9)).toThrow('nothing is left of a former pod/web-0')
+  })
+
+  test('one that has come to another address, too', () => {
+    const moved = found(live, entry({ state: 'abandoned' }), entry({ uid: 'u-gone', state: 'abandoned' }))
+    expect(() => decide(moved, IN, 9)).toThrow(/^two pods had the name web-0, /)
+    expect(decide(moved, { ...IN, of: 'live' }, 9)).toMatchObject({ journal: {}, entries: [{ next: { uid: 'u0' } }] })
+    expect(decide(moved, { ...IN, of: 'gone' }, 9).entries).toMatchObject([{ next: { uid: 'u-gone' } }])
   })
 })
 

@@ -5,20 +5,12 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { Word } from '../../journal/word.ts'
 import { isMeant, withWord } from '../../journal/word.ts'
 import { baselineOf } from '../../pods/baseline.ts'
-import type { Journal, JournalTarget, PodView, ReadJournal } from '../../pods/glossary.ts'
-import { RunError } from '../errors.ts'
+import type { Journal, PodView, ReadJournal } from '../../pods/glossary.ts'
+import { loadBalancerFlags, resolveCommand, restInstructions, unsaidOf } from '../instructions.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
 import { sinceDrain } from '../ledgers/open-entries.ts'
-
-/** What is on record of a pod, under its name. */
-export interface Found {
-  namespace: string
-  name: string
-  /** Absent where none of that name is there. */
-  pod?: PodView
-  /** In ledgers of runs that are not finished, open or left out: of the pod itself, and of those that had its name before. */
-  entries: { store: LedgerStore; entry: LedgerEntry }[]
-}
+import type { Found } from './meant.ts'
+import { isLeftOut, meantBy, namesOf, refusal } from './meant.ts'
 
 export interface Decision {
   /** To be stored on the pod. */
@@ -34,7 +26,7 @@ export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | '
   uid: string
 }
 
-/** Pure: what the word means for the records as they are. */
+/** Pure: what the word means for the records as they are. `epoch`: of the Lease of the pod that is there, as who says it has it. */
 export function decide(found: Found, word: Word, epoch: number): Decision {
   const { name, pod, entries } = found
   const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
@@ -44,34 +36,32 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
     .filter(({ entry }) => entry.uid === pod?.uid)
     .toSorted((a, b) => (a.store.ledger.header.startedAt < b.store.ledger.header.startedAt ? 1 : -1))
   const [own] = owns
-  // The run that has left it to a person is not always the newest that has it on record.
-  const abandoned = leftToPerson(stored, owns)
   const isOpen = stored.kind === 'unreadable' || (stored.kind === 'read' && stored.journal.step !== 'closed')
-  // One that was evicted is there still. Found by reading: nobody could say of it that it is to stay out.
-  const gone = entries.filter(({ entry }) => entry.uid !== pod?.uid || entry.leftOut === true)
-  if (!isOpen && gone.length === 0 && abandoned.length === 0)
-    throw refusal(`there is nothing to resolve: nothing is open for pod/${name} in namespace ${found.namespace}`)
-  assertKnown(word, name, [
-    ...(stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])),
-    ...gone.flatMap(({ entry }) => entry.targets),
-  ])
+  const targets = stored.kind === 'read' ? stored.journal.targets : (own?.entry.targets ?? [])
+  const { live, abandoned, gone } = meantBy(word, found, {
+    ...(isOpen ? { live: targets } : {}),
+    // The run that has left it to a person is not always the newest that has it on record.
+    abandoned: leftToPerson(stored, owns),
+    // One that was evicted is there still. Found by reading: nobody could say of it that it is to stay out.
+    gone: entries.filter(({ entry }) => entry.uid !== pod?.uid || entry.leftOut === true),
+  })
   if (word.traffic === 'out') {
     if (abandoned.length > 0)
       throw refusal(
         `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,
       )
     // Found by trial: who had pointed the entries at the pod in its place said truly that they were out, and they stayed so.
-    if (!isOpen && !gone.every(isLeftOut))
+    if (live === undefined && !gone.every(isLeftOut))
       throw refusal(
         `pod/${name} is gone, and a run puts its entries back for a ready pod at their address: point them at the pod in its ` +
           'place, leave them drained, and run the same command again; or, once each is as it should be, put back, removed or ' +
           'left out for good, say --traffic in',
       )
   }
-  const journal = pod && isOpen ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
+  const journal = pod && live ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
-  const meant = word.traffic === 'in' ? [...gone, ...abandoned] : isOpen ? [] : gone
-  const changed = meant.map((one) => nextEntry(one, word, found.namespace))
+  const meant = word.traffic === 'in' ? [...gone, ...abandoned] : live ? [] : gone
+  const changed = meant.map((one) => nextEntry(one, word, found))
   return {
     ...(journal ? { journal } : {}),
     entries: changed.map(({ store, next, message }) => ({ store, next, message })),
@@ -80,11 +70,6 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
       ...changed.flatMap(({ said }) => (journal && said.uid === pod?.uid ? [] : [said])),
     ],
   }
-}
-
-/** No run puts it back: it is told of until a person has said that it is as it should be. */
-function isLeftOut({ entry }: Found['entries'][number]): boolean {
-  return entry.leftOut === true
 }
 
 /** Not what an earlier drain has come to. */
@@ -101,7 +86,13 @@ function leftToPerson(stored: ReadJournal, owns: Found['entries']): Found['entri
 function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['journal']>, word: Word): Said {
   const where = word.loadBalancers.length === 0 ? '' : ` in ${word.loadBalancers.join(', ')}`
   const reason = `a person has said that it is ${word.traffic === 'in' ? 'in' : 'out of'} rotation${where}`
-  return { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
+  const said = { store, uid: pod.uid, outcome: RESOLVED, reason, out: next.step !== 'closed' }
+  const rest = next.step === 'restore' ? unsaidOf(next.targets) : []
+  if (rest.length === 0) return said
+  // Found by a breaker: by status nobody had to look any more, and the run that went on asked for the rest.
+  const left = `${namesOf(rest)} is left`
+  const instructions = [`${left}: where it can be read, the same command again goes on with it.`, ...restInstructions(pod, rest)]
+  return { ...said, outcome: 'needsOperator', reason: `${reason}; ${left}`, instructions: instructions.join('\n') }
 }
 
 function nextJournal(
@@ -143,7 +134,7 @@ function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, 
 function nextEntry(
   { store, entry }: Found['entries'][number],
   word: Word,
-  namespace: string,
+  { pod, name, namespace }: Found,
 ): Decision['entries'][number] & { said: Said } {
   const { leftOut: _, ...settledEntry } = entry
   const { uid } = entry
@@ -151,6 +142,7 @@ function nextEntry(
   const settled = namesOf(entry.targets.filter((target) => isMeant(target, word)))
   const rest = targets.filter(({ untouched }) => !untouched)
   const isIn = word.traffic === 'in'
+  const isGone = uid !== pod?.uid || entry.leftOut === true
   const reason = `a person has said that ${settled} ${isIn ? 'is as it should be' : 'is to stay out of rotation'}`
   return {
     store,
@@ -166,23 +158,9 @@ function nextEntry(
             uid,
             outcome: 'needsOperator',
             reason: `${reason}; ${namesOf(rest)} is left`,
-            instructions: `${namesOf(rest)} is left: once it is as it should be, say so:\n  sluice resolve pod/${entry.pod} -n ${namespace} --traffic in`,
+            // Found by a breaker: it closed the record of the pod that had come in its place, too, which was half done.
+            instructions: `${namesOf(rest)} is left: once it is as it should be, say so:\n${resolveCommand({ name, namespace }, `${isGone ? '--gone ' : ''}${loadBalancerFlags(rest)} --traffic in`)}`,
             out: true,
           },
   }
-}
-
-function namesOf(targets: readonly JournalTarget[]): string {
-  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
-}
-
-function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {
-  const known = new Set(targets.map(({ loadBalancer }) => loadBalancer))
-  const wrong = loadBalancers.filter((name) => !known.has(name))
-  if (wrong.length === 0) return
-  throw refusal(`pod/${pod} is on record in ${[...known].join(', ') || 'no load balancer'}, not in ${wrong.join(', ')}`)
-}
-
-function refusal(message: string): RunError {
-  return new RunError('preflight', message)
 }

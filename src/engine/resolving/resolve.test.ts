@@ -15,6 +15,8 @@ import { entryOf } from '../testing/ledgers.ts'
 const RUN = `/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`
 
 interface Meanwhile {
+  /** How often the Lease of another workload of the run has had an owner; absent: the run is of one. */
+  othersOwners?: number
   /** Somebody writes the entry before the word is written, and the process is stopped for so long. */
   stoppedMs?: number
   /** Writes to the record of the run that are carried out. */
@@ -22,12 +24,19 @@ interface Meanwhile {
 }
 
 /** What a word on a pod that is gone comes to. */
-async function resolved({ stoppedMs, writable = 9 }: Meanwhile) {
+async function resolved({ stoppedMs, writable = 9, othersOwners }: Meanwhile) {
   const api = createFakeApi()
   const trouble: string[] = []
   const clock = createVirtualClock()
-  const entry = entryOf('web-0', { state: 'abandoned' })
-  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w' }
+  const entry = entryOf('web-0', { state: 'abandoned', owner })
+  const other = { kind: 'StatefulSet', name: 'other', uid: 'o' }
+  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }, ...(othersOwners === undefined ? [] : [other])]
+  if (othersOwners !== undefined)
+    api.put(leasePath(NAMESPACE, 'sluice-statefulset-other'), {
+      metadata: { name: 'sluice-statefulset-other', namespace: NAMESPACE, uid: 'l' },
+      spec: { holderIdentity: '', leaseTransitions: othersOwners },
+    })
   const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01', chunks: 1 }
   const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
   api.put(RUN, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
@@ -83,6 +92,13 @@ test('the record of the run tells of it, for the report: who, and what was said'
   expect(processes).toMatchObject([{ by: 'ann', epoch: 2, resumed: true, outcome: 'resolved', reason: `web-0: ${reason}` }])
   // The Lease cannot be given back here.
   expect(trouble).toEqual(['no answer'])
+})
+
+// Found by a breaker: it was the largest of all of them, and `sluice status` did not know whether a run had gone on since.
+test('of a run of several workloads it is told of a pod with the epoch of its own Lease', async () => {
+  const { told, processes } = await resolved({ othersOwners: 7 })
+  expect(told).toMatchObject([{ epoch: 2, processEpoch: 8 }])
+  expect(processes).toMatchObject([{ epoch: 8 }])
 })
 
 test('a word that no report can tell of counts all the same', async () => {

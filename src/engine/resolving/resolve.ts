@@ -1,5 +1,4 @@
 import { journalOf } from '../../journal/journal.ts'
-import type { LedgerHeader } from '../../journal/ledger.ts'
 import { closePatch, wordPatch } from '../../journal/patches.ts'
 import type { Word } from '../../journal/word.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -8,9 +7,7 @@ import type { Journal, PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
-import { createOwnerLookup } from '../../workloads/owner.ts'
 import { messageOf, RunError } from '../errors.ts'
-import { leaseName } from '../leases/lease.ts'
 import { resumeLedger } from '../ledgers/ledger-store.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { leftOutEntries } from '../ledgers/left-out-entries.ts'
@@ -18,10 +15,12 @@ import { openEntries } from '../ledgers/open-entries.ts'
 import type { Ownership } from '../leases/ownership.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import { podsPath } from '../pod-store.ts'
-import type { Decision, Found } from './resolution.ts'
+import type { Found } from './meant.ts'
+import type { Decision } from './resolution.ts'
 import { tellRuns } from './resolution-account.ts'
 import { decide } from './resolution.ts'
 import { token } from '../token.ts'
+import { wordLeases } from './word-leases.ts'
 
 export interface ResolveRequest extends Word {
   namespace: string
@@ -55,15 +54,18 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
   try {
     const found = await lookUp(request, ports)
     decide(found, request, 0)
-    for (const lease of await leasesOf(found, ports.client)) held.push(await take(lease, found, request, ports))
+    const leases = await wordLeases(found, ports.client)
+    for (const lease of leases.names) held.push(await take(lease, found, request, ports))
     const epoch = Math.max(...held.map((one) => one.epoch))
+    const epochOf = (uid: string): number => held.find(({ lease }) => lease === leases.of(uid))?.epoch ?? epoch
     // What it says may have changed while the Lease was waited for.
-    const decision = decide(await lookUp(request, ports), request, epoch)
+    const now = await lookUp(request, ports)
+    const decision = decide(now, request, now.pod ? epochOf(now.pod.uid) : epoch)
     const assertHeld = (): void => {
       if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
     }
     const resolution = await record(decision, request, { client: ports.client, assertHeld })
-    await tellRuns(decision.told, { by: ports.identity, epoch, atMs: ports.clock.wallNow() }, assertHeld).catch(
+    await tellRuns(decision.told, { by: ports.identity, epoch, epochOf, atMs: ports.clock.wallNow() }, assertHeld).catch(
       (error: unknown) =>
         // What was said counts all the same.
         ports.onTrouble(new Error(`it is recorded, and no report of the run will tell of it: ${messageOf(error)}`)),
@@ -92,18 +94,6 @@ async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: Reso
         .map((entry) => ({ store, entry })),
     )
   return { namespace, name, ...(raw === undefined ? {} : { pod: podView(raw) }), entries }
-}
-
-/** All workloads of the runs that the pod is on record of: whichever of them is at work, it is not come in between. */
-async function leasesOf({ pod, entries }: Found, client: KubeClient): Promise<string[]> {
-  const refs: Pick<LedgerHeader['workloads'][number], 'kind' | 'name'>[] = entries.flatMap(
-    ({ store }) => store.ledger.header.workloads,
-  )
-  if (pod) {
-    const ownership = await createOwnerLookup(client)(pod)
-    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod', name: pod.name })
-  }
-  return [...new Set(refs.map(({ kind, name }) => leaseName({ kind: kind as 'Pod', name })))].toSorted()
 }
 
 function take(lease: string, found: Found, request: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {

@@ -1,0 +1,92 @@
+import type { LedgerEntry } from '../../journal/ledger.ts'
+import type { Word } from '../../journal/word.ts'
+import { isMeant } from '../../journal/word.ts'
+import type { JournalTarget, PodView } from '../../pods/glossary.ts'
+import { RunError } from '../errors.ts'
+import type { LedgerStore } from '../ledgers/ledger-store.ts'
+
+/** What is on record of a pod, under its name. */
+export interface Found {
+  namespace: string
+  name: string
+  /** Absent where none of that name is there. */
+  pod?: PodView
+  /** In ledgers of runs that are not finished, open or left out: of the pod itself, and of those that had its name before. */
+  entries: { store: LedgerStore; entry: LedgerEntry }[]
+}
+
+/** What is open under the name of a pod. */
+export interface Open {
+  /** Of the pod that is there, by its own record: the targets that are open for it. Absent where that is closed. */
+  live?: readonly JournalTarget[]
+  /** Of the same: its entries, which mean another address and were left to a person. */
+  abandoned: Found['entries']
+  /** Of those of its name that are gone, and what was left out of rotation. */
+  gone: Found['entries']
+}
+
+/**
+ * What of all that the word is about. Throws a RunError of kind `preflight` where that is nothing, and where it may be about a pod that is
+ * there as well as about one that is gone. Found by a breaker: what was printed for the rest of one that was gone closed the record of
+ * the pod that had come in its place under its name, and was half done.
+ */
+export function meantBy(word: Word, { name, namespace, pod }: Pick<Found, 'name' | 'namespace' | 'pod'>, open: Open): Open {
+  const some: Open = {
+    ...(open.live && word.of !== 'gone' ? { live: open.live } : {}),
+    abandoned: word.of === 'gone' ? [] : open.abandoned,
+    gone: word.of === 'live' ? open.gone.filter(({ entry }) => entry.uid === pod?.uid) : open.gone,
+  }
+  if (some.live === undefined && some.abandoned.length + some.gone.length === 0)
+    throw refusal(`there is nothing to resolve: nothing is ${NOTHING[word.of ?? 'any']} pod/${name} in namespace ${namespace}`)
+  assertKnown(word, name, targetsOf(some))
+  const isNamed = (targets: readonly JournalTarget[]): boolean => targets.some((target) => isMeant(target, word))
+  const isAbout = (targets: readonly JournalTarget[]): boolean => word.loadBalancers.length === 0 || isNamed(targets)
+  const meant: Open = {
+    ...(some.live && isAbout(some.live) ? { live: some.live } : {}),
+    abandoned: some.abandoned.filter(({ entry }) => isAbout(entry.targets)),
+    gone: some.gone.filter(({ entry }) => isAbout(entry.targets)),
+  }
+  if (word.of === undefined) assertOne(word, { name, ...(pod && { uid: pod.uid }) }, meant)
+  return meant
+}
+
+const NOTHING = { live: 'open for the present', gone: 'left of a former', any: 'open for' }
+
+/** No run puts it back: it is told of until a person has said that it is as it should be. */
+export function isLeftOut({ entry }: Found['entries'][number]): boolean {
+  return entry.leftOut === true
+}
+
+/** That it is out is taken of what was left out, and else of the pod that is there alone. */
+function assertOne({ traffic }: Word, { name, uid }: { name: string; uid?: string }, { live, abandoned, gone }: Open): void {
+  const others = gone.filter((one) => one.entry.uid !== uid && (traffic === 'in' || isLeftOut(one)))
+  if ((live === undefined && abandoned.length === 0) || others.length === 0) return
+  const named = (targets: readonly JournalTarget[]): string => {
+    const names = namesOf(targets.filter(({ untouched }) => !untouched))
+    return names === '' ? '' : ` (${names})`
+  }
+  throw refusal(
+    `two pods had the name ${name}, and something is open for both: for the one that is there${named(live ?? targetsOf({ abandoned, gone: [] }))}, ` +
+      `and for one that is gone${named(targetsOf({ abandoned: [], gone: others }))}: say which you mean, with --live the one that is ` +
+      'there, with --gone what is left of the other; of both, one after the other',
+  )
+}
+
+function targetsOf({ live = [], abandoned, gone }: Open): JournalTarget[] {
+  return [...live, ...[...abandoned, ...gone].flatMap(({ entry }) => entry.targets)]
+}
+
+export function namesOf(targets: readonly JournalTarget[]): string {
+  return targets.map(({ loadBalancer, target }) => `${loadBalancer}/${target}`).join(', ')
+}
+
+function assertKnown({ loadBalancers }: Word, pod: string, targets: readonly JournalTarget[]): void {
+  const known = new Set(targets.map(({ loadBalancer }) => loadBalancer))
+  const wrong = loadBalancers.filter((name) => !known.has(name))
+  if (wrong.length === 0) return
+  throw refusal(`pod/${pod} is on record in ${[...known].join(', ') || 'no load balancer'}, not in ${wrong.join(', ')}`)
+}
+
+export function refusal(message: string): RunError {
+  return new RunError('preflight', message)
+}
