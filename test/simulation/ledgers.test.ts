@@ -419,7 +419,7 @@ test.each([
   for (const _ of [1, 2]) {
     const { end } = await ended(stage, tag)
     expect(end).toMatchObject(CAME_ALL_THE_SAME)
-    const instructions = expect.stringContaining(`sluice resolve pod/${NAME}-2 -n ${NAMESPACE} --traffic ${traffic}`)
+    const instructions = expect.stringContaining(`sluice resolve pod/${NAME}-2 -n ${NAMESPACE} --gone --traffic ${traffic}`)
     expect(end?.pods).toContainEqual(expect.objectContaining({ outcome: 'needsOperator', instructions }))
     edge.operator.set(`${NAME}-2`, { admin })
   }

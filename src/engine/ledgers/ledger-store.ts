@@ -68,7 +68,7 @@ export async function createLedger(
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   const { run } = ledger.header
-  const workloads = ledger.header.workloads.map((one) => displayName(one as WorkloadRef))
+  const workloads = ledger.header.workloads.map((one) => displayName(one as Pick<WorkloadRef, 'kind' | 'name'>))
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
     const { [HEADER_KEY]: _, ...data } = chunks[chunk]!
     await createPart({ run, chunk, fence: run, workloads, data }, { client, namespace }, assertOwned)

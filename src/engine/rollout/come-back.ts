@@ -89,7 +89,7 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
 }
 
 function resolveInstructions({ pod }: PodResult, namespace: string): string[] {
-  const command = `  sluice resolve pod/${pod} -n ${namespace} --traffic`
+  const command = `  sluice resolve pod/${pod} -n ${namespace} --gone --traffic`
   return [
     'Once each is as it should be, say so, and then run the same command again:',
     `${command} in    # put back, or removed`,
