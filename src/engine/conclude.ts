@@ -7,10 +7,9 @@ import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
 import { closeLedgers, findLeftOpen } from './ledgers/close-ledgers.ts'
-import type { Unfenced } from './ledgers/fence-pods.ts'
-import { fencePods } from './ledgers/fence-pods.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
+import { namedByJournals } from './ledgers/late-intents.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { pruneLedgers } from './ledgers/prune-ledgers.ts'
@@ -67,18 +66,11 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     try {
       // A template may take long to be put back.
       if (aborted) await assertOwned()
-      const unfenced = await fencePods({ ledgers, world, owners, client, namespace, assertOwned, isCutShort: end.isInterrupted })
-      const found = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
-      const left = { ...found, ledgers: new Set([...found.ledgers, ...storesOf(unfenced)]) }
+      const left = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
       const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
-      const told = {
-        process: account.process(ended),
-        pods: account.pods(options.atMs()),
-        idle,
-        unfenced: new Set(ledgers.resumed ? unfenced.keys() : []),
-      }
+      const told = { process: account.process(ended), pods: account.pods(options.atMs()), idle }
       await closeLedgers({
         ledgers,
         left,
@@ -87,7 +79,6 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         assertOwned,
         ...(aborted ? { aborted } : {}),
       })
-      tellUnfenced(unfenced, pods, aborted !== undefined)
     } catch (error) {
       const trouble = `the ledger could not be closed: ${messageOf(error)}`
       tell({ type: 'warning', message: trouble })
@@ -96,27 +87,13 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       return
     }
     // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
-    await pruneLedgers({ ledgers, client, namespace, assertOwned }).catch((error: unknown) =>
-      tell({
-        type: 'warning',
-        message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
-      }),
+    await pruneLedgers({ ledgers, client, namespace, assertOwned, named: namedByJournals(world.store.all()) }).catch(
+      (error: unknown) =>
+        tell({
+          type: 'warning',
+          message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
+        }),
     )
-  }
-
-  function storesOf(unfenced: Unfenced): LedgerStore[] {
-    return [ledgers.current, ...ledgers.superseded].filter(({ ledger: { entries } }) =>
-      [...unfenced.keys()].some((uid) => entries.has(uid)),
-    )
-  }
-
-  function tellUnfenced(unfenced: Unfenced, pods: readonly PodResult[], isAborted: boolean): void {
-    if (unfenced.size === 0 || end.isInterrupted()) return
-    const [first, ...others] = Array.from(unfenced.values(), ({ pod, reason }) => `${pod} (${reason})`)
-    const words = others.length === 0 ? first : `${first}, and ${others.length} more`
-    const trouble = `what an earlier process has sent may still arrive at ${words}`
-    tell({ type: 'warning', message: `${trouble}: the record of its run stays open, and the same command goes on with it` })
-    if (isAborted) end.withOpenRecord(pods, trouble, undefined)
   }
 
   /** By their records, which another may have closed meanwhile, or this process without an answer. */

@@ -139,6 +139,7 @@ async function planned({
     loadBalancers,
     includes: () => true,
     onFound() {},
+    onLedgers() {},
   })
   await planning.replan()
   return {
@@ -381,6 +382,7 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
     loadBalancers: [],
     includes: () => true,
     onFound() {},
+    onLedgers() {},
   })
   await planning.replan()
   const plan = planning.plan()
@@ -434,6 +436,7 @@ test('a template that stays is not given what one of several pods had had', asyn
     loadBalancers: [],
     includes: () => true,
     onFound() {},
+    onLedgers() {},
   })
   await planning.replan()
   expect(asked).toEqual([[]])

@@ -10,6 +10,7 @@ import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { messageOf, RunError } from './errors.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
+import type { Ledger } from '../journal/ledger.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { PodStore } from './pod-store.ts'
@@ -62,6 +63,8 @@ export interface PlanningOptions {
   includes(pod: PodView): boolean
   /** Told of the pods that every load balancer has. */
   onFound(pods: Iterable<PodView>): void
+  /** All that can be read, before anything is made of the journals. */
+  onLedgers(ledgers: readonly Ledger[]): void
 }
 
 const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
@@ -97,9 +100,10 @@ export function createPlanning(options: PlanningOptions): Planning {
   }
 
   async function replan(): Promise<void> {
+    const ledgers = await listLedgers(client, request.namespace)
+    options.onLedgers(ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
     if (request.undo) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
-      const ledgers = await listLedgers(client, request.namespace)
       undo = undoing(request.undo, options.workloads, ledgers, [...store.all(), ...beside.all()])
     }
     const pods = [...store.all()].filter(({ pod }) => includes(pod))
@@ -110,7 +114,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const found = new Map<string, JournalTarget[]>()
     const others = new Map<string, string>()
     const refs = workloads.map(({ workload: { ref } }) => ref)
-    const left = await leftOut(client, request.namespace, { refs, store })
+    const left = await leftOut(client, request.namespace, { refs, store }, ledgers)
     assertNoneMissingOfGone(left, { namespace: request.namespace, loadBalancers })
     const planned = await planPods({
       pods,

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { Reflector } from '../kube/reflector.ts'
 import { createReflector } from '../kube/reflector.ts'
 import { isNewerVersion } from '../kube/resource-version.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
@@ -36,6 +36,8 @@ export interface PodStoreOptions {
   keepsUnselected?(): boolean
   /** Such a one was found to be there. */
   onUnselected?(pod: PodView): void
+  /** The journal as it counts, by what else is known. */
+  counts?(pod: PodView, stored: ReadJournal): ReadJournal
   onChange(uid: string): void
   onGone(uid: string): void
   /** What `isCurrent` says has changed. */
@@ -97,6 +99,12 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
   }
 
   function observation(pod: PodView): Observation {
+    const found = asRead(pod)
+    const stored = options.counts?.(pod, found.stored) ?? found.stored
+    return stored === found.stored ? found : { pod, stored }
+  }
+
+  function asRead(pod: PodView): Observation {
     const known = read.get(pod.uid)
     if (known?.pod.resourceVersion === pod.resourceVersion) return known
     const stored = known && isSameJournal(known.pod, pod) ? known.stored : journalOf(pod)

@@ -14,6 +14,7 @@ import { resolveCommand } from './instructions.ts'
 import type { LeaseRecord } from './leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from './leases/lease.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
+import { asItCounts } from './ledgers/late-intents.ts'
 import { leftOutEntries } from './ledgers/left-out-entries.ts'
 import { isNamedIn } from './ledgers/of-others.ts'
 import { openEntries, sinceDrain } from './ledgers/open-entries.ts'
@@ -226,7 +227,7 @@ function livePods(
     .sort(byUpgradeOrder)
     .flatMap((pod): PodStatus[] => {
       const { uid, name: podName } = pod
-      const read = journalOf(pod)
+      const read = asItCounts(uid, journalOf(pod), ledgers)
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read

@@ -1,5 +1,6 @@
 import { ReflectorError } from '../kube/reflector-error.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { Ledger } from '../journal/ledger.ts'
+import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
@@ -9,6 +10,7 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { asItCounts } from './ledgers/late-intents.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
 import type { Planning } from './planning.ts'
@@ -42,6 +44,8 @@ export interface World extends Planning {
   isUnserved(pod: PodView): boolean
   /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
+  /** What the ledgers say counts for what the journals do, but for those that an owner writes under its own epoch. */
+  know(ledgers: readonly Ledger[], epochOf?: (pod: PodView) => number): void
   /** Throws a RunError of kind `deadline` once a watch has ended for good. */
   assertWatched(): void
   listen(listener: WorldListener): void
@@ -61,6 +65,14 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   let assertOwned: (uid: string) => void = () => {
     throw new RunError('conflict', 'the run has not begun')
   }
+  let ledgers: readonly Ledger[] = []
+  let ownEpoch = (_pod: PodView): number => Infinity
+  const know: World['know'] = (some, epochOf) => {
+    ledgers = some
+    ownEpoch = epochOf ?? ownEpoch
+  }
+  const counts = (pod: PodView, stored: ReadJournal): ReadJournal =>
+    stored.kind === 'read' && stored.journal.epoch < ownEpoch(pod) ? asItCounts(pod.uid, stored, ledgers) : stored
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
   const onError = (error: Error, fatal: boolean): void => {
@@ -73,7 +85,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   }
   // Before the run begins one that lost its label is none that was asked for.
   const keepsUnselected = (): boolean => listener !== DEAF
-  const watched = { client, clock, random, namespace, keepsUnselected, onError }
+  const watched = { client, clock, random, namespace, keepsUnselected, counts, onError }
   const openOptions = { client, clock, random, onError, acceptTemplateDrift }
 
   try {
@@ -137,6 +149,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       loadBalancers,
       onFound,
+      onLedgers: know,
     })
     await planning.replan().catch(async (error: unknown) => {
       const isHome = (uid: string): boolean => store.get(uid) !== undefined && !mayBeOpen(store.get(uid)!.stored)
@@ -144,6 +157,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     })
     return {
       ...planning,
+      know,
       store,
       endpoints,
       traffic,

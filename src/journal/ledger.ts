@@ -45,8 +45,6 @@ export interface LedgerEntry {
    * pod that has gone since leaves nothing behind.
    */
   idle?: true
-  /** Of an idle one: a process that was killed may have sent a drain intent for it, and nobody has had the time to void that. */
-  unfenced?: true
   /** Of a closed one: its targets stay out, since nothing was to come in its place. */
   leftOut?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
@@ -121,7 +119,6 @@ const Entry = z.object({
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
   epoch: z.number().int().min(0).optional(),
   idle: z.literal(true).optional(),
-  unfenced: z.literal(true).optional(),
   leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),

@@ -182,8 +182,7 @@ describeOnCluster('sluice abort', (cluster) => {
       expect(await ending(bed, traffic, 0)).toEqual({
         images: { 'web-2': 'v1', 'web-1': 'v1', 'web-0': 'v1' },
         template: 'v1',
-        // What the killed process may have sent to the others is void: see fence-pods.ts.
-        steps: { 'web-2': 'closed', 'web-1': 'closed', 'web-0': 'closed' },
+        steps: { 'web-2': 'closed', 'web-1': undefined, 'web-0': undefined },
         effects: { 'web-2': ['drain', 'ready'] },
         failed: '',
         order: undefined,

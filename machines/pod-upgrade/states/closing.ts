@@ -1,4 +1,4 @@
-import { and } from 'xstate'
+import { and, or } from 'xstate'
 import { inspectInput } from '../inputs.ts'
 import { podSetup } from '../setup.ts'
 import { BUG, writing } from '../writing.ts'
@@ -49,7 +49,7 @@ export const closing = podSetup.createStateConfig({
           actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
         },
         { guard: 'isRecorded', target: 'closed' },
-        { guard: and(['isRejectedForGood', 'isEnding']), target: 'closed' },
+        { guard: and(['isRejectedForGood', or(['isEnding', 'hasNothingOpen'])]), target: 'closed' },
         // An open restore intent on a pod that is in: the same command finds it so, and closes it. Its run is not over with that: who
         // came after its end would put back what an operator has out by then. Found by simulation (seed 44077482): nobody was told.
         {

@@ -216,3 +216,21 @@ test('a finished run of two workloads stays where one of them is named alone, an
   expect(await clean(['web'])).toEqual([0, 'run r1 is finished, and needed still: it is of statefulset/api too'])
   expect(await clean(['web', 'api'])).toEqual([1])
 })
+
+// Without it a drain intent that came late would count: see late-intents.ts.
+test.each([
+  { step: 'drain' as const, removed: [] },
+  { step: 'closed' as const, removed: ['sluice-run-r1'] },
+])('a finished run that the journal of a pod names ($step) stays while that is open', async ({ step, removed }) => {
+  const api = createFakeApi()
+  const journal: Journal = { run: 'r1', epoch: 1, attempt: 1, step, baseline: [], targets: [] }
+  const annotations = { [JOURNAL_KEY]: writeJournal(journal, 'uid-0') }
+  api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
+  const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1, finishedAt: '2026-01-02' }
+  const [data] = ledgerChunks({ header, entries: new Map() })
+  const name = 'sluice-run-r1'
+  api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
+  const client = { ...api.client, delete: (path: string, options?: DeleteOptions) => removeAsRead(api, path, options) }
+  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  expect(report.removed.map((one) => one.name)).toEqual(removed)
+})

@@ -8,6 +8,9 @@ import type { WorkloadRef } from '../../plan/plan.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { displayName, resourceOf } from '../../workloads/resources.ts'
+import { podView } from '../../pods/view.ts'
+import { podsPath } from '../pod-store.ts'
+import { namedByJournals } from './late-intents.ts'
 import { findAlive } from './find-alive.ts'
 import { leasePath, leaseRecord } from '../leases/lease.ts'
 import type { LedgerOptions } from './create-part.ts'
@@ -51,6 +54,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
 
   const all = readLedgers(parts)
+  const { items } = await listPages({ client, path: podsPath(namespace) })
+  const named = namedByJournals(items.map((raw) => ({ pod: podView(raw) })))
   /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
   const ledgers = new Set(all.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
   for (const found of all) {
@@ -81,7 +86,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       })
       continue
     }
-    const need = neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
+    const isNamed = named.has(header.run) ? 'the open journal of a pod names it' : undefined
+    const need = isNamed ?? neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
     if (need !== undefined) {
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue

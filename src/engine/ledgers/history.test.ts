@@ -41,6 +41,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
       workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
       plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
       undoing: () => undefined,
+      know() {},
       store: { get: () => halfDone },
       targetsOf: () => undefined,
       workloadOf: () => undefined,

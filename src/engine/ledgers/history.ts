@@ -50,6 +50,9 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   for (const { run, reason } of listed.unreadable)
     tell({ type: 'warning', message: `the ledger of run ${run} cannot be read, and is left alone: ${reason}` })
   const { elsewhere, finished } = listed
+  world.know(
+    [...(listed.same ? [listed.same] : []), ...listed.superseded, ...finished].map(({ ledger }) => ledger).concat(elsewhere),
+  )
   const storeOf = (one: PlacedLedger): LedgerStore => resumeLedger(one, options)
   const same = listed.same && storeOf(listed.same)
   const superseded = listed.superseded.map(storeOf)

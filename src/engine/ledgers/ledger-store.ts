@@ -50,8 +50,6 @@ export interface Told {
   pods: ReadonlyMap<string, PodAccount>
   /** Uids of pods for which nothing is drained now. */
   idle?: ReadonlySet<string>
-  /** Of those, for which a process before this one may have sent a drain intent. */
-  unfenced?: ReadonlySet<string>
 }
 
 /**
@@ -238,13 +236,11 @@ function ledgerStore(
   }
 
   /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
-  function withIdle(changed: readonly LedgerEntry[], { idle = new Set(), unfenced = new Set() }: Told): LedgerEntry[] {
+  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlySet<string>): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
     for (const uid of idle) {
-      const before = entries.get(uid) ?? ledger.entries.get(uid)
-      if (before?.state !== 'open') continue
-      const { unfenced: _, ...entry } = before
-      entries.set(uid, { ...entry, idle: true, ...(unfenced.has(uid) ? { unfenced: true } : {}) })
+      const entry = entries.get(uid) ?? ledger.entries.get(uid)
+      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true })
     }
     return [...entries.values()]
   }
@@ -353,7 +349,9 @@ function ledgerStore(
       ...(accounts ? { accounts } : {}),
     }
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
-    const changed = told ? withIdle(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
+    const changed = told
+      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
+      : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
       const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
       const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)

@@ -6,7 +6,12 @@ import { entryOf, ledgersOf } from '../testing/ledgers.ts'
 import { pruneLedgers } from './prune-ledgers.ts'
 
 describe('what is kept of finished runs', () => {
-  async function removed(finished: Recorded[], elsewhere: Ledger[] = [], heldFor = Infinity): Promise<string[]> {
+  async function removed(
+    finished: Recorded[],
+    elsewhere: Ledger[] = [],
+    heldFor = Infinity,
+    named: string[] = [],
+  ): Promise<string[]> {
     const { ledgers } = ledgersOf({ startedAt: '99' }, [], finished, elsewhere)
     const paths: string[] = []
     const remove = async (path: string, options: unknown): Promise<void> => {
@@ -18,7 +23,7 @@ describe('what is kept of finished runs', () => {
     const assertOwned = (): void => {
       if (paths.length >= heldFor) throw new Error('taken')
     }
-    const pruning = pruneLedgers({ ledgers, client, namespace: 'default', assertOwned })
+    const pruning = pruneLedgers({ ledgers, client, namespace: 'default', assertOwned, named: new Set(named) })
     const [pruned] = await Promise.allSettled([pruning])
     expect(pruned.status).toBe(heldFor < Infinity ? 'rejected' : 'fulfilled')
     return paths.map((path) => path.split('-').at(-1)!)
@@ -30,6 +35,11 @@ describe('what is kept of finished runs', () => {
 
   test('the newest ten, with this one', async () => {
     expect(await removed(runs(60, 50, worked))).toEqual(['51', '50'])
+  })
+
+  // Without it a drain intent that came late would count.
+  test('and one that the open journal of a pod names', async () => {
+    expect(await removed(runs(60, 50, worked), [], Infinity, ['51'])).toEqual(['50'])
   })
 
   // Found by reading: it was stopped in between, and the next owner had begun to take back what it removed when it went on.

@@ -15,10 +15,12 @@ interface PruneOptions {
   client: KubeClient
   namespace: string
   assertOwned: AssertOwned
+  /** Runs that an open journal of a pod names. */
+  named: ReadonlySet<string>
 }
 
 /** Removes the oldest of what is finished. */
-export async function pruneLedgers({ ledgers, client, namespace, assertOwned }: PruneOptions): Promise<void> {
+export async function pruneLedgers({ ledgers, client, namespace, assertOwned, named }: PruneOptions): Promise<void> {
   // A pipeline that runs every few minutes and finds all done would soon have removed what there is to undo.
   const changedFirst = ledgers.finished.toSorted((a, b) => Number(hasChanged(b.ledger)) - Number(hasChanged(a.ledger)))
   /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
@@ -26,6 +28,8 @@ export async function pruneLedgers({ ledgers, client, namespace, assertOwned }: 
   for (const found of changedFirst.slice(KEPT - 1)) {
     const { ledger } = found
     const all = [...kept]
+    // Without it a drain intent that came late would count: see late-intents.ts.
+    if (named.has(ledger.header.run)) continue
     if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
     kept.delete(ledger)
     // Whoever has the workload by now may need it, for an undo.

@@ -1,4 +1,4 @@
-import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
@@ -24,7 +24,11 @@ export interface Unsettled {
 }
 
 export async function unsettledOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<Unsettled> {
-  const { ledgers, unfinished } = await unfinishedOf(client, namespace, refs)
+  return unsettledAmong(await listLedgers(client, namespace), refs)
+}
+
+function unsettledAmong(found: readonly ReadLedger[], refs: Observed['refs']): Unsettled {
+  const { ledgers, unfinished } = unfinishedAmong(found, refs)
   const ofRun = (ledger: Ledger, entries: Iterable<LedgerEntry>): RunEntry[] => {
     const { run, workloads } = ledger.header
     return Array.from(entries, (entry) => ({ ...entry, run, workloads }))
@@ -37,18 +41,14 @@ export async function unsettledOf(client: KubeClient, namespace: string, refs: O
 
 /** Found by reading: all that the run had was not begun yet, and its owner counted as none. */
 export async function isAnyUnfinished(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<boolean> {
-  return (await unfinishedOf(client, namespace, refs)).unfinished.length > 0
+  return unfinishedAmong(await listLedgers(client, namespace), refs).unfinished.length > 0
 }
 
 /** All records that can be read, and those of runs of these workloads that are not finished; the newest last. */
-async function unfinishedOf(
-  client: KubeClient,
-  namespace: string,
-  refs: Observed['refs'],
-): Promise<{ ledgers: Ledger[]; unfinished: Ledger[] }> {
+function unfinishedAmong(found: readonly ReadLedger[], refs: Observed['refs']): { ledgers: Ledger[]; unfinished: Ledger[] } {
   const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
     refs.some((ref) => ref.kind === kind && ref.name === name)
-  const ledgers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
+  const ledgers = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const unfinished = ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? -1 : 1))
@@ -64,9 +64,10 @@ export async function leftOut(
   client: KubeClient,
   namespace: string,
   { refs, store }: Observed,
+  found: readonly ReadLedger[],
 ): Promise<{ uid: string; pod: string; target: JournalTarget }[]> {
   // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
-  const newest = new Map((await openOf(client, namespace, refs)).map((entry) => [entry.uid, entry]))
+  const newest = new Map(unsettledAmong(found, refs).open.map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(
     (entry) => store.get(entry.uid) === undefined && !isOfOthers(entry, entry, refs, store.all),
   )
