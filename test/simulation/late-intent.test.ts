@@ -3,27 +3,18 @@ import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
-import { readStatus } from '../../src/engine/status.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Actor, Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 import { openStage } from './stage.ts'
+import { outcomeOf, statusOf, upgradeTo } from './story.ts'
 
 /*
  * Found by trial: a process was killed with its first drain intent on its way, and whoever ended its run had nothing to write on that pod.
  * The intent arrived after that, and the next run took it for a drain: it put back what an operator had out by then.
  */
-
-const requestFor = (tag: string) => ({
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf(tag) }],
-  settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } },
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-})
 
 interface Late {
   /** Of which pod. */
@@ -34,7 +25,7 @@ interface Late {
 
 /** A run to v2 that is killed with a drain intent on its way for as long as is wanted. */
 async function killedWithIntent(stage: Stage): Promise<Late> {
-  const request = { ...requestFor('v2'), settings: PLAIN_SETTINGS }
+  const request = upgradeTo('v2')
   const late: Late[] = []
   const first = stage.start(request, (ports) => {
     const { client } = ports
@@ -54,31 +45,24 @@ async function killedWithIntent(stage: Stage): Promise<Late> {
   return late[0]!
 }
 
-async function ended(stage: Stage, actor: Actor): Promise<string | undefined> {
-  await stage.until(() => actor.end !== undefined)
-  return actor.end?.outcome
-}
-
 async function abort(stage: Stage): Promise<string | undefined> {
-  const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: requestFor('v2').select }))
+  const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: upgradeTo('v2').select }))
   await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client: stage.client, namespace: NAMESPACE }))
   const runs = open.runs.map(({ run }) => run)
   const order = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }
-  return ended(
+  return outcomeOf(
     stage,
     stage.start({}, (ports) => prepareAbort(order, ports)),
   )
 }
 
 async function statesOf(stage: Stage): Promise<string[]> {
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
-  const { workloads } = await stage.ask(readStatus({ namespace: NAMESPACE, refs: [] }, { client: stage.client, clock }))
-  return workloads.flatMap(({ pods }) => pods.map(({ name, state }) => `${name} ${state}`)).toSorted()
+  return (await statusOf(stage)).map(({ name, state }) => `${name} ${state}`)
 }
 
 test.each([
   { by: 'an abort', end: abort, outcome: 'aborted' },
-  { by: 'a run that finds all done', end: (stage: Stage) => ended(stage, stage.start(requestFor('v1'))), outcome: 'done' },
+  { by: 'a run that finds all done', end: (stage: Stage) => outcomeOf(stage, stage.start(upgradeTo('v1'))), outcome: 'done' },
 ])('a drain intent of who was killed is void once the run was ended by $by', async ({ end, outcome }) => {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
   const edge = stage.world.balancers.get('edge')!
@@ -88,7 +72,7 @@ test.each([
   expect(await statesOf(stage)).toEqual([`${pod} closed`])
   edge.operator.set(pod, { admin: 'drain' })
   await stage.pass(1_000)
-  expect(await ended(stage, stage.start(requestFor('v3')))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v3', { maxUnavailable: { count: 2 } })))).toBe('done')
   expect(edge.state(pod)?.admin).toBe('drain')
 })
 

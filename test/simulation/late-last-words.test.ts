@@ -8,20 +8,14 @@ import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { outcomeOf, upgradeTo } from './story.ts'
 
 /*
  * Found by trial: the connection broke on the last write of a process to its ledger, the Lease was given back, and the write arrived
  * when the next owner was at work. That had nothing to write that did not stand there, so that nothing told the two apart.
  */
 
-const REQUEST = {
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf('v2') }],
-  settings: PLAIN_SETTINGS,
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-}
+const REQUEST = upgradeTo('v2')
 
 interface Late {
   actor: Actor
@@ -48,11 +42,6 @@ async function startLate(stage: Stage, settings: typeof PLAIN_SETTINGS): Promise
   return { actor, arrive: () => stage.ask(underWay[0]!()) }
 }
 
-async function ended(stage: Stage, actor: Actor): Promise<string | undefined> {
-  await stage.until(() => actor.end !== undefined)
-  return actor.end?.outcome
-}
-
 const REFUSED = { status: 422 }
 const LONG = { longestRequestMs: 9_000 }
 const stateOf = (stage: Stage, pod: string) => stage.world.balancers.get('edge')!.state(pod)!.admin
@@ -68,7 +57,7 @@ test('that nothing is drained for a pod is said of none that the next owner has 
   second.host.kill()
   stage.world.cluster.deletePod(NAMESPACE, pod)
   await stage.pass(30_000)
-  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(REQUEST))).toBe('done')
   expect(stateOf(stage, pod)).toBe('ready')
 })
 
@@ -78,7 +67,7 @@ test('control: where it arrives before the next owner begins, that goes by it', 
   await late.arrive()
   const [found] = await stage.ask(listLedgers(stage.client, NAMESPACE))
   expect(found?.kind === 'read' && Array.from(found.ledger.entries.values(), ({ idle }) => idle)).toEqual([true, true])
-  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(REQUEST))).toBe('done')
 })
 
 test('that the run is over is said of none that is gone on with: it stays open, and an abort finds it', async () => {
@@ -97,6 +86,6 @@ test('that the run is over is said of none that is gone on with: it stays open, 
   second.host.kill()
   stage.world.cluster.deletePod(NAMESPACE, pod)
   await stage.pass(30_000)
-  expect(await ended(stage, stage.start(REQUEST))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(REQUEST))).toBe('done')
   expect(stateOf(stage, pod)).toBe('ready')
 })

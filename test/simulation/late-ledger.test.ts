@@ -5,9 +5,10 @@ import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
-import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Actor, Stage } from './stage.ts'
+import { plainBalancer, plainScene } from './scene.ts'
+import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { clockOf, outcomeOf, upgradeTo } from './story.ts'
 
 /*
  * Found by trial: the connection broke as a process made its ledger; it gave up, and gave its Lease back. The ledger was made when the next
@@ -15,21 +16,12 @@ import { isIn, openStage } from './stage.ts'
  * those images back, and what an operator had out was put back.
  */
 
-const requestFor = (tag: string) => ({
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf(tag) }],
-  settings: PLAIN_SETTINGS,
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-})
-
 type Write = 'create' | 'patch'
 
 /** A run to v3 that has no answer to the write by which its ledger begins, and gives up; that arrives when it is wanted. */
 async function lateBegin(stage: Stage, write: Write): Promise<() => Promise<unknown>> {
   const underWay: (() => Promise<unknown>)[] = []
-  const request = requestFor('v3')
+  const request = upgradeTo('v3')
   const isHeader = (operations: readonly PatchOperation[]): boolean =>
     operations.some((one) => one.op === 'add' && one.path === '/data/header')
   const actor = stage.start(request, (ports) => {
@@ -53,11 +45,6 @@ async function lateBegin(stage: Stage, write: Write): Promise<() => Promise<unkn
   return () => stage.ask(underWay[0]!())
 }
 
-async function ended(stage: Stage, actor: Actor): Promise<string | undefined> {
-  await stage.until(() => actor.end !== undefined)
-  return actor.end?.outcome
-}
-
 const imagesOf = (stage: Stage): string[] =>
   stage.world.pods().map((pod) => (pod as unknown as { spec: { containers: [{ image: string }] } }).spec.containers[0].image)
 
@@ -65,13 +52,13 @@ const imagesOf = (stage: Stage): string[] =>
 async function story(write: Write) {
   const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
   const pod = `${NAME}-1`
-  const first = stage.start(requestFor('v2'))
+  const first = stage.start(upgradeTo('v2'))
   await stage.until(() => isIn('emptying', pod)(first))
   await stage.pass(300)
   first.host.kill()
   const arrive = await lateBegin(stage, write)
   stage.world.cluster.deletePod(NAMESPACE, pod)
-  expect(await ended(stage, stage.start(requestFor('v2')))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v2')))).toBe('done')
   const arrived = await arrive().then(
     () => 'made',
     (error: KubeError) => error.status,
@@ -94,15 +81,15 @@ test.each(['create', 'patch'] as const)('what an operator has out by then is lef
   const edge = stage.world.balancers.get('edge')!
   edge.operator.set(pod, { admin: 'drain' })
   await stage.pass(1_000)
-  const wide = { ...requestFor('v3'), settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 } } }
-  expect(await ended(stage, stage.start(wide))).toBe('done')
+  const wide = upgradeTo('v3', { maxUnavailable: { count: 2 } })
+  expect(await outcomeOf(stage, stage.start(wide))).toBe('done')
   expect(edge.state(pod)?.admin).toBe('drain')
 })
 
 test.each(['create', 'patch'] as const)('an undo after it brings back what was there before: %s', async (write) => {
   const { stage } = await story(write)
-  expect(await ended(stage, stage.start(requestFor('v3')))).toBe('done')
-  expect(await ended(stage, stage.start({ ...requestFor('v3'), undo: {} }))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v3')))).toBe('done')
+  expect(await outcomeOf(stage, stage.start({ ...upgradeTo('v3'), undo: {} }))).toBe('done')
   expect(imagesOf(stage)).toEqual([imageOf('v2'), imageOf('v2')])
 })
 
@@ -111,7 +98,7 @@ test('control: where it arrives in time, the next run supersedes it, and its pro
   const arrive = await lateBegin(stage, 'patch')
   await arrive()
   expect(await stage.ask(listLedgers(stage.client, NAMESPACE))).toMatchObject([{ kind: 'read' }])
-  expect(await ended(stage, stage.start(requestFor('v2')))).toBe('done')
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v2')))).toBe('done')
   const runs = await stage.ask(listLedgers(stage.client, NAMESPACE))
   expect(runs.map((one) => one.kind === 'read' && one.ledger.header.finishedAt !== undefined)).toEqual([true, true])
 })
@@ -119,9 +106,8 @@ test('control: where it arrives in time, the next run supersedes it, and its pro
 test('what is left of it is removed by a cleanup, and a header that arrives after that finds nothing', async () => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const arrive = await lateBegin(stage, 'patch')
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
   const all = { namespace: NAMESPACE, refs: [], dryRun: false }
-  const { removed } = await stage.ask(cleanUp(all, { client: stage.client, clock }))
+  const { removed } = await stage.ask(cleanUp(all, { client: stage.client, clock: clockOf(stage) }))
   expect(removed).toMatchObject([{ reason: 'a part of a ledger that was never begun' }])
   await expect(arrive()).rejects.toMatchObject({ status: 404 })
   expect(await stage.ask(listLedgerParts(stage.client, NAMESPACE))).toEqual([])

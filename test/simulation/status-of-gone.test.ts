@@ -1,30 +1,19 @@
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import type { PodStatus } from '../../src/engine/status.ts'
-import { readStatus } from '../../src/engine/status.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { statusOf, upgradeTo } from './story.ts'
 
 /* What `sluice status` says of pods that are gone, once a run has come to its end with them. */
 
-const toTag = (tag: string) => ({
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf(tag) }],
-  settings: PLAIN_SETTINGS,
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-})
 const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
 const LONG = { longestRequestMs: 6_000 }
 
 async function gone(stage: Stage, pod: string): Promise<PodStatus[]> {
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
-  const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet', name: NAME } as const] }
-  const { workloads } = await stage.ask(readStatus(request, { client: stage.client, clock }))
-  return workloads[0]!.pods.filter(({ name, attempt }) => name === pod && attempt === null)
+  return (await statusOf(stage)).filter(({ name, attempt }) => name === pod && attempt === null)
 }
 
 async function scale(stage: Stage, replicas: number): Promise<void> {
@@ -35,7 +24,7 @@ async function scale(stage: Stage, replicas: number): Promise<void> {
 /** A run that has left out what it had drained for the last pod, which was scaled away, and is at the first. */
 async function leavingOut(): Promise<{ stage: Stage; run: Actor }> {
   const stage = await openStage(plainScene({ pods: 2, fixedAddresses: true, balancers: [plainBalancer(LONG)] }))
-  const run = stage.start(toTag('v2'))
+  const run = stage.start(upgradeTo('v2'))
   await stage.until(() => isIn('emptying', LAST)(run))
   await scale(stage, 1)
   await stage.until(() => isIn('emptying', FIRST)(run))
@@ -65,7 +54,7 @@ test('the same, where it is a run of other images that finds it so', async () =>
   run.host.kill()
   await scale(stage, 2)
   await stage.pass(25_000)
-  const request = toTag('v3')
+  const request = upgradeTo('v3')
   const second = stage.start({ ...request, settings: { ...request.settings, maxUnavailable: { count: 2 } } })
   await stage.until(() => second.end !== undefined)
   expect(second.end).toMatchObject({ outcome: 'needsOperator' })
@@ -76,7 +65,7 @@ test('the same, where it is a run of other images that finds it so', async () =>
 // Found by trial: a person was sent for what goes on by itself.
 test('one that nothing had come for in time, and that a later process is at work with, or had begun to put back: nobody', async () => {
   const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 30_000, balancers: [plainBalancer(LONG)] }))
-  const request = toTag('v2')
+  const request = upgradeTo('v2')
   const first = stage.start(request)
   await stage.until(() => isIn('emptying')(first))
   first.host.kill()

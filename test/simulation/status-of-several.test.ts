@@ -1,14 +1,11 @@
 import { expect, test } from 'vitest'
-import { AdapterError } from '../../adapters/contract.ts'
-import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
-import { prepareRun } from '../../src/engine/run.ts'
-import type { PodStatus } from '../../src/engine/status.ts'
-import { readStatus } from '../../src/engine/status.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import type { RunRequest } from '../../src/engine/run.ts'
+import { NAME, NAMESPACE } from './manifests.ts'
 import { addStatefulSet } from './other-workload.ts'
-import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Actor, Stage } from './stage.ts'
+import { plainBalancer, plainScene } from './scene.ts'
+import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { ended, statusOf, upgradeTo, withoutRestore } from './story.ts'
 
 /* What `sluice status` says after a run of several workloads, whose Leases have had different numbers of owners. */
 
@@ -16,19 +13,8 @@ const OTHER = 'other'
 const POD = `${NAME}-0`
 const BOTH = [NAME, OTHER]
 
-const toTag = (tag: string, names: readonly string[], change: Partial<RunRequest['settings']> = {}): RunRequest => ({
-  namespace: NAMESPACE,
-  select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) },
-  images: [{ container: 'app', image: imageOf(tag) }],
-  settings: { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, ...change },
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-})
-
-async function ended(stage: Stage, actor: Actor): Promise<Actor['end']> {
-  await stage.until(() => actor.end !== undefined)
-  return actor.end
-}
+const upgrade = (tag: string, names: readonly string[], change: Partial<RunRequest['settings']> = {}): RunRequest =>
+  upgradeTo(tag, { names, maxUnavailable: { count: 2 }, ...change })
 
 /** Other has had so many owners before. */
 async function open(scene: Parameters<typeof plainScene>[0], owners: number): Promise<Stage> {
@@ -36,28 +22,9 @@ async function open(scene: Parameters<typeof plainScene>[0], owners: number): Pr
   await addStatefulSet(stage, OTHER)
   await stage.pass(30_000)
   for (let place = 0; place < owners; place++)
-    expect(await ended(stage, stage.start(toTag(`v${2 + (place % 2)}`, [OTHER])))).toMatchObject({ outcome: 'done' })
+    expect(await ended(stage, stage.start(upgrade(`v${2 + (place % 2)}`, [OTHER])))).toMatchObject({ outcome: 'done' })
   return stage
 }
-
-async function pods(stage: Stage): Promise<PodStatus[]> {
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
-  const { workloads } = await stage.ask(readStatus({ namespace: NAMESPACE, refs: [] }, { client: stage.client, clock }))
-  return workloads.flatMap((one) => one.pods)
-}
-
-/** Nobody answers a restore. */
-const withoutRestore = (request: RunRequest) => (ports: RunPorts) =>
-  prepareRun(request, {
-    ...ports,
-    loadBalancers: ports.loadBalancers.map((one) => {
-      const adapter = Object.create(one.adapter) as typeof one.adapter
-      adapter.restore = async () => {
-        throw new AdapterError('simulated', 'ambiguous', 'no answer')
-      }
-      return { ...one, adapter }
-    }),
-  })
 
 // Found by a breaker: of the workload whose Lease had had fewer owners nobody had to look after its pod.
 test.each([
@@ -65,18 +32,18 @@ test.each([
   { what: 'of a run of several', names: BOTH },
 ])('a pod that is there and was left to a person needs one, $what', async ({ names }) => {
   const stage = await open({ balancers: [plainBalancer({ level: 'G0' })] }, 2)
-  const request = toTag('v2', names)
+  const request = upgrade('v2', names)
   const end = await ended(stage, stage.start(request, withoutRestore(request)))
   expect(end).toMatchObject({ outcome: 'needsOperator' })
-  const told = (await pods(stage)).filter(({ needsOperator }) => needsOperator !== undefined).map(({ name }) => name)
+  const told = (await statusOf(stage)).filter(({ needsOperator }) => needsOperator !== undefined).map(({ name }) => name)
   expect(told.toSorted()).toEqual(names.map((name) => `${name}-0`).toSorted())
 })
 
 test('of one that failed in a run of several it says why', async () => {
   const stage = await open({}, 2)
-  const bad = { ...toTag('bad', BOTH), settings: { ...toTag('bad', BOTH).settings, onFailure: 'hold' as const } }
+  const bad = upgrade('bad', BOTH, { onFailure: 'hold' })
   expect(await ended(stage, stage.start(bad))).toMatchObject({ outcome: 'failed' })
-  const details = (await pods(stage)).filter(({ out }) => out).map(({ name, detail }) => [name, detail])
+  const details = (await statusOf(stage)).filter(({ out }) => out).map(({ name, detail }) => [name, detail])
   expect(details).not.toEqual([])
   for (const [, detail] of details)
     expect(detail).toMatch(/; (not ready in time|the image cannot be started|no proof of the restart)/)
@@ -85,20 +52,20 @@ test('of one that failed in a run of several it says why', async () => {
 // Found by a breaker: the Lease of another workload had had more owners, and a person was sent for what goes on by itself.
 test('a pod that is gone, and that a later process of its workload alone is at work with, needs nobody', async () => {
   const stage = await open({ readyAfterMs: 30_000, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }, 4)
-  const first = stage.start(toTag('v2', BOTH))
+  const first = stage.start(upgrade('v2', BOTH))
   await stage.until(() => isIn('emptying', POD)(first))
   first.host.kill()
   stage.world.cluster.deletePod(NAMESPACE, POD)
   await stage.pass(1_000)
-  const second = stage.start(toTag('v2', BOTH, { readyDeadlineMs: 3_000 }))
+  const second = stage.start(upgrade('v2', BOTH, { readyDeadlineMs: 3_000 }))
   expect(await ended(stage, second)).toMatchObject({ outcome: 'needsOperator' })
   const person = async () =>
-    (await pods(stage)).flatMap(({ name, attempt, needsOperator }) =>
+    (await statusOf(stage)).flatMap(({ name, attempt, needsOperator }) =>
       name === POD && attempt === null ? [needsOperator !== undefined] : [],
     )
   expect(await person(), 'control: before that').toEqual([true])
   await stage.pass(40_000)
-  const third = stage.start(toTag('v2', [NAME]))
+  const third = stage.start(upgrade('v2', [NAME]))
   await stage.until(() => isIn('settling')(third))
   expect(await person()).toEqual([false])
 })

@@ -3,24 +3,18 @@ import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
-import { imageOf, NAME, NAMESPACE } from './manifests.ts'
-import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import { NAMESPACE } from './manifests.ts'
+import { plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
+import { upgradeTo } from './story.ts'
 
 /*
  * A pod is back in rotation, and its journal cannot be closed: the restore intent stays. Found by simulation (seed 44077482): its run was
  * over with that, and nobody was told. Who takes the pod out by hand after that would see it put back by the next run.
  */
 
-const REQUEST = {
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf('v2') }],
-  settings: PLAIN_SETTINGS,
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-}
+const REQUEST = upgradeTo('v2')
 
 /** Where a policy lets nobody close a journal. */
 function startUnclosing(stage: Stage): Actor {

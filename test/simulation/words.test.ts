@@ -1,44 +1,18 @@
 import { expect, test } from 'vitest'
-import { AdapterError } from '../../adapters/contract.ts'
 import type { ResolveRequest } from '../../src/engine/resolving/resolve.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
-import type { RunPorts } from '../../src/engine/run.ts'
-import { prepareRun } from '../../src/engine/run.ts'
-import type { PodStatus } from '../../src/engine/status.ts'
-import { readStatus } from '../../src/engine/status.ts'
-import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
-import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Actor, Stage } from './stage.ts'
+import { NAME, NAMESPACE, PORT } from './manifests.ts'
+import { plainBalancer, plainScene } from './scene.ts'
+import type { Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { clockOf, ended, statusOf, upgradeTo, withoutRestore } from './story.ts'
 
 /* What a person says of a part of what is open, and what is asked of him after that. */
 
 const [FIRST, LAST] = [`${NAME}-0`, `${NAME}-1`]
 
-const toTag = (tag: string) => ({
-  namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
-  images: [{ container: 'app', image: imageOf(tag) }],
-  settings: PLAIN_SETTINGS,
-  acceptTemplateDrift: false,
-  allowUnbalanced: false,
-})
-
-async function ended(stage: Stage, actor: Actor): Promise<NonNullable<Actor['end']>> {
-  await stage.until(() => actor.end !== undefined)
-  return actor.end!
-}
-
-async function status(stage: Stage): Promise<PodStatus[]> {
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
-  const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet', name: NAME } as const] }
-  const { workloads } = await stage.ask(readStatus(request, { client: stage.client, clock }))
-  return workloads[0]!.pods
-}
-
 async function say(stage: Stage, pod: string, word: Omit<ResolveRequest, 'namespace' | 'pod'>): Promise<string[]> {
-  const { clock } = stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host
-  const ports = { client: stage.client, clock, random: { next: () => 0.5 }, identity: 'ann' }
+  const ports = { client: stage.client, clock: clockOf(stage), random: { next: () => 0.5 }, identity: 'ann' }
   const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
   return (await stage.ask(resolvePod({ namespace: NAMESPACE, pod, ...word }, { ...ports, ...told }))).messages
 }
@@ -52,24 +26,11 @@ function addressOf({ world: { server } }: Stage, pod: string): string {
   return (server.store.get('pods', NAMESPACE, pod) as unknown as { status: { podIP: string } }).status.podIP
 }
 
-/** Nobody answers a restore. */
-const withoutRestore = (request: ReturnType<typeof toTag>) => (ports: RunPorts) =>
-  prepareRun(request, {
-    ...ports,
-    loadBalancers: ports.loadBalancers.map((one) => {
-      const adapter = Object.create(one.adapter) as typeof one.adapter
-      adapter.restore = async () => {
-        throw new AdapterError('simulated', 'ambiguous', 'no answer')
-      }
-      return { ...one, adapter }
-    }),
-  })
-
 // Found by a breaker: by status nobody had to look any more, and the next run asked for both.
 test('of a pod that is in, in one of two that cannot be read, the other is asked for: by status, and by the run', async () => {
   const balancers = ['edge', 'inner'].map((name) => plainBalancer({ level: 'G0', name }))
   const stage = await openStage(plainScene({ pods: 1, balancers }))
-  const request = toTag('v2')
+  const request = upgradeTo('v2')
   const run = await ended(stage, stage.start(request, withoutRestore(request)))
   expect(run.reason).toMatch(/: edge\/\S+, inner\/\S+ cannot be read back/)
   await stage.pass(30_000)
@@ -77,10 +38,10 @@ test('of a pod that is in, in one of two that cannot be read, the other is asked
   const rest = expect.stringMatching(
     /^inner\/\S+ is left: (.|\n)*\n {2}sluice resolve pod\/web-0 -n \S+ --load-balancer inner --traffic in$/,
   ) as string
-  expect(await status(stage)).toMatchObject([{ name: FIRST, state: 'restore', needsOperator: rest }])
+  expect(await statusOf(stage)).toMatchObject([{ name: FIRST, state: 'restore', needsOperator: rest }])
   const again = await ended(stage, stage.start(request))
   expect(again).toMatchObject({ outcome: 'needsOperator', reason: expect.stringMatching(/^web-0: inner\/\S+ cannot be read/) })
-  const [told] = await status(stage)
+  const [told] = await statusOf(stage)
   expect(told?.needsOperator).toContain('--load-balancer inner --traffic in')
   expect(told?.needsOperator).not.toContain('edge')
   stage.world.balancers.get('inner')!.operator.set(FIRST, { admin: 'ready' })
@@ -88,7 +49,7 @@ test('of a pod that is in, in one of two that cannot be read, the other is asked
   expect(await say(stage, FIRST, { traffic: 'in', loadBalancers: ['inner'] })).toEqual([
     expect.stringContaining('its record is closed'),
   ])
-  expect(await status(stage), 'control: nothing is left').toMatchObject([{ state: 'closed' }])
+  expect(await statusOf(stage), 'control: nothing is left').toMatchObject([{ state: 'closed' }])
   expect(await ended(stage, stage.start(request))).toMatchObject({ outcome: 'done' })
 })
 
@@ -97,31 +58,31 @@ test('what is said of a pod that is gone leaves alone the one of its name that i
   const scene = plainScene({ pods: 2, fixedAddresses: false, balancers: [plainBalancer({ longestRequestMs: 6_000 })] })
   const stage = await openStage(scene)
   const edge = stage.world.balancers.get('edge')!.operator
-  const first = stage.start(toTag('v2'))
+  const first = stage.start(upgradeTo('v2'))
   await stage.until(() => isIn('emptying', LAST)(first))
   await scale(stage, 1)
   await stage.until(() => isIn('emptying', FIRST)(first))
   await scale(stage, 2)
   expect(await ended(stage, first)).toMatchObject({ outcome: 'needsOperator' })
-  const asked = async () => (await status(stage)).find(({ attempt }) => attempt === null)?.needsOperator
+  const asked = async () => (await statusOf(stage)).find(({ attempt }) => attempt === null)?.needsOperator
   expect(await asked()).toContain(`sluice resolve pod/${LAST}`)
   // Somebody makes an entry for the new one beside that.
   await stage.pass(30_000)
   const address = addressOf(stage, LAST)
   edge.add({ name: 'new', address, port: PORT, weight: 1, admin: 'ready' })
-  const second = stage.start(toTag('v3'))
+  const second = stage.start(upgradeTo('v3'))
   await stage.until(() => isIn('emptying', LAST)(second))
   second.host.kill()
   await stage.pass(30_000)
 
   const word = { traffic: 'in', loadBalancers: [] } as const
-  const stands = async () => (await status(stage)).flatMap(({ name, state }) => (name === LAST ? [state] : []))
+  const stands = async () => (await statusOf(stage)).flatMap(({ name, state }) => (name === LAST ? [state] : []))
   expect(await stands()).toEqual(['drain', 'drain'])
   await expect(say(stage, LAST, word)).rejects.toThrow(/^two pods had the name web-1, .* --live .* --gone /)
   expect(await stands()).toEqual(['drain', 'drain'])
   const said = await say(stage, LAST, { ...word, of: 'gone' })
   expect(said).toEqual([expect.stringMatching(/^edge\/web-1@\S+ of a pod\/web-1 that was before/)])
   expect(await stands()).toEqual(['drain'])
-  expect(await ended(stage, stage.start(toTag('v3')))).toMatchObject({ outcome: 'done' })
+  expect(await ended(stage, stage.start(upgradeTo('v3')))).toMatchObject({ outcome: 'done' })
   expect(await stands()).toEqual(['closed'])
 })

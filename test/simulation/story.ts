@@ -1,0 +1,60 @@
+import { AdapterError } from '../../adapters/contract.ts'
+import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
+import { prepareRun } from '../../src/engine/run.ts'
+import type { PodStatus } from '../../src/engine/status.ts'
+import { readStatus } from '../../src/engine/status.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS } from './scene.ts'
+import type { Actor, Stage } from './stage.ts'
+
+/* What stories about several processes have in common. */
+
+/** An upgrade of these StatefulSets. */
+export function upgradeTo(
+  tag: string,
+  { names = [NAME], ...settings }: Partial<RunRequest['settings']> & { names?: readonly string[] } = {},
+): RunRequest & Pick<Required<RunRequest>, 'images'> {
+  return {
+    namespace: NAMESPACE,
+    select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) },
+    images: [{ container: 'app', image: imageOf(tag) }],
+    settings: { ...PLAIN_SETTINGS, ...settings },
+    acceptTemplateDrift: false,
+    allowUnbalanced: false,
+  }
+}
+
+export async function ended(stage: Stage, actor: Actor): Promise<NonNullable<Actor['end']>> {
+  await stage.until(() => actor.end !== undefined)
+  return actor.end!
+}
+
+export async function outcomeOf(stage: Stage, actor: Actor): Promise<string> {
+  return (await ended(stage, actor)).outcome
+}
+
+/** Of a process that has nothing to do. */
+export function clockOf(stage: Stage): Clock {
+  return stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host.clock
+}
+
+/** What `sluice status` says of the pods of all workloads. */
+export async function statusOf(stage: Stage): Promise<PodStatus[]> {
+  const ports = { client: stage.client, clock: clockOf(stage) }
+  const { workloads } = await stage.ask(readStatus({ namespace: NAMESPACE, refs: [] }, ports))
+  return workloads.flatMap(({ pods }) => pods)
+}
+
+/** Nobody answers a restore. */
+export const withoutRestore = (request: RunRequest) => (ports: RunPorts) =>
+  prepareRun(request, {
+    ...ports,
+    loadBalancers: ports.loadBalancers.map((one) => {
+      const adapter = Object.create(one.adapter) as typeof one.adapter
+      adapter.restore = async () => {
+        throw new AdapterError('simulated', 'ambiguous', 'no answer')
+      }
+      return { ...one, adapter }
+    }),
+  })
