@@ -5,12 +5,11 @@ import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { Journal, JournalStep, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
-import { resolveCommand } from './instructions.ts'
 import type { LeaseRecord } from './leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from './leases/lease.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
@@ -24,6 +23,7 @@ import { imageWords } from '../pods/image-words.ts'
 import { assertExists } from '../workloads/assert-exists.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createOwnerLookup } from '../workloads/owner.ts'
+import { DETAIL, goneWords, movedWords, names, unreadableWords } from './status-words.ts'
 
 export interface StatusRequest {
   namespace: string
@@ -231,7 +231,7 @@ function livePods(
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read
-        const needsOperator = `The journal of pod/${podName} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen, in or out:\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic in\n  sluice resolve pod/${podName} -n ${pod.namespace} --traffic out`
+        const needsOperator = unreadableWords(pod, reason)
         return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
@@ -281,28 +281,7 @@ function isAbandoned(uid: string, stored: ReadJournal, ledgers: readonly Ledger[
     .some((ledger) => openEntries(ledger, ledgers).some((entry) => entry.uid === uid && entry.state === 'abandoned'))
 }
 
-function movedWords({ name, namespace, ip }: PodView, targets: readonly JournalTarget[]): string {
-  return `${names(targets)} was drained for pod/${name}, which has come to another address since (now ${ip ?? 'none'}): point the entry at it and leave it drained, or remove it, and run the same command again; or put it back, and say so:\n  sluice resolve pod/${name} -n ${namespace} --traffic in`
-}
-
-/** Put back as it is, an entry sends requests to an address that nobody has, or somebody else. */
-function goneWords(pod: string, targets: readonly JournalTarget[], nowAt: string | undefined, namespace: string): string {
-  const heir = nowAt === undefined ? 'the pod in its place' : `the pod in its place (${nowAt})`
-  return `${names(targets)} was drained for pod/${pod}, which is gone, and no ready pod has come to its address: point the entry at ${heir} and leave it drained, or remove it, and run the same command again; or, once it is as it should be, say so:\n${resolveCommand({ name: pod, namespace }, '--gone --traffic in')}`
-}
-
 const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: null }
-
-const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod: PodView) => string> = {
-  drain: (targets) => `drained, or about to be: ${names(targets)}`,
-  patched: (targets, pod) => `patched and out of rotation: ${names(targets)}${pod.ready ? '' : '; not ready'}`,
-  restore: (targets) => `about to be put back: ${names(targets)}`,
-  closed: () => '',
-}
-
-function names(targets: readonly JournalTarget[]): string {
-  return targets.map(({ loadBalancer, target }) => `${loadBalancer}: ${target}`).join(', ') || 'in no load balancer'
-}
 
 /** Pods that are gone while a ledger still has something open for them. */
 function gonePods(
