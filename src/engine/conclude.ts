@@ -87,12 +87,12 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       return
     }
     // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
-    await pruneLedgers({ ledgers, client, namespace, assertOwned, named: namedByJournals(world.store.all()) }).catch(
-      (error: unknown) =>
-        tell({
-          type: 'warning',
-          message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
-        }),
+    const named = namedByJournals([...world.store.all(), ...world.beside.all()])
+    await pruneLedgers({ ledgers, client, namespace, assertOwned, named }).catch((error: unknown) =>
+      tell({
+        type: 'warning',
+        message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
+      }),
     )
   }
 

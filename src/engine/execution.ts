@@ -11,7 +11,7 @@ import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
 import type { Owners } from './leases/owners.ts'
 import { takeOwners } from './leases/owners.ts'
 import type { SeenLease } from './leases/ownership.ts'
-import { allLedgers, openRunLedger } from './ledgers/history.ts'
+import { openRunLedger } from './ledgers/history.ts'
 import { warnOfLostJournals } from './ledgers/lost-journals.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { joinOrders } from './orders/join-orders.ts'
@@ -165,8 +165,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
     const assertOwned = (): Promise<void> => assertConfirmed(owners)
-    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned })
-    world.know([...allLedgers(ledgers), ...ledgers.elsewhere], owners.epochOf)
+    const { epochOf } = owners
+    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned, epochOf })
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())

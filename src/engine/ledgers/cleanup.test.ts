@@ -110,6 +110,10 @@ describe('a run that is not finished, of which a person has settled all', () => 
 
   test('stays where the workload is there, or something may be open', async () => {
     expect(await cleanedRun({ isThere: true })).toEqual([])
+    // Nor where it says how the journal of a pod counts.
+    const late: Journal = { run: 'r1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] }
+    expect(await cleanedRun({ journal: late })).toEqual([])
+    expect(await cleanedRun({ journal: { ...late, step: 'closed' } })).toHaveLength(1)
     expect(await cleanedRun({ state: 'open' })).toEqual([])
   })
 

@@ -54,6 +54,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
 
   const all = readLedgers(parts)
+  // Without it a drain intent that came late would count: see late-intents.ts.
   const { items } = await listPages({ client, path: podsPath(namespace) })
   const named = namedByJournals(items.map((raw) => ({ pod: podView(raw) })))
   /** Without those that are removed: of two that have settled the same pod, one is enough, and is needed. */
@@ -66,13 +67,14 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     }
     const { header } = found.ledger
     const names = partNames(header)
+    const asNamed = named.has(header.run) ? 'the open journal of a pod names it' : undefined
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
       const isGone = await areGone(header, client, namespace)
       // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
       const unsettled = openEntries(found.ledger, ledgers)
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
-      const need = needFor(found.ledger, [...ledgers])
+      const need = asNamed ?? needFor(found.ledger, [...ledgers])
       if (open === 0 && isGone && need === undefined && !(await someoneRuns(client, namespace))) {
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
         if (await remove(names, `nothing of run ${header.run} is open, and ${what} is gone`, (to) => deleteLedger(found, to)))
@@ -86,8 +88,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       })
       continue
     }
-    const isNamed = named.has(header.run) ? 'the open journal of a pod names it' : undefined
-    const need = isNamed ?? neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
+    const need = asNamed ?? neededBy(header, refs) ?? needFor(found.ledger, [...ledgers])
     if (need !== undefined) {
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue

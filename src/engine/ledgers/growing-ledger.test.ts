@@ -118,6 +118,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
     } as unknown as World,
     token: 'new',
     tell: () => {},
+    epochOf: () => 1,
     assertOwned: owned,
   })
   expect([resumed, current.ledger.header.run]).toEqual([true, 'abc'])

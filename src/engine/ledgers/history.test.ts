@@ -50,6 +50,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
     token: 'new',
     tell: () => {},
     assertOwned: () => {},
+    epochOf: () => 1,
   })
   const runs = (list: readonly { ledger: Ledger }[]): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header

@@ -2,7 +2,7 @@ import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
 import { formerPod, halfDone } from '../../journal/former-pod.ts'
 import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
-import type { Journal } from '../../pods/glossary.ts'
+import type { Journal, PodView } from '../../pods/glossary.ts'
 import type { RunEventBody } from '../events.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore } from './ledger-store.ts'
@@ -41,18 +41,25 @@ interface OpenOptions {
   token: string
   tell(event: RunEventBody): void
   assertOwned: AssertOwned
+  /** Of this owner. */
+  epochOf(pod: PodView): number
 }
 
 /** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
-export async function openRunLedger({ request, ports, world, token, tell, assertOwned }: OpenOptions): Promise<RunLedgers> {
+export async function openRunLedger({
+  request,
+  ports,
+  world,
+  token,
+  tell,
+  assertOwned,
+  epochOf,
+}: OpenOptions): Promise<RunLedgers> {
   const options = { client: ports.client, namespace: request.namespace }
   const listed = await listFenced({ request, world, fence: token, ...options, assertOwned })
   for (const { run, reason } of listed.unreadable)
     tell({ type: 'warning', message: `the ledger of run ${run} cannot be read, and is left alone: ${reason}` })
   const { elsewhere, finished } = listed
-  world.know(
-    [...(listed.same ? [listed.same] : []), ...listed.superseded, ...finished].map(({ ledger }) => ledger).concat(elsewhere),
-  )
   const storeOf = (one: PlacedLedger): LedgerStore => resumeLedger(one, options)
   const same = listed.same && storeOf(listed.same)
   const superseded = listed.superseded.map(storeOf)
@@ -61,6 +68,7 @@ export async function openRunLedger({ request, ports, world, token, tell, assert
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const known = [...open, ...finished].map(({ ledger }) => ledger).concat(elsewhere)
+  world.know(known, epochOf)
   /** What an earlier run has left of a pod, and what its ledger says that this had before. */
   const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)

@@ -27,9 +27,9 @@ export async function pruneLedgers({ ledgers, client, namespace, assertOwned, na
   const kept = new Set([...allLedgers(ledgers), ...ledgers.elsewhere])
   for (const found of changedFirst.slice(KEPT - 1)) {
     const { ledger } = found
-    const all = [...kept]
     // Without it a drain intent that came late would count: see late-intents.ts.
     if (named.has(ledger.header.run)) continue
+    const all = [...kept]
     if (needFor(ledger, all) !== undefined || isNewElsewhere(ledger, ledgers.current.ledger, all)) continue
     kept.delete(ledger)
     // Whoever has the workload by now may need it, for an undo.

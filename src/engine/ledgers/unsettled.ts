@@ -55,10 +55,6 @@ function unfinishedAmong(found: readonly ReadLedger[], refs: Observed['refs']): 
   return { ledgers, unfinished }
 }
 
-export async function openOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<RunEntry[]> {
-  return (await unsettledOf(client, namespace, refs)).open
-}
-
 /** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
 export async function leftOut(
   client: KubeClient,
