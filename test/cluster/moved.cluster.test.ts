@@ -213,7 +213,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   })
 
   it('settles from the ledger where sluice was killed before the pod was deleted', async () => {
-    const bed = await start('moved-ledger')
+    const bed = await start('moved-ledger', acceptsBeforeItEnds)
     const address = await addressOf(bed, 'web-2')
     const traffic = await bed.traffic()
     const held = await holdBehindHaproxy(bed, 'web-2')
@@ -228,7 +228,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
   })
 
   it('drains nothing for a pod that is replaced before its turn, and counts the next one as done', async () => {
-    const bed = await start('moved-before')
+    const bed = await start('moved-before', acceptsBeforeItEnds)
     const traffic = await bed.traffic()
     const run = bed.start(['upgrade', 'sts/web', V2])
     await reached(run, 'web-2', 'restarting')
