@@ -5,6 +5,7 @@ import type { KubeClient } from '../kube/client.ts'
 import type { ContainerImage, JournalTarget, PodView } from '../pods/glossary.ts'
 import type { PlanInput, PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
+import { hasChanges } from '../plan/has-changes.ts'
 import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
@@ -22,7 +23,7 @@ import { keyOf } from './traffic/target-key.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
-import { assertWholeWorkload, isTemplateWritten, stillOnRelease, undoing } from './undoing.ts'
+import { assertWholeWorkload, isTemplateWritten, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -146,7 +147,10 @@ export function createPlanning(options: PlanningOptions): Planning {
       warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
-    if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
+    if (undo) {
+      const spent = plan.refusals.length > 0 || hasChanges(plan) ? [] : takenBackAlready(undo, options.workloads)
+      plan = { ...plan, undoes: { run: undo.run, images: undo.images }, warnings: [...plan.warnings, ...spent] }
+    }
     // What may be refused, or is warned of, is to be upgraded; what was begun is ended in any case, and the template is not
     // brought forward.
     if (request.abort) plan = { ...plan, templates: [], warnings: [], refusals: [] }

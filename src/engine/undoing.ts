@@ -16,6 +16,8 @@ export interface Undoing {
   run: string
   /** What it had asked for. */
   images: ContainerImage[]
+  /** Nobody has named it, and an abort has ended it: whose, and the newest run before it that no abort has. */
+  aborted?: { by: string; before?: string }
   /** Empty where the run had nothing to do with the pod: it stays as it is. */
   imagesOf(pod: PodView): ContainerImage[]
   /** The revision that the pod had, where it goes back to other images than its template does: it does not count as updated. */
@@ -85,9 +87,12 @@ export function undoing(
     const { owner } = entry
     return asksFor(pod, ledger.header.images) ? templateOf(({ kind, name }) => kind === owner?.kind && name === owner.name) : []
   }
+  const { aborted } = ledger.header
+  const former = ours.slice(ours.indexOf(ledger) + 1).find((one) => isUpgrade(one) && !one.header.aborted)?.header.run
   return {
     run: ledger.header.run,
     images: ledger.header.images,
+    ...(aborted && run === undefined && { aborted: { by: aborted.by, ...(former && { before: former }) } }),
     imagesOf,
     labelOf(pod, template) {
       const before = entryOf(pod)?.before
@@ -136,6 +141,18 @@ export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], po
         `since that had nothing to do with them${next}`,
     ]
   })
+}
+
+/**
+ * That the newest run has nothing left to take back, since an abort has seen to it. Found by trial: who took back what had gone
+ * wrong at night was told that all was done, with the release before it in place. It is not taken back unasked: who undoes what
+ * he has aborted, to be sure, means no other.
+ */
+export function takenBackAlready({ run, aborted }: Undoing, workloads: readonly Workload[]): string[] {
+  if (!aborted) return []
+  const names = workloads.map(({ ref }) => displayName(ref)).join(' ')
+  const next = aborted.before ? `; sluice undo ${names} --run ${aborted.before} takes back the one before it` : ''
+  return [`nothing is left to take back of run ${run}, which was aborted by ${aborted.by}${next}`]
 }
 
 /** What an undo asked for may have been different images for different pods. */

@@ -169,7 +169,7 @@ test('refuses where what an operator has out fills the window', () => {
     {
       code: 'window-full',
       message: 'pod/web-0: out of rotation by an operator, so that with maxUnavailable 1 no other pod may leave',
-      hint: 'Put them back, or raise maxUnavailable.',
+      hint: 'Put them back once they are ready, or raise maxUnavailable.',
     },
   ])
   expect(planOf([podOf('web-0', OUT), podOf('web-1')], { maxUnavailable: { count: 2 } }).refusals).toEqual([])

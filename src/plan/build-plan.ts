@@ -170,7 +170,10 @@ function fullWindow(
   return {
     code: 'window-full',
     message: `${out.join('; ')}, so that with maxUnavailable ${window} no other pod may leave`,
-    hint: unserved.length === 0 ? 'Put them back, or raise maxUnavailable.' : 'Put them back or in, or raise maxUnavailable.',
+    hint:
+      unserved.length === 0
+        ? 'Put them back once they are ready, or raise maxUnavailable.'
+        : 'Put them back or in once they are ready, or raise maxUnavailable.',
   }
 }
 

@@ -12,7 +12,7 @@ import { RunError } from '../../src/engine/errors.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
-import { hasChanges } from '../../src/cli/output/plan-view.ts'
+import { hasChanges } from '../../src/plan/has-changes.ts'
 import type { LedgerHeader } from '../../src/journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
@@ -503,6 +503,34 @@ test('an abort gives back a template that was changed by the process that went o
   const aborting = await abort(stage)
   await stage.until(() => aborting.end !== undefined)
   expect([aborting.end?.outcome, templateImage(stage)]).toEqual(['aborted', imageOf('v1')])
+})
+
+// Found by trial: it was told as done, with the release in place that was to be taken back.
+test('an undo after an abort that has left nothing to take back says so, and names the run before it', async () => {
+  const stage = await openStage(plainScene({ pods: 2 }))
+  const release = stage.start(V2)
+  await stage.until(() => release.end !== undefined)
+  const [{ run: released }] = (await headers(stage)) as [LedgerHeader]
+  const next = stage.start({ images: V3 })
+  await stage.until(() => isIn('draining')(next))
+  next.host.kill()
+  const ended = await abort(stage)
+  await stage.until(() => ended.end !== undefined)
+  const { run } = (await headers(stage)).find(({ aborted }) => aborted !== undefined)!
+  const warnings = async (undo: { run?: string }): Promise<string[]> => {
+    const actor = stage.start({ undo })
+    await stage.until(() => actor.end !== undefined)
+    expect(actor.end).toMatchObject({ outcome: 'done' })
+    return actor.events.flatMap((event) => (event.type === 'planned' ? event.plan.warnings : []))
+  }
+  expect(await warnings({})).toEqual([
+    `nothing is left to take back of run ${run}, which was aborted by ann@desk; ` +
+      `sluice undo statefulset/${NAME} --run ${released} takes back the one before it`,
+  ])
+  expect(templateImage(stage)).toBe(imageOf('v2'))
+  // Control: the one that is named is taken back, and nothing is said of another.
+  expect(await warnings({ run: released })).toEqual([])
+  expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
 // Found by reading: of one container the undo had two, one for each pod, and the pod was said to be left on its old image.

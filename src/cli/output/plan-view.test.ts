@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { hasChanges } from '../../plan/has-changes.ts'
 import { samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
-import { hasChanges, planDocument, planLines } from './plan-view.ts'
+import { planDocument, planLines } from './plan-view.ts'
 
 const colors = createColors(false)
 

@@ -1,18 +1,10 @@
+import { hasChanges } from '../../plan/has-changes.ts'
 import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
 import { guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
 import { API_VERSION } from './run-report.ts'
-
-/** True where a run would do something. */
-export function hasChanges(plan: Plan): boolean {
-  return (
-    plan.pods.some(({ action }) => action === 'upgrade' || action === 'adopt') ||
-    plan.templates.some(({ change }) => change.length > 0) ||
-    plan.leftOut !== undefined
-  )
-}
 
 /** For `plan -o json`. Fields are added, never changed or removed, under one apiVersion. */
 export function planDocument(plan: Plan): object {

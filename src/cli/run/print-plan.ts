@@ -3,7 +3,8 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { OutputFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inertJson } from '../output/inert.ts'
-import { hasChanges, planDocument, planLines } from '../output/plan-view.ts'
+import { hasChanges } from '../../plan/has-changes.ts'
+import { planDocument, planLines } from '../output/plan-view.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Prints a plan, and says by the exit code what it means, as `kubectl diff` does. */

@@ -40,6 +40,19 @@ describe('a pod that is there', () => {
     expect(entries).toEqual([])
   })
 
+  // Found by trial: it was said of one whose image could not be pulled, which stayed out for good.
+  test('in, of one that is patched and not ready: who says so hears that no run puts it back any more', () => {
+    const messages = (['patched', 'restore'] as const).flatMap((step) =>
+      [false, true].map((ready) => {
+        const view = { ...pod(writeJournal({ ...journal, step })), ready }
+        return decide(found(view, entry()), IN, 9).journal?.message
+      }),
+    )
+    const closed = 'pod/web-0 is in rotation, as you say: its record is closed'
+    const unready = `${closed}; it is patched and not ready, and no run puts it back any more`
+    expect(messages).toEqual([unready, closed, closed, closed])
+  })
+
   test('out: the same run goes on', () => {
     const { journal: decided } = decide(found(pod(writeJournal(journal)), entry()), OUT, 9)
     expect(decided?.next).toMatchObject({ run: 'r1', step: 'patched', attempt: 2, epoch: 9, targets: [{ said: 'out' }] })

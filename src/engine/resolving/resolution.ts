@@ -105,11 +105,14 @@ function nextJournal(
   const said = withWord(journal, word)
   if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
   const next = { ...said.journal, epoch }
-  const message =
-    next.step === 'closed'
-      ? `pod/${pod.name} is in rotation, as you say: its record is closed`
-      : `pod/${pod.name} is ${word.traffic === 'in' ? 'in' : 'out of'} rotation, as you say: the next run goes on from there`
-  return { next, message }
+  if (next.step !== 'closed') {
+    const where = word.traffic === 'in' ? 'in' : 'out of'
+    return { next, message: `pod/${pod.name} is ${where} rotation, as you say: the next run goes on from there` }
+  }
+  const closed = `pod/${pod.name} is in rotation, as you say: its record is closed`
+  // Found by trial: it was said of one whose image could not be pulled, and that no run had asked about; it stayed out for good.
+  const isUnready = journal.step === 'patched' && !pod.ready
+  return { next, message: isUnready ? `${closed}; it is patched and not ready, and no run puts it back any more` : closed }
 }
 
 /** A record that cannot be read says nothing; what was drained stands in the ledger too. */
