@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '../../src/config/load-config.ts'
-import { trialCommands, trialConfig } from './trial.ts'
+import { trialCommands, trialConfig, trialKubeconfig } from './trial.ts'
 
 test('the config is one that sluice takes, and a shell the commands', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice trial-'))
@@ -17,4 +17,14 @@ test('the config is one that sluice takes, and a shell the commands', async () =
   const commands = trialCommands({ kubeconfig: '/a b', config, node: process.execPath, program })
   const said = execFileSync('/bin/sh', ['-c', commands.join('\n')], { encoding: 'utf8' })
   expect(said.split('\n')[0]).toBe(`/a b ${config} plan -n demo statefulset/web app=localhost/app:v2`)
+})
+
+test('the namespace is that of its context, and all else is as it was', () => {
+  const before = {
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+    contexts: [{ name: 'admin', context: { cluster: 'c', user: 'admin' } }],
+    'current-context': 'admin',
+  }
+  const contexts = [{ name: 'admin', context: { cluster: 'c', user: 'admin', namespace: 'demo' } }]
+  expect(JSON.parse(trialKubeconfig(JSON.stringify(before), 'demo'))).toEqual({ ...before, contexts })
 })

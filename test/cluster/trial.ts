@@ -8,6 +8,17 @@ export function trialConfig(socket: string): string {
   return stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers: [edge] })
 }
 
+interface Contexts {
+  contexts: { context: { namespace?: string } }[]
+}
+
+/** The same kubeconfig, with the namespace that its workload is in: without `-n` a command would look at another, and find nothing. */
+export function trialKubeconfig(text: string, namespace: string): string {
+  const { contexts, ...rest } = JSON.parse(text) as Contexts
+  const own = contexts.map((one) => ({ ...one, context: { ...one.context, namespace } }))
+  return `${JSON.stringify({ ...rest, contexts: own }, null, 2)}\n`
+}
+
 /** What to type there, for any shell: this Node runs this checkout. */
 export function trialCommands(files: { kubeconfig: string; config: string; node: string; program: string }): string[] {
   return [

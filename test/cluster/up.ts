@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { startCluster } from './cluster.ts'
 import { startHaproxy } from './haproxy.ts'
 import { namespace, service, statefulSet } from './manifests.ts'
-import { trialCommands, trialConfig } from './trial.ts'
+import { trialCommands, trialConfig, trialKubeconfig } from './trial.ts'
 import { waitForPods } from './workloads.ts'
 
 // A cluster to try things on: `npm run cluster`, then `npm run cluster:down`.
@@ -23,8 +23,11 @@ try {
   const { init } = cluster.info
   const config = join(cluster.info.dir, 'sluice.yaml')
   await writeFile(config, trialConfig(haproxy.adminSocket))
+  // Of its own: the tests that may be run on this cluster have theirs.
+  const kubeconfig = join(cluster.info.dir, 'demo.kubeconfig')
+  await writeFile(kubeconfig, trialKubeconfig(await readFile(cluster.kubeconfig.host, 'utf8'), 'demo'))
   const commands = trialCommands({
-    kubeconfig: cluster.kubeconfig.host,
+    kubeconfig,
     config,
     node: process.execPath,
     program: resolve(import.meta.dirname, '../../src/cli/sluice.ts'),
@@ -34,7 +37,9 @@ try {
   ${commands.join('\n  ')}
   kubectl -n demo get pods -o wide
 
-The images are localhost/app:v1, :v2 and :v3; :bad is not there.
+The images are localhost/app:v1, :v2 and :v3; :bad is not there. Back and forth between them within ten minutes takes ever longer:
+the kubelet holds back what ran in the same pod shortly before, 10 s the first time and up to five minutes, as CrashLoopBackOff.
+The context of this kubeconfig has the namespace demo, so that -n demo may be left out.
 
 HAProxy's socket (level admin), with backend "web" and servers web-0, web-1, web-2:
   ${haproxy.adminSocket}

@@ -104,10 +104,15 @@ export function createCommands(options: CommandsOptions): Commands {
             tell({ type: 'told', process: host.name, uid, outcome, ...(leftOut ? { leftOut } : {}) })
           }
           if (!options.withDetails) return
-          if (event.type === 'podState')
-            tell({ type: 'fault', fault: host.name, detail: `${event.pod} ${event.from} → ${event.to} ${event.reason}` })
-          if (event.type === 'warning')
-            tell({ type: 'fault', fault: host.name, detail: `warns: ${event.pod ?? ''} ${event.message}` })
+          if (event.type === 'podState') {
+            const { pod, from, to, reason } = event
+            const words = `${pod} ${from === null ? '' : `${from} `}→ ${to} ${reason}`
+            tell({ type: 'said', process: host.name, words: words.trimEnd() })
+          }
+          if (event.type === 'warning') {
+            const { pod, message } = event
+            tell({ type: 'said', process: host.name, words: `warns: ${pod === undefined ? '' : `${pod}: `}${message}` })
+          }
         },
         onEnd,
         onBug(error) {

@@ -41,8 +41,10 @@ function describe(entry: HistoryEntry): string {
     }
     case 'told':
       return `${pad(entry.process)} has told of ${entry.uid.slice(0, 8)}: ${entry.outcome}`
+    case 'said':
+      return `${pad(entry.process)} ${entry.words}`
     case 'fault':
-      return `${pad('fault')} ${entry.fault} ${entry.detail}`
+      return `${pad('fault')} ${entry.fault} ${entry.detail}`.trimEnd()
     case 'silent':
       return `${pad(entry.process ?? '')} ${entry.balancer} does not answer for ${entry.forMs} ms`
     case 'forgot':
@@ -81,10 +83,10 @@ function facts(raw: Raw | undefined): Map<string, string> {
   put('IP', raw?.status?.podIP)
   for (const { name, containerID, image, ready, state: at } of raw?.status?.containerStatuses ?? []) {
     const [kind, detail] = Object.entries(at ?? {})[0] ?? []
-    put(
-      name,
-      `${containerID?.slice(-8)} ${image} ${kind ?? ''}${detail?.reason === undefined ? '' : `:${detail.reason}`} ready=${ready}`,
-    )
+    const standing = kind && `${kind}${detail?.reason === undefined ? '' : `:${detail.reason}`}`
+    // One that was never started has no id.
+    const id = containerID === undefined || containerID === '' ? undefined : containerID.slice(-8)
+    put(name, [id, image, standing, `ready=${ready}`].filter((one) => one !== undefined).join(' '))
   }
   for (const { type, status, message } of raw?.status?.conditions ?? [])
     put(type, type.startsWith('sluice.dev/') ? journal(message) : status)

@@ -68,6 +68,8 @@ export type Happening =
     }
   /** Before its own end a process has told, where a person reads it, how this pod has ended. */
   | { type: 'told'; process: string; uid: string; outcome: string; leftOut?: true }
+  /** What a process says of itself, for who reads a replay; no rule goes by it. */
+  | { type: 'said'; process: string; words: string }
   /** From here on the load balancer answers nobody, nor does as it is told; or not this process, which asks it one thing at a time. */
   | { type: 'silent'; balancer: string; process?: string; forMs: number }
   /** The load balancer has been reloaded, and does not remember any more which operations it has done. */
