@@ -82,7 +82,7 @@ export function ordered({ order, by }: Extract<RunEvent, { type: 'ordered' }>): 
     case 'pause':
       return `paused by ${inert(by)}: no new pod is started; pods that are under way come home`
     case 'abort':
-      return `aborted by ${inert(by)}: no new pod is started; pods that are drained and not patched are put back; patched ones come home`
+      return `abort ordered by ${inert(by)}: no new pod is started; pods that are drained and not patched are put back; patched ones come home`
     case 'resume':
       return 'the pause is lifted'
   }

@@ -81,7 +81,7 @@ describe('a run that somebody has given an order', () => {
   test('to abort: says who, and that there is nothing to go on with', async () => {
     const child = start('aborted')
     await child.end()
-    expect(child.stdout()).toContain('aborted by ann@desk: no new pod is started; pods that are drained and not patched')
+    expect(child.stdout()).toContain('abort ordered by ann@desk: no new pod is started; pods that are drained and not patched')
     expect(child.stdout()).toContain('Aborted: it was aborted')
     expect(child.stdout()).not.toContain('To go on')
   })
