@@ -8,6 +8,7 @@ import { buildPlan } from '../plan/build-plan.ts'
 import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
+import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger } from '../journal/ledger.ts'
@@ -130,6 +131,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       left,
     })
     const views = pods.map(({ pod }) => pod)
+    const abandoned = abandonedWords(left, views, request.namespace)
     const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
     plan = buildPlan({
       ...planned,
@@ -143,7 +145,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         level: capabilities.guarantee,
         meaning: guarantees[capabilities.guarantee],
       })),
-      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying],
+      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying, ...abandoned],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) plan = { ...plan, undoes: { run: undo.run, images: undo.images } }
