@@ -23,14 +23,17 @@ export interface RunReport {
   pods: PodReport[]
   warnings: string[]
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
-  /** Present where an abort has left pods on other images than their template; `command` brings them to it. */
+  /** Present where an abort has left pods on other images than their template; `command` brings them to it where nothing else differs. */
   mixed?: MixedReport[]
   /**
    * Take the run back, one for each workload. Present where the run is no undo itself, and has ended as `failed` with a pod that
    * failed, or as `interrupted` with one that failed or is out.
    */
   undoCommands?: string[]
-  /** Bring pods to their template; present where an abort has ended the run, and left a template that somebody has edited. */
+  /**
+   * Bring pods to their template, where they differ from it in images alone; present where an abort has ended the run, and left a
+   * template that somebody has edited.
+   */
   templateCommands?: string[]
   /** Goes on where the run stopped; present exactly where there is something to go on with. */
   resumeCommand?: string
