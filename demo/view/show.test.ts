@@ -5,8 +5,8 @@ import { furtherPages } from './pages.ts'
 import { createShow } from './show.ts'
 
 test.each([
-  ['report.html', 'pod by pod: open it in a browser\n'],
-  ['report.json', 'pod by pod\n'],
+  ['report.html', 'pod by pod: open it in a browser; it stays until you remove it\n'],
+  ['report.json', 'pod by pod; it stays until you remove it\n'],
 ])('%s is said to be what it is', (report, words) => {
   let said = ''
   const write = (text: string): void => void (said += text)

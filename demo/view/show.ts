@@ -64,7 +64,7 @@ export function createShow({ isLive, ...deps }: ShowDeps): Show {
       say('', 'Where to look next:')
       if (report !== undefined) {
         const how = /\.html$/i.test(report) ? ': open it in a browser' : ''
-        say(`  ${report}`, `      what sluice did in act 3, pod by pod${how}`)
+        say(`  ${report}`, `      what sluice did in act 3, pod by pod${how}; it stays until you remove it`)
       }
       for (const { file, about } of furtherPages()) say(`  ${file}`, `      ${about}`)
     },

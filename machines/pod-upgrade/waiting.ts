@@ -35,7 +35,10 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'settling':
       if (heir) return heir.isReady ? held : `${heir.pod.name} in its place is not known to be ready`
       // Found by trial: a pod was there, at another address, and nobody could see what was waited for; or why that could not be seen.
-      return traffic?.state === 'unknown' ? traffic.detail : `a pod in its place, at ${address ?? pod.ip ?? 'its address'}`
+      // Where its entry is pointed is asked once a pod has come to another address: until then it may be stale here.
+      return traffic?.state === 'unknown'
+        ? traffic.detail
+        : `a pod in its place, at ${address ?? pod.ip ?? 'its address'} or where its entry is pointed by then`
     default:
       return held
   }

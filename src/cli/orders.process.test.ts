@@ -122,7 +122,7 @@ test('an abort whose run has left a template as it is: exit 7, the run is over, 
   const command = 'sluice upgrade statefulset/web --kubeconfig kubeconfig'
   const { code, stdout, stderr } = await give('abort')
   expect(stdout).toBe(
-    `run r1 of statefulset/web is aborted, but ${leaves[0]}\n\nThe run is over. Where the pods are to follow the template as it is now:\n  ${command}\n`,
+    `run r1 of statefulset/web is aborted, but ${leaves[0]}\n\nThe run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:\n  ${command}\n`,
   )
   expect([code, stderr]).toEqual([7, ''])
   await startCluster({ leaves })

@@ -28,7 +28,8 @@ export type PodState =
  * - `skipped`: nothing was to do
  * - `unchanged`: put back on its old images (interrupted or refused after the drain), or never started
  * - `rolledBack`: it failed, and is back in rotation on its old images
- * - `failed`: it stays out of rotation, or was refused before the drain; `reason` says which
+ * - `failed`: it is out of rotation (`out`); or it is not: it was refused before the drain, or is back on its old images, as after a
+ *   drain that was not empty in time; `reason` says which
  * - `settled`: the pod is gone for good, and what was drained for it is closed or restored
  * - `needsOperator`: its traffic state cannot be known or repaired
  * - `interrupted`: left half done and resumable by the same command
@@ -52,8 +53,10 @@ export interface PodResult {
   reason: string
   /** Named deadline that fired, such as `drain`, `restart`, `ready`, `restore`. */
   deadline?: string
-  /** Out of rotation when the run ended. */
+  /** Out of rotation by sluice when the run ended. */
   out: boolean
+  /** It is upgraded, and an operator had it out of rotation before: it is left so, and `out` says nothing of that. */
+  outBefore?: true
   /** It is gone, and its entries are out of rotation for good, since nothing was to come in its place. */
   leftOut?: true
   /** In rotation, with a journal that could not be closed: the same command does that. */

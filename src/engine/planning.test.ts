@@ -453,3 +453,11 @@ test.each([true, false])('warned of what would be upgraded, unless it is an abor
   const { warnings } = await planned({ entry: {}, abort })
   expect(warnings).toEqual(abort ? [] : ['of what would be upgraded'])
 })
+
+// Found by a fresh user: status asked for a person, and the plan said that the run would settle it.
+test('a plan says what a person has to do first, and an abort, which warns of nothing, does not', async () => {
+  const said = expect.stringMatching(/^edge: edge\/a was drained for pod\/web-gone, which is gone, .* --gone --traffic in$/)
+  expect((await planned({ entry: { state: 'abandoned' } })).warnings).toEqual(['of what would be upgraded', said])
+  expect((await planned({ entry: {} })).warnings).toEqual(['of what would be upgraded'])
+  expect((await planned({ entry: { state: 'abandoned' }, abort: true })).warnings).toEqual([])
+})

@@ -9,6 +9,7 @@ import { hasChanges } from '../plan/has-changes.ts'
 import { guarantees } from '../plan/guarantees.ts'
 import type { Plan, PlannedTarget } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
+import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger } from '../journal/ledger.ts'
@@ -131,6 +132,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       left,
     })
     const views = pods.map(({ pod }) => pod)
+    const abandoned = abandonedWords(left, views, request.namespace)
     const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
     plan = buildPlan({
       ...planned,
@@ -144,7 +146,7 @@ export function createPlanning(options: PlanningOptions): Planning {
         level: capabilities.guarantee,
         meaning: guarantees[capabilities.guarantee],
       })),
-      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying],
+      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying, ...abandoned],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) {

@@ -146,14 +146,14 @@ const refused: [string, World, string, string, string | undefined, command?: str
     { now: { template: template({ env: { FOO: 'b' } }) } },
     'revision-differs',
     'pods web-0, web-1, web-2: the template of statefulset/web differs from what they were made from in more than the images of this upgrade, and they would count as updated without it: spec.template.spec.containers[app].env[FOO].value: "a" → "b"',
-    'A pod takes such a change only when it is recreated: delete the pods to have it, or take it back in the template until then.',
+    'A pod takes such a change only when it is recreated: take it back in the template, or delete the pods to have it. A pod that is deleted restarts without a drain, and may come back at another address.',
   ],
   [
     'an edited variable, with the images of the template',
     { asked: [], now: { template: template({ app: 'registry/app:v2', env: { FOO: 'b' } }) } },
     'revision-differs',
     'pods web-0, web-1, web-2: the template of statefulset/web differs from what they were made from in more than the images of this upgrade, and they would count as updated without it: spec.template.spec.containers[app].env[FOO].value: "a" → "b"',
-    'A pod takes such a change only when it is recreated: delete the pods to have it, or take it back in the template until then.',
+    'A pod takes such a change only when it is recreated: take it back in the template, or delete the pods to have it. A pod that is deleted restarts without a drain, and may come back at another address.',
   ],
   [
     'an image of another container',
@@ -167,14 +167,14 @@ const refused: [string, World, string, string, string | undefined, command?: str
     { pods: three('r0') },
     'revision-unknown',
     'pods web-0, web-1, web-2: no ControllerRevision of statefulset/web is known under the label controller-revision-hash (r0), so what else of the template would change cannot be told',
-    'Delete the pods to have them recreated from the template of statefulset/web.',
+    'Delete the pods to have them recreated from the template of statefulset/web. A pod that is deleted restarts without a drain, and may come back at another address.',
   ],
   [
     'a pod without the label',
     { pods: [pod(), ...three('r1').slice(1)] },
     'revision-unknown',
     'pod web-0: no ControllerRevision of statefulset/web is known under the label controller-revision-hash (missing), so what else of the template would change cannot be told',
-    'Delete the pod to have them recreated from the template of statefulset/web.',
+    'Delete the pod to have them recreated from the template of statefulset/web. A pod that is deleted restarts without a drain, and may come back at another address.',
   ],
 ]
 

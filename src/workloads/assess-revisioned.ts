@@ -109,11 +109,14 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made
 }
 
+/** Found by a fresh user: it was told to delete the pods, and not what that does to their requests. */
+const COST = 'A pod that is deleted restarts without a drain, and may come back at another address.'
+
 function unknownRevision(owner: string, pods: readonly PodView[]): Refusal {
   return {
     code: 'revision-unknown',
     message: `${podNames(pods)}: no ControllerRevision of ${owner} is known under the label controller-revision-hash (${pods[0]!.revision ?? 'missing'}), so what else of the template would change cannot be told`,
-    hint: `Delete the ${pods.length === 1 ? 'pod' : 'pods'} to have them recreated from the template of ${owner}.`,
+    hint: `Delete the ${pods.length === 1 ? 'pod' : 'pods'} to have them recreated from the template of ${owner}. ${COST}`,
   }
 }
 
@@ -134,7 +137,7 @@ function differentRevision(
     message: `${podNames(pods)}: the template of ${owner} differs from what they were made from in more than the images of this upgrade, and they would count as updated without it: ${description}`,
     hint: onlyImages
       ? `Upgrade these images too: ${command}`
-      : 'A pod takes such a change only when it is recreated: delete the pods to have it, or take it back in the template until then.',
+      : `A pod takes such a change only when it is recreated: take it back in the template, or delete the pods to have it. ${COST}`,
   }
 }
 

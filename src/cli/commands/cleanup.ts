@@ -25,7 +25,8 @@ Examples:
   ${context.invocation.program} cleanup statefulset/web
 
 Exit codes:
-  0 done, also where records were kept    2 wrong arguments    3 the cluster says no
+  0 done, also where records were kept    2 wrong arguments
+  3 a workload that is not there and of which nothing is on record, or the cluster says no
 `,
     )
     .action(async (args: string[], flags: CleanupFlags) => {

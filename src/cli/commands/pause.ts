@@ -22,7 +22,8 @@ Examples:
   ${context.invocation.program} pause statefulset/web
 
 Exit codes:
-  0 done    2 wrong arguments    3 no run is open    7 the run is being aborted
+  0 done    2 wrong arguments    3 no run is open    4 it is not known whether the order stands
+  7 the run is being aborted
 `,
     )
     .action(async (args: string[], flags: OrderFlags) => {

@@ -21,7 +21,7 @@ Examples:
   ${context.invocation.program} plan -l app=web app=app:v2 -o json
 
 Exit codes, as of kubectl diff:
-  0 nothing to do    1 there are changes    2 wrong arguments or config    3 refused    7 conflict
+  0 nothing to do    1 there are changes    2 wrong arguments or config    3 refused
 `,
     )
     .action(async (args: string[], flags: PlanFlags) => {

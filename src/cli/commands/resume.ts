@@ -21,7 +21,8 @@ Examples:
   ${context.invocation.program} resume statefulset/web
 
 Exit codes:
-  0 done    2 wrong arguments    3 no run is paused    7 the run is being aborted
+  0 done    2 wrong arguments    3 no run is paused    4 it is not known whether the pause is lifted
+  7 the run is being aborted
 `,
     )
     .action(async (args: string[], flags: OrderFlags) => {

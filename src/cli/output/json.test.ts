@@ -112,20 +112,26 @@ test('-o jsonl is an event a line, and the report as the last', () => {
 
 test('a run that is paused does not go on by its command alone', () => {
   const err = collector()
-  createJsonLines({ out: collector(), err }).finish({ ...report, outcome: 'paused' })
+  createJsonLines({ out: collector(), err }).finish({ ...report, outcome: 'paused', liftCommand: 'sluice resume sts/web' })
   expect(err.text()).toBe(
-    'To go on from here, once "sluice resume" of the same workloads has lifted the pause:\n  sluice upgrade sts/web\n',
+    'To lift the pause:\n  sluice resume sts/web\nTo go on from here, once the pause is lifted:\n  sluice upgrade sts/web\n',
   )
 })
 
 test('after a pause that holds, whatever else has ended the run', () => {
+  const pause = { by: 'ann', liftCommand: 'l' }
   const headings = (outcome: 'interrupted' | 'failed'): string[] =>
-    summary(runReport({ ...facts, result: runResult({ outcome }), exitCode: 1, pausedBy: 'ann' }), createColors(false)).slice(-2)
-  const lifted = '"sluice resume" of the same workloads has lifted the pause'
-  expect(headings('interrupted')).toEqual([`To go on from here, once ${lifted}:`, '  c'])
-  expect(headings('failed')).toEqual([`To try the same again, once the cause is mended, and ${lifted}:`, '  c'])
-  const done = runReport({ ...facts, result: runResult(), exitCode: 0, pausedBy: 'ann' })
+    summary(runReport({ ...facts, result: runResult({ outcome }), exitCode: 1, pause }), createColors(false)).slice(-5)
+  const lift = ['To lift the pause:', '  l', '']
+  expect(headings('interrupted')).toEqual([...lift, 'To go on from here, once the pause is lifted:', '  c'])
+  expect(headings('failed')).toEqual([
+    ...lift,
+    'To try the same again, once the cause is mended, and the pause is lifted:',
+    '  c',
+  ])
+  const done = runReport({ ...facts, result: runResult(), exitCode: 0, pause })
   expect(done).not.toHaveProperty('pausedBy')
+  expect(done).not.toHaveProperty('liftCommand')
 })
 
 test('where another run has the workload, its end comes first', () => {
@@ -135,7 +141,7 @@ test('where another run has the workload, its end comes first', () => {
   expect(summary(taken, createColors(false)).slice(-2)).toEqual(['Once that run is over:', '  c'])
   const { holder: _, ...edited } = taken
   expect(summary(edited, createColors(false)).slice(-2)).toEqual([
-    'To go on from here, once you have looked at what somebody else has changed:',
+    'To go on from here, once you have looked at what somebody else has changed (of a template, whatever is more than images has to be taken back first: until then this is refused):',
     '  c',
   ])
 })
@@ -183,9 +189,45 @@ test('an abort that leaves pods on different images says how many, and how to br
   expect(aborted).toMatchObject({ mixed })
   expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
     '',
-    'statefulset/web: 1 of 3 pods on other images than the template, which is back on those before. To bring all to it:',
+    'statefulset/web: 1 of 3 pods on other images than the template, which is back on those before. To bring all to it, where they differ in images alone:',
     '  sluice upgrade statefulset/web',
   ])
+})
+
+// Found by a fresh user: nothing said that it was open, and its status of days later had exit code 4.
+test('after a rollback the run stays open, and what ends it is said before what tries again', () => {
+  const rolledBack = runReport({
+    ...facts,
+    result: runResult({ outcome: 'rolledBack' }),
+    exitCode: 6,
+    endCommand: 'sluice abort x',
+  })
+  expect(rolledBack).toMatchObject({ endCommand: 'sluice abort x' })
+  expect(summary(rolledBack, createColors(false)).slice(-5)).toEqual([
+    'The run stays open. To end it:',
+    '  sluice abort x',
+    '',
+    'To try the same again, once the cause is mended:',
+    '  c',
+  ])
+})
+
+test('a pod that is upgraded and out of rotation by an operator is named, in text and JSON', () => {
+  const said = (...names: string[]): string[] => {
+    const pods = [
+      ...names.map((pod) => podResult({ pod, outcome: 'upgraded', outBefore: true })),
+      podResult({ pod: 'web-9', outcome: 'upgraded' }),
+    ]
+    const done = runReport({ ...facts, result: runResult({ pods }), exitCode: 0 })
+    expect(done.pods.map(({ out, outBefore }) => [out, outBefore])).toEqual([
+      ...names.map(() => [false, true]),
+      [false, undefined],
+    ])
+    return summary(done, createColors(false)).slice(3)
+  }
+  expect(said()).toEqual([])
+  expect(said('web-2')).toEqual(['web-2 is out of rotation by an operator, as before'])
+  expect(said('web-2', 'web-0')).toEqual(['web-2, web-0 are out of rotation by an operator, as before'])
 })
 
 test('there is a command to go on with exactly where there is something to go on with', () => {

@@ -146,6 +146,18 @@ test('what somebody has ordered, while it holds', () => {
   ])
 })
 
+test('an abort that is under way is called ordered, and finds no pods to go on with where none is half done', () => {
+  const { clock, emit, text } = setup()
+  emit({ type: 'planned', plan: { ...samplePlan, pods: [], templates: [], guarantees: [], warnings: [] } })
+  emit({ type: 'started', run: 'r7', epoch: 1, resumed: true, pods })
+  emit({ type: 'ordered', order: 'abort', by: 'ann@desk' })
+  clock.advance(30_000)
+  const [outline, , told, still] = text().split('\n')
+  expect(outline).toMatch(/ {2}statefulset\/web in namespace shop: no pods to go on with; at most 1 out of rotation at once$/)
+  expect(told).toMatch(/ {2}abort ordered by ann@desk: no new pod is started; /)
+  expect(still).toMatch(/ {2}still waiting: 2 queued, abort ordered by ann@desk$/)
+})
+
 test('each line of waiting says why pods are queued, once for all that share a reason', () => {
   const { clock, emit, text } = setup()
   const waits = (uid: string, pod: string, detail: string): void => {

@@ -5,10 +5,17 @@ import { inert } from './inert.ts'
 
 /** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
 export function planOutline(plan: Plan, colors: Colors): string[] {
-  return [...heading(plan), ...templates(plan), ...leftOut(plan), ...guarantees(plan), ...warnings(plan, colors)]
+  // Any other run is refused without pods: this one is an abort that finds none half done.
+  return [
+    ...heading(plan, 'no pods to go on with'),
+    ...templates(plan),
+    ...leftOut(plan),
+    ...guarantees(plan),
+    ...warnings(plan, colors),
+  ]
 }
 
-export function heading({ workloads, namespace, pods, undoes, window }: Plan): string[] {
+export function heading({ workloads, namespace, pods, undoes, window }: Plan, none = 'no pods'): string[] {
   const what = workloads.length === 0 ? 'Pods' : workloads.map(refName).join(', ')
   const counts = (['upgrade', 'adopt', 'skip', 'refuse'] as const).flatMap((action) => {
     const count = pods.filter((pod) => pod.action === action).length
@@ -16,7 +23,7 @@ export function heading({ workloads, namespace, pods, undoes, window }: Plan): s
   })
   return [
     ...(undoes === undefined ? [] : [`Takes back run ${inert(undoes.run)}${wanted(undoes.images)}`]),
-    `${what} in namespace ${inert(namespace)}: ${counts.length === 0 ? 'no pods' : counts.join(', ')}; at most ${window} out of rotation at once`,
+    `${what} in namespace ${inert(namespace)}: ${counts.length === 0 ? none : counts.join(', ')}; at most ${window} out of rotation at once`,
   ]
 }
 

@@ -23,16 +23,26 @@ export interface RunReport {
   pods: PodReport[]
   warnings: string[]
   guarantees: { loadBalancer: string; adapter: string; level: string }[]
-  /** Present where an abort has left pods on other images than their template; `command` brings them to it. */
+  /** Present where an abort has left pods on other images than their template; `command` brings them to it where nothing else differs. */
   mixed?: MixedReport[]
-  /** Take the run back, one for each workload; present exactly where a pod has failed, and the run is no undo itself. */
+  /**
+   * Take the run back, one for each workload. Present where the run is no undo itself, and has ended as `failed` with a pod that
+   * failed, or as `interrupted` with one that failed or is out.
+   */
   undoCommands?: string[]
-  /** Bring pods to their template; present where an abort has ended the run, and left a template that somebody has edited. */
+  /**
+   * Bring pods to their template, where they differ from it in images alone; present where an abort has ended the run, and left a
+   * template that somebody has edited.
+   */
   templateCommands?: string[]
   /** Goes on where the run stopped; present exactly where there is something to go on with. */
   resumeCommand?: string
-  /** Who has paused the run that `resumeCommand` goes on with: until `sluice resume` it only waits. */
+  /** Ends the run in place of going on with it. Present where it stays open with no pod half done: after a rollback, or a late drain. */
+  endCommand?: string
+  /** Who has paused the run that `resumeCommand` goes on with: until `liftCommand` it only waits. */
   pausedBy?: string
+  /** Lifts that pause. */
+  liftCommand?: string
 }
 
 export interface MixedReport extends MixedWorkload {
@@ -46,8 +56,10 @@ export interface PodReport {
   reason: string
   /** Name of the deadline that passed. */
   deadline?: string
-  /** Out of rotation when the run ended. */
+  /** Out of rotation by sluice when the run ended. */
   out: boolean
+  /** It is upgraded, and an operator had it out of rotation before: it is left so, and `out` says nothing of that. */
+  outBefore?: true
   /** It has failed on its way back to its former images, which the same command goes on with. */
   rollingBack?: true
   instructions?: string
@@ -71,8 +83,10 @@ export interface RunFacts {
   templateCommands?: readonly string[]
   /** The same command again; undefined where the run is over though it did not end well. */
   resumeCommand: string | undefined
+  /** Undefined where it is over, or something is half done. */
+  endCommand?: string | undefined
   /** Undefined where the run is not paused. */
-  pausedBy?: string | undefined
+  pause?: { by: string; liftCommand: string } | undefined
 }
 
 export function runReport(facts: RunFacts): RunReport {
@@ -99,6 +113,7 @@ export function runReport(facts: RunFacts): RunReport {
       reason: pod.reason,
       ...(pod.deadline === undefined ? {} : { deadline: pod.deadline }),
       out: pod.out,
+      ...(pod.outBefore ? { outBefore: true } : {}),
       ...(pod.outcome === 'failed' && pod.hadFailed === 'rolledBack' && pod.out ? { rollingBack: true } : {}),
       ...(pod.instructions === undefined ? {} : { instructions: pod.instructions }),
       ...(pod.proof === undefined ? {} : { proof: pod.proof }),
@@ -111,6 +126,7 @@ export function runReport(facts: RunFacts): RunReport {
     ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
     ...(templateCommands.length === 0 ? {} : { templateCommands: [...templateCommands] }),
     ...(resumeCommand === undefined ? {} : { resumeCommand }),
-    ...(resumeCommand === undefined || facts.pausedBy === undefined ? {} : { pausedBy: facts.pausedBy }),
+    ...(isOver || facts.endCommand === undefined ? {} : { endCommand: facts.endCommand }),
+    ...(resumeCommand === undefined || !facts.pause ? {} : { pausedBy: facts.pause.by, liftCommand: facts.pause.liftCommand }),
   }
 }

@@ -58,7 +58,7 @@ export function applyEvent(view: RunView, event: RunEvent): void {
       return
     case 'ordered':
       if (event.order === 'resume') delete view.order
-      else view.order = `${event.order === 'pause' ? 'paused' : 'aborted'} by ${event.by}`
+      else view.order = `${event.order === 'pause' ? 'paused' : 'abort ordered'} by ${event.by}`
       return
     case 'warning':
     case 'planned':

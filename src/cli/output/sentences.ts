@@ -82,7 +82,7 @@ export function ordered({ order, by }: Extract<RunEvent, { type: 'ordered' }>): 
     case 'pause':
       return `paused by ${inert(by)}: no new pod is started; pods that are under way come home`
     case 'abort':
-      return `aborted by ${inert(by)}: no new pod is started; pods that are drained and not patched are put back; patched ones come home`
+      return `abort ordered by ${inert(by)}: no new pod is started; pods that are drained and not patched are put back; patched ones come home`
     case 'resume':
       return 'the pause is lifted'
   }
@@ -92,11 +92,11 @@ export function paused(by: string): string {
   return `paused by ${inert(by)}: nothing is under way any more`
 }
 
-export const LIFTED = '"sluice resume" of the same workloads has lifted the pause'
+export const LIFT = 'To lift the pause:'
 
 /** Above the command that goes on, which only waits where somebody has paused the run. */
 export function goOn(isPaused: boolean): string {
-  return isPaused ? `To go on from here, once ${LIFTED}:` : 'To go on from here:'
+  return isPaused ? 'To go on from here, once the pause is lifted:' : 'To go on from here:'
 }
 
 export function started({ run, epoch, resumed, pods }: Extract<RunEvent, { type: 'started' }>): string {

@@ -49,7 +49,7 @@ test('what is open, and what a person has to look at', () => {
 
 test.each([
   { order: 'pause' as const, words: 'paused', state: 'paused' },
-  { order: 'abort' as const, words: 'aborted', state: 'aborting' },
+  { order: 'abort' as const, words: 'abort ordered', state: 'aborting' },
 ])('who has ordered a $order', ({ order, words, state }) => {
   const [open, finished] = report.runs as [RunStatus, RunStatus]
   const runs = [

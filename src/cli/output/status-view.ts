@@ -69,7 +69,7 @@ function runState({ finished, abortedBy, ordered }: StatusReport['runs'][number]
 }
 
 function leaseWords({ holder, epoch, live, order }: NonNullable<StatusReport['lease']>): string {
-  const ordered = order === undefined ? '' : `; ${order.order === 'pause' ? 'paused' : 'aborted'} by ${inert(order.by)}`
+  const ordered = order === undefined ? '' : `; ${order.order === 'pause' ? 'paused' : 'abort ordered'} by ${inert(order.by)}`
   if (holder === undefined) return `held by nobody (epoch ${epoch})${ordered}`
   const life = live === undefined ? '' : live ? ', alive' : ', not alive'
   return `held by ${inert(holder)} (epoch ${epoch}${life})${ordered}`

@@ -2,7 +2,7 @@ import type { PodOutcome, RunOutcome } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 import type { PodReport, RunReport } from './run-report.ts'
-import { goOn, LIFTED } from './sentences.ts'
+import { goOn, LIFT } from './sentences.ts'
 
 const VERDICT: Record<RunOutcome, string> = {
   done: 'Done',
@@ -45,25 +45,37 @@ export function summary(report: RunReport, colors: Colors): string[] {
     heading,
     ...commands.map((command) => `  ${command}`),
   ])
-  return ['', verdict, ...(counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]), ...troubled.flatMap(trouble), ...next]
+  const totals = counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]
+  return ['', verdict, ...totals, ...leftOut(report), ...troubled.flatMap(trouble), ...next]
+}
+
+/** Found by a fresh user: the run was done, and a pod that it had upgraded took no requests. */
+function leftOut({ pods }: RunReport): string[] {
+  const names = pods.flatMap(({ pod, outBefore }) => (outBefore ? [inert(pod)] : []))
+  if (names.length === 0) return []
+  return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} out of rotation by an operator, as before`]
 }
 
 /** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
 export function nextCommands(report: RunReport): { heading: string; commands: string[] }[] {
-  const { mixed = [], undoCommands = [], templateCommands = [], resumeCommand } = report
+  const { mixed = [], undoCommands = [], templateCommands = [], endCommand, liftCommand, resumeCommand } = report
+  const one = (command: string | undefined): string[] => (command === undefined ? [] : [command])
   return [
     ...mixed.map(({ workload, upgraded, pods, command }) => ({
-      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it:`,
+      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it, where they differ in images alone:`,
       commands: [command],
     })),
     { heading: 'To take it back:', commands: undoCommands },
     { heading: FOLLOW_TEMPLATE, commands: templateCommands },
-    { heading: resumeHeading(report), commands: resumeCommand === undefined ? [] : [resumeCommand] },
+    { heading: 'The run stays open. To end it:', commands: one(endCommand) },
+    { heading: LIFT, commands: one(liftCommand) },
+    { heading: resumeHeading(report), commands: one(resumeCommand) },
   ].filter(({ commands }) => commands.length > 0)
 }
 
 /** After an abort: whether they are to is for whoever has edited it to say. */
-export const FOLLOW_TEMPLATE = 'The run is over. Where the pods are to follow the template as it is now:'
+export const FOLLOW_TEMPLATE =
+  'The run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:'
 
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
 function resumeHeading({ outcome, holder, pausedBy, pods }: RunReport): string {
@@ -71,12 +83,12 @@ function resumeHeading({ outcome, holder, pausedBy, pods }: RunReport): string {
   const isPaused = outcome === 'paused' || pausedBy !== undefined
   // Found by trial: nobody would type what was said to try the image again that had failed.
   if (pods.some(({ rollingBack }) => rollingBack))
-    return `To go on with the way back to the former images, with a longer deadline where that was too short${isPaused ? `, once ${LIFTED}` : ''}:`
-  // The command sets again what somebody else has changed.
+    return `To go on with the way back to the former images, with a longer deadline where that was too short${isPaused ? ', once the pause is lifted' : ''}:`
+  // The command sets again what somebody else has changed of the images, and is refused for anything else of the template.
   if (outcome === 'conflict')
-    return `To go on from here, once you have looked at what somebody else has changed${isPaused ? `, and ${LIFTED}` : ''}:`
+    return `To go on from here, once you have looked at what somebody else has changed${isPaused ? ', and the pause is lifted' : ''} (of a template, whatever is more than images has to be taken back first: until then this is refused):`
   if (outcome === 'failed' || outcome === 'rolledBack')
-    return `To try the same again, once the cause is mended${isPaused ? `, and ${LIFTED}` : ''}:`
+    return `To try the same again, once the cause is mended${isPaused ? ', and the pause is lifted' : ''}:`
   return goOn(isPaused)
 }
 

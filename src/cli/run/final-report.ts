@@ -1,6 +1,7 @@
 import type { EventGate } from './event-gate.ts'
 import type { Invocation } from '../invocation.ts'
 import { mixedWorkloads } from '../printed-commands/mixed-workloads.ts'
+import { endCommand, liftCommand } from '../printed-commands/order-command.ts'
 import { runReport, type RunFacts, type RunReport } from '../output/run-report.ts'
 import { resumeCommand } from '../printed-commands/resume-command.ts'
 import type { SharedFlags } from '../printed-commands/shared-flags.ts'
@@ -17,7 +18,7 @@ export interface EndedRun extends Pick<RunFacts, 'result' | 'plan' | 'exitCode' 
 /** How a run ended, and what there is to type after it. */
 export function finalReport(
   { result, plan, given, isOver, ...facts }: EndedRun,
-  { flags, invocation }: { flags: SharedFlags; invocation: Invocation },
+  { flags, invocation, aborts = false }: { flags: SharedFlags; invocation: Invocation; aborts?: boolean },
   env: NodeJS.ProcessEnv,
 ): RunReport {
   return runReport({
@@ -28,6 +29,8 @@ export function finalReport(
     undoCommands: undoCommands(result, plan, flags, invocation, env),
     templateCommands: isOver ? templateCommands(plan.workloads, flags, invocation, env) : [],
     resumeCommand: isOver ? undefined : resumeCommand(invocation, flags, env),
-    pausedBy: given?.order === 'pause' ? given.by : undefined,
+    // To an abort it is the same command.
+    endCommand: aborts || given?.order === 'abort' ? undefined : endCommand(result, plan, flags, invocation, env),
+    pause: given?.order === 'pause' ? { by: given.by, liftCommand: liftCommand(plan, flags, invocation, env) } : undefined,
   })
 }

@@ -8,6 +8,7 @@ import { createFakeTerminal } from '../testing/fake-terminal.ts'
 import { at, samplePlan } from '../testing/samples.ts'
 
 interface Planned {
+  request?: object
   holders?: readonly LeaseHolder[]
   refusals?: Plan['refusals']
   flags?: object
@@ -15,7 +16,7 @@ interface Planned {
   error?: Error
 }
 
-async function plan({ holders = [], refusals = [], flags = {}, error }: Planned = {}) {
+async function plan({ request = {}, holders = [], refusals = [], flags = {}, error }: Planned = {}) {
   const terminal = createFakeTerminal()
   const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
   const deps: UpgradeDeps = {
@@ -34,7 +35,7 @@ async function plan({ holders = [], refusals = [], flags = {}, error }: Planned 
     },
   }
   const order = {
-    request: { overrides: {} },
+    request: { overrides: {}, ...request },
     flags: { output: 'json', color: 'never', ...flags },
     invocation: { program: 'kubectl sluice', args: [] },
   } as unknown as UpgradeOrder
@@ -45,12 +46,13 @@ async function plan({ holders = [], refusals = [], flags = {}, error }: Planned 
 
 // Found by trial: the plan of a run that another was at work on said nothing of it, and the upgrade ended with 7.
 test('it warns of whoever holds the Lease', async () => {
-  const { code, document } = await plan({ holders: [{ lease: 'sluice-statefulset-web', holder: 'desk_17_x' }] })
+  const holders = [{ lease: 'sluice-statefulset-web', holder: 'desk_17_x' }]
+  const { code, document } = await plan({ holders })
   expect(code).toBe(1)
-  expect(document.warnings).toEqual([
-    'of the plan',
-    expect.stringMatching(/^the Lease sluice-statefulset-web is held by desk_17_x: /),
-  ])
+  const held = 'the Lease sluice-statefulset-web is held by desk_17_x: where that is at work, '
+  expect(document.warnings).toEqual(['of the plan', expect.stringContaining(`${held}an upgrade ends with exit code 7; `)])
+  const undo = await plan({ holders, request: { undo: {} } })
+  expect(undo.document.warnings[1]).toContain(`${held}an undo ends with exit code 7; `)
   expect((await plan()).document.warnings).toEqual(['of the plan'])
 })
 

@@ -14,9 +14,9 @@ import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
 import type { World } from '../world.ts'
 
 /** A Lease is given back at the end of a run. Whether its holder lives shows in seconds, for which a plan does not wait. */
-function heldWords({ lease, holder }: LeaseHolder): string {
+function heldWords({ lease, holder }: LeaseHolder, run: string): string {
   return (
-    `the Lease ${lease} is held by ${holder}: where that is at work, an upgrade ends with exit code 7; ` +
+    `the Lease ${lease} is held by ${holder}: where that is at work, ${run} ends with exit code 7; ` +
     'where it was killed, one goes on with what it has left open'
   )
 }
@@ -54,7 +54,8 @@ export async function runPlan(
     })
     await closeInTime(terminal.clock, () => prepared.close())
     const { plan, holders } = prepared
-    const warnings = [...plan.warnings, ...holders.map(heldWords)]
+    const run = request.undo === undefined ? 'an upgrade' : 'an undo'
+    const warnings = [...plan.warnings, ...holders.map((holder) => heldWords(holder, run))]
     return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal)
   } catch (error) {
     return fail(error)

@@ -11,8 +11,10 @@ import { startChild, type Child } from '../testing/child.ts'
 
 const SCRIPT = join(import.meta.dirname, '../testing/fake-upgrade.ts')
 const RESUME = `To go on from here:\n  kubectl sluice upgrade sts/web 'app=it'\\''s:v2' -n shop\n`
-const AFTER_PAUSE = RESUME.replace('here:', 'here, once "sluice resume" of the same workloads has lifted the pause:')
-const AFTER_CONFLICT = RESUME.replace('here:', 'here, once you have looked at what somebody else has changed:')
+const LIFT = 'To lift the pause:\n  kubectl sluice resume statefulset/web --namespace shop\n'
+const ONCE_LIFTED = RESUME.replace('here:', 'here, once the pause is lifted:')
+const AFTER_PAUSE = `${LIFT}\n${ONCE_LIFTED}`
+const AFTER_CONFLICT = 'To go on from here, once you have looked at what somebody else has changed (of a template, '
 const AT_WORK = 'web-1 draining: waits for edge'
 
 function start(...args: string[]): Child {
@@ -67,7 +69,7 @@ describe('a run that somebody has given an order', () => {
     await child.sees('SIGINT: stopping in order')
     child.process.kill('SIGTERM')
     await child.end()
-    expect(child.stderr()).toContain(`SIGTERM again: stopped at once. ${AFTER_PAUSE}`)
+    expect(child.stderr()).toContain(`SIGTERM again: stopped at once. ${LIFT}${ONCE_LIFTED}`)
   })
 
   test('to pause and to resume, and then an interrupt: the command goes on', async () => {
@@ -81,7 +83,7 @@ describe('a run that somebody has given an order', () => {
   test('to abort: says who, and that there is nothing to go on with', async () => {
     const child = start('aborted')
     await child.end()
-    expect(child.stdout()).toContain('aborted by ann@desk: no new pod is started; pods that are drained and not patched')
+    expect(child.stdout()).toContain('abort ordered by ann@desk: no new pod is started; pods that are drained and not patched')
     expect(child.stdout()).toContain('Aborted: it was aborted')
     expect(child.stdout()).not.toContain('To go on')
   })
@@ -91,7 +93,7 @@ describe('a run that somebody has given an order', () => {
     const child = start('edited', '-o', 'json', 'aborts')
     expect(await child.end()).toBe(7)
     expect(child.stderr()).toContain(
-      '\nThe run is over. Where the pods are to follow the template as it is now:\n  kubectl sluice upgrade statefulset/web --namespace shop\n',
+      '\nThe run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:\n  kubectl sluice upgrade statefulset/web --namespace shop\n',
     )
     expect(child.stderr()).not.toContain('To go on')
     const report = JSON.parse(child.stdout()) as RunReport

@@ -16,7 +16,8 @@ import { isRunOver } from './is-run-over.ts'
 import { createLogger, logEvent } from '../log.ts'
 import { abortInterrupted, codeOnceOrdered, orderStands } from './order-stands.ts'
 import { createRenderer } from '../output/create-renderer.ts'
-import { goOn } from '../output/sentences.ts'
+import { goOn, LIFT } from '../output/sentences.ts'
+import { liftCommand } from '../printed-commands/order-command.ts'
 import { processIdentity } from '../process-identity.ts'
 import { reportFailure } from '../report-failure.ts'
 import type { ReportFile } from './report-files.ts'
@@ -86,7 +87,12 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
       tell(failed(error, true))
     }),
   )
-  const isPaused = (): boolean => events.order()?.order === 'pause'
+  /** Below what has ended it without a report. */
+  const next = (): string => {
+    const isPaused = events.order()?.order === 'pause'
+    const lift = isPaused ? `${LIFT}\n  ${liftCommand(prepared!.plan, flags, order.invocation, env)}\n` : ''
+    return `${lift}${goOn(isPaused)}\n  ${resume}\n`
+  }
 
   const { promise: cut, resolve: cutShort } = Promise.withResolvers<void>()
   const code = await upgrade().catch(breakOff)
@@ -135,8 +141,8 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   function stop(cause: InterruptCause): void {
     const lines = 'signal' in cause ? [] : failed(cause.bug, true).lines
     const what = 'signal' in cause ? `${cause.signal}: stopping in order.` : 'Stopping in order.'
-    const next = 'A second signal stops at once; the cluster keeps what a later run needs to go on.'
-    for (const line of [...lines, `${what} ${next}`]) renderer.notice(line)
+    const then = 'A second signal stops at once; the cluster keeps what a later run needs to go on.'
+    for (const line of [...lines, `${what} ${then}`]) renderer.notice(line)
     prepared?.interrupt(order.request.graceMs)
   }
 
@@ -144,7 +150,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     writeReport({ outcome: 'interrupted', reason: 'stopped at once, with pods under way' })
     renderer.close()
     if ('bug' in cause) tell(failed(cause.bug, true))
-    else err.write(`${cause.signal} again: stopped at once. ${goOn(isPaused())}\n  ${resume}\n`)
+    else err.write(`${cause.signal} again: stopped at once. ${next()}`)
     terminal.exit(firstCode)
   }
 
@@ -156,7 +162,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     renderer.close()
     tell(failure)
     if (aborts) err.write(orderStands(resume))
-    else if (touched) err.write(`${goOn(isPaused())}\n  ${resume}\n`)
+    else if (touched) err.write(next())
     return settle(aborts ? codeOnceOrdered(failure.code) : failure.code)
   }
 

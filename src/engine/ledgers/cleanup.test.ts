@@ -238,3 +238,46 @@ test.each([
   const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
   expect(report.removed.map((one) => one.name)).toEqual(removed)
 })
+
+describe('a finished run that could be undone', () => {
+  const CHANGED = { ...WEB, before: [{ container: 'app', image: 'r/app:v1' }] }
+
+  async function reasons(header: { workloads: (typeof WEB)[]; undoes?: string }, dryRun: boolean): Promise<string[]> {
+    const api = createFakeApi()
+    const whole = { run: 'r1', images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1, ...header }
+    const [data] = ledgerChunks({ header: whole, entries: new Map() })
+    api.put(`${CONFIG_MAPS}/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
+    const client = { ...api.client, delete: async (path: string) => api.remove(path) }
+    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
+    return report.removed.map(({ reason }) => reason)
+  }
+
+  test('goes with its way back, and that is said', async () => {
+    const finished = 'run r1 finished at 2026-01-02'
+    expect(await reasons({ workloads: [CHANGED] }, true)).toEqual([`${finished}; it can then not be undone`])
+    expect(await reasons({ workloads: [CHANGED] }, false)).toEqual([`${finished}; it cannot be undone any more`])
+    expect(await reasons({ workloads: [WEB] }, true), 'control: nothing was changed').toEqual([finished])
+    expect(await reasons({ workloads: [CHANGED], undoes: 'r0' }, true), 'control: an undo').toEqual([finished])
+  })
+})
+
+describe('a workload of which there is no record', () => {
+  const clean = async (fill: (api: FakeApi) => void) => {
+    const api = createFakeApi()
+    fill(api)
+    const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet' as const, name: 'web' }], dryRun: false }
+    return cleanUp(request, { client: api.client, clock: createVirtualClock() })
+  }
+  const nothing = { removed: [], kept: [] }
+
+  test('is no such workload where it is not there, and has no Lease', async () => {
+    await expect(clean(() => {})).rejects.toMatchObject({ name: 'WorkloadError', kind: 'not-found' })
+  })
+
+  test('has nothing to remove where it is there, or a run has had its Lease', async () => {
+    const lease = { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: {} }
+    const workload = { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} }
+    expect(await clean((api) => api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), workload))).toEqual(nothing)
+    expect(await clean((api) => api.put(LEASE, lease))).toEqual(nothing)
+  })
+})

@@ -1,5 +1,5 @@
 import { journalOf } from '../../journal/journal.ts'
-import type { LedgerEntry, LedgerHeader, LedgerPart } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerPart, ReadLedger } from '../../journal/ledger.ts'
 import { chunkName, readLedgers } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -7,12 +7,14 @@ import { listPages } from '../../kube/list-pages.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { assertExists } from '../../workloads/assert-exists.ts'
 import { displayName, resourceOf } from '../../workloads/resources.ts'
 import { podView } from '../../pods/view.ts'
 import { podsPath } from '../pod-store.ts'
 import { namedByJournals } from './late-intents.ts'
 import { findAlive } from './find-alive.ts'
-import { leasePath, leaseRecord } from '../leases/lease.ts'
+import { hasChanged } from './has-changed.ts'
+import { leaseName, leasePath, leaseRecord } from '../leases/lease.ts'
 import type { LedgerOptions } from './create-part.ts'
 import { deleteLedger, deletePart } from './delete-ledger.ts'
 import { listLedgerParts } from './list-ledgers.ts'
@@ -46,7 +48,10 @@ export interface CleanupReport {
   kept: CleanupRecord[]
 }
 
-/** Removes what no run needs any more. Never a record with an open target, and never a Lease. */
+/**
+ * Removes what no run needs any more. Never a record with an open target, and never a Lease.
+ * @throws WorkloadError where a workload is named of which nothing is known
+ */
 export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { client }: CleanupPorts): Promise<CleanupReport> {
   const parts = await listLedgerParts(client, namespace)
   const report: CleanupReport = { removed: [], kept: [] }
@@ -54,6 +59,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
     refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
 
   const all = readLedgers(parts)
+  await assertKnown({ namespace, refs }, all, client)
   // Without it a drain intent that came late would count: see late-intents.ts.
   const { items } = await listPages({ client, path: podsPath(namespace) })
   const named = namedByJournals(items.map((raw) => ({ pod: podView(raw) })))
@@ -84,7 +90,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
-        reason: `run ${header.run} is not finished${open === 0 && need ? `, and needed still: ${need}` : `: ${open} pods may be open`}`,
+        reason: `run ${header.run} is not finished${open === 0 && need ? `, and needed still: ${need}` : `: ${open} ${open === 1 ? 'pod' : 'pods'} may be open`}`,
       })
       continue
     }
@@ -93,8 +99,8 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.kept.push({ kind: 'ConfigMap', name: names[0]!, reason: `run ${header.run} is finished, and needed still: ${need}` })
       continue
     }
-    if (await remove(names, `run ${header.run} finished at ${header.finishedAt}`, (to) => deleteLedger(found, to)))
-      ledgers.delete(found.ledger)
+    const reason = `run ${header.run} finished at ${header.finishedAt}${wayBack(found.ledger, dryRun)}`
+    if (await remove(names, reason, (to) => deleteLedger(found, to))) ledgers.delete(found.ledger)
   }
   // A part without its ledger: nothing was ever drained by it, since the header is written last.
   const found = refs.length > 0 ? [] : orphansAmong(parts)
@@ -124,6 +130,30 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
 }
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/**
+ * A typo in a name must not read as "nothing to remove". One that is gone is known by what a run has left of it: its record, or its
+ * Lease, which is never removed.
+ * @throws WorkloadError
+ */
+async function assertKnown(
+  { namespace, refs }: Pick<CleanupRequest, 'namespace' | 'refs'>,
+  found: readonly ReadLedger[],
+  client: KubeClient,
+): Promise<void> {
+  const recorded = found.flatMap((one) => (one.kind === 'read' ? one.ledger.header.workloads : []))
+  const unrecorded = refs.filter((ref) => !recorded.some(({ kind, name }) => kind === ref.kind && name === ref.name))
+  if (unrecorded.length === 0) return
+  const { items } = await listPages({ client, path: leasePath(namespace) })
+  const leases = new Set(items.map((raw) => leaseRecord(raw).name))
+  for (const ref of unrecorded) if (!leases.has(leaseName(ref))) await assertExists({ ...ref, namespace }, client)
+}
+
+/** What goes with the record of a run that is no undo itself. */
+function wayBack(ledger: Ledger, dryRun: boolean): string {
+  if (ledger.header.undoes !== undefined || !hasChanged(ledger)) return ''
+  return dryRun ? '; it can then not be undone' : '; it cannot be undone any more'
+}
 
 /** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
 function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): string | undefined {

@@ -55,13 +55,16 @@ function unfinishedAmong(found: readonly ReadLedger[], refs: Observed['refs']): 
   return { ledgers, unfinished }
 }
 
-/** Of pods that are gone: what the next run settles, as it was before an earlier run took it out. */
+/**
+ * Of pods that are gone: what the next run settles, as it was before an earlier run took it out. `isAbandoned`: not before a person has
+ * pointed the entry elsewhere, or removed it.
+ */
 export async function leftOut(
   client: KubeClient,
   namespace: string,
   { refs, store }: Observed,
   found: readonly ReadLedger[],
-): Promise<{ uid: string; pod: string; target: JournalTarget }[]> {
+): Promise<{ uid: string; pod: string; target: JournalTarget; isAbandoned: boolean }[]> {
   // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
   const newest = new Map(unsettledAmong(found, refs).open.map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(
@@ -69,7 +72,7 @@ export async function leftOut(
   )
   // The selector may have lost it while it lives on.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))
-  return unseen.flatMap(({ uid, pod, targets }, index) =>
-    alive[index] === undefined ? targets.map((target) => ({ uid, pod, target })) : [],
+  return unseen.flatMap(({ uid, pod, targets, state }, index) =>
+    alive[index] === undefined ? targets.map((target) => ({ uid, pod, target, isAbandoned: state === 'abandoned' })) : [],
   )
 }

@@ -10,7 +10,7 @@ import type { RunPorts, RunRequest } from '../request.ts'
  */
 export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,
-  { namespace }: Pick<RunRequest, 'namespace'>,
+  { namespace, undo }: Pick<RunRequest, 'namespace' | 'undo'>,
   { client }: Pick<RunPorts, 'client'>,
 ): Promise<string[]> {
   const orders = Array.from(seen.values()).flatMap(({ record }) => ordersIn(readOrder(record.annotations)))
@@ -27,8 +27,9 @@ export async function standingOrders(
     const meant = runs.filter((run) => open.has(run)).join(', ')
     if (meant === '') return []
     const said = order === 'abort' ? 'is being aborted' : 'is paused'
-    const then = order === 'abort' ? 'ends it, and upgrades nothing' : 'waits until sluice resume, or sluice abort'
-    return [`run ${meant} ${said} (by ${by}): an upgrade that goes on with it ${then}`]
+    const [run, does] = undo === undefined ? ['an upgrade', 'upgrades'] : ['an undo', 'takes back']
+    const then = order === 'abort' ? `ends it, and ${does} nothing` : 'waits until sluice resume, or sluice abort'
+    return [`run ${meant} ${said} (by ${by}): ${run} that goes on with it ${then}`]
   })
   return [...new Set(words)]
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { PodContext } from '../../../machines/pod-upgrade/context.ts'
 import type { ReadJournal } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
@@ -83,4 +83,35 @@ test('who is asked about a pod that has come to another address is told where th
   expect(instructions).toContain('Point the entries at its address now (10.0.0.9), and leave them drained, or remove them')
   expect(instructions).toMatch(/sluice resolve pod\/web-0 -n \S+ --traffic in$/)
   expect(instructions).not.toContain('--traffic out')
+})
+
+describe('what takes requests again, or not', () => {
+  const target = { loadBalancer: 'edge', target: 'web/web-0', scope: 'web', prior: {}, untouched: false }
+  interface Given {
+    outcome?: string
+    isDone?: boolean
+    patched?: boolean
+    untouched?: boolean
+    phases?: object
+  }
+  function ended({ outcome = 'failed', isDone = true, patched = false, untouched = false, phases = { readmitting: 0 } }: Given) {
+    const record = { baseline: [{ name: 'app', image: patched ? 'app:v0' : 'app:v1' }], targets: [{ ...target, untouched }] }
+    const context = { pod, stored: { kind: 'none' }, gone: false, outcome, reason: 'late', record } as unknown as PodContext
+    return podResult(context, { isDone, now: { pod, stored: { kind: 'none' } }, phases })
+  }
+
+  // Found by a fresh user: it was told how many requests were in flight, and not that the pod took others again.
+  test('a pod that failed and was put back on its old images says so', () => {
+    expect(ended({}).reason).toBe('late; back in rotation on its old images')
+    expect(ended({ phases: {} }).reason, 'never drained').toBe('late')
+    expect(ended({ isDone: false }).reason, 'still out').toBe('late')
+    expect(ended({ patched: true }).reason, 'patched').toBe('late')
+    expect(ended({ outcome: 'rolledBack' }).reason, 'says so itself').toBe('late')
+  })
+
+  test('a pod that was upgraded while an operator had it out is out as before', () => {
+    expect(ended({ outcome: 'upgraded', untouched: true })).toMatchObject({ out: false, outBefore: true })
+    expect(ended({ outcome: 'upgraded' })).not.toHaveProperty('outBefore')
+    expect(ended({ untouched: true })).not.toHaveProperty('outBefore')
+  })
 })

@@ -1,5 +1,6 @@
 import type { Observation, PodContext } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
+import { asksFor } from '../../pods/baseline.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
@@ -31,13 +32,15 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
   const hadFailed = badEnd && badEnd.outcome !== outcome ? badEnd : undefined
   // What it had failed by counts on. Found by reading: a late drain that was undone was no deadline where its pod went meanwhile.
   const deadline = context.deadline ?? (outcome === 'settled' ? hadFailed?.deadline : undefined)
+  const whereNow = isDone && !isUnclosed && wasPutBack(context, now, phases) ? '; back in rotation on its old images' : ''
   return {
     uid: pod.uid,
     pod: pod.name,
     outcome: outcome ?? 'needsOperator',
-    reason: hadFailed && outcome === 'settled' ? `${hadFailed.reason}; ${reason}` : reason,
+    reason: hadFailed && outcome === 'settled' ? `${hadFailed.reason}; ${reason}` : `${reason}${whereNow}`,
     ...(deadline ? { deadline } : {}),
     out,
+    ...(outcome === 'upgraded' && isOperatorsOut(record) ? { outBefore: true } : {}),
     ...(leftOut ? { leftOut } : {}),
     ...(isUnclosed ? { unclosed: isUnclosed } : {}),
     ...(hadFailed ? { hadFailed: hadFailed.outcome } : {}),
@@ -47,6 +50,24 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
     ...(proof && record ? { restarts: restartsOf(record.baseline, now.pod) } : {}),
     ...(record ? { targets: record.targets.map(({ loadBalancer, target, prior }) => ({ loadBalancer, target, prior })) } : {}),
   }
+}
+
+/** Found by a fresh user: a pod had failed, and nothing said that it takes requests again. */
+function wasPutBack(
+  { outcome, gone, record }: PodContext,
+  now: Observation,
+  { readmitting, restoring }: Ended['phases'],
+): boolean {
+  if (outcome !== 'failed' || gone || record === undefined || (readmitting ?? restoring) === undefined) return false
+  if (isOperatorsOut(record)) return false
+  return asksFor(
+    now.pod,
+    record.baseline.map(({ name, image }) => ({ container: name, image })),
+  )
+}
+
+function isOperatorsOut(record: PodContext['record']): boolean {
+  return record !== undefined && record.targets.length > 0 && record.targets.every(({ untouched }) => untouched)
 }
 
 function instructionsOf(context: PodContext, out: boolean): Pick<PodResult, 'instructions'> {

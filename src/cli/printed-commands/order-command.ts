@@ -1,0 +1,41 @@
+import { isBrought } from '../../engine/outcome.ts'
+import type { RunResult } from '../../engine/events.ts'
+import type { Plan } from '../../plan/plan.ts'
+import type { Invocation } from '../invocation.ts'
+import { sharedWords, type SharedFlags } from './shared-flags.ts'
+import { shellQuote } from './shell-quote.ts'
+
+type Where = [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]
+
+/** The command that lifts the pause of a run. */
+export function liftCommand(plan: Pick<Plan, 'workloads'>, ...[flags, { program }, env = {}]: Where): string {
+  // It takes no config, neither by a flag nor by what the environment names.
+  const { config: _, ...cluster } = flags
+  const { SLUICE_CONFIG: __, ...others } = env
+  return orderCommand('resume', plan, cluster, program, others)
+}
+
+/**
+ * The command that ends a run which stays open although none of its pods is half done; undefined where it does not. Found by a fresh
+ * user: all pods were back in rotation, nothing said that the run was open, and a status of days later had exit code 4.
+ */
+export function endCommand(
+  { run, outcome, pods }: Pick<RunResult, 'run' | 'outcome' | 'pods'>,
+  plan: Pick<Plan, 'workloads'>,
+  ...[flags, { program }, env = {}]: Where
+): string | undefined {
+  const isOpen = run !== '' && (outcome === 'rolledBack' || outcome === 'deadline') && !pods.every(isBrought)
+  return isOpen ? orderCommand('abort', plan, flags, program, env) : undefined
+}
+
+function orderCommand(
+  order: 'resume' | 'abort',
+  { workloads }: Pick<Plan, 'workloads'>,
+  flags: SharedFlags,
+  program: string,
+  env: NodeJS.ProcessEnv,
+): string {
+  const { acceptTemplateDrift: _, allowUnbalanced: __, ...taken } = flags
+  const names = workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`)
+  return `${program} ${shellQuote([order, ...names, ...sharedWords(taken, env)])}`
+}
