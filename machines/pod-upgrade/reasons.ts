@@ -47,7 +47,10 @@ export const reasons = {
   checkpoint: () => 'left where it is: the same command goes on from there',
   journalUnreadable: ({ stored }) => `its journal cannot be read: ${stored.kind === 'unreadable' ? stored.reason : ''}`,
   journalUsurped: () => 'another owner has written the journal of this pod',
-  skipped: ({ wanted }) => (wanted.length === 0 ? 'nothing is asked of it' : 'it runs the wanted images already'),
+  skipped: ({ wanted, pod }) => {
+    if (wanted.length === 0) return 'nothing is asked of it'
+    return pod.ready ? 'it runs the wanted images already' : 'it has the wanted images already, and is not ready'
+  },
   notStarted: () => 'not started',
   goneBefore: () => 'the pod was deleted, or let go of by its workload, before its turn; nothing was drained for it',
   settledBefore: (c) => `gone, and its targets were settled by an earlier run or process${unclosed(c)}`,

@@ -204,7 +204,7 @@ describe('a template that the newest run has found as one before it had set it, 
 // Found by reading: what a run about some pods gave the template was told by those alone, and so was whether any was upgraded.
 describe('pods that the request is not about', () => {
   interface Seen {
-    pod: Pick<PodView, 'uid' | 'name' | 'deleting' | 'containers'>
+    pod: Pick<PodView, 'uid' | 'name' | 'deleting' | 'ready' | 'containers'>
     stored: { kind: 'none' } | { kind: 'read'; journal: Journal }
   }
 
@@ -213,6 +213,7 @@ describe('pods that the request is not about', () => {
       uid: `uid of ${name}`,
       name,
       deleting: false,
+      ready: true,
       containers: [{ name: 'app', image: `app:${tag}` }] as PodView['containers'],
     },
     stored: journal ? { kind: 'read', journal } : { kind: 'none' },
@@ -303,6 +304,21 @@ describe('pods that the request is not about', () => {
       })
       const message = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
       expect({ told, given }).toEqual({ told: [{ type: 'warning', message }], given: [] })
+    })
+
+    test.each([
+      ['none of it', undefined],
+      ['one that it has put back', brought],
+    ])('one of them is not ready on the new images, with a record of sluice: %s', async (_, journal) => {
+      const told: string[] = []
+      const other = seen('web-1', 'v3', journal)
+      const { world, given } = worldOf(seen('web-0', 'v1'), [{ ...other, pod: { ...other.pod, ready: false } }], by)
+      const tell = (event: RunEventBody): void => void (event.type === 'warning' && told.push(event.message))
+      await putBackAfterRollback({ ledger: run, ended: [], failed: [], world, signal, isOwned, tell })
+      const made =
+        'web-1: made from the template before that went back, and not ready on the new images: sluice undo takes it back'
+      const keeps = 'the template of statefulset/web keeps the new images: 1 of its pods run them; sluice undo takes them back'
+      expect([told, given]).toEqual(journal ? [[keeps], []] : [[made], [image('v1')]])
     })
 
     test('are among those that an abort leaves on other images', () => {

@@ -150,10 +150,10 @@ export async function putBackAfterRollback(
   for (const recorded of changedBy(ledger)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     if (found === undefined) continue
-    const upgraded = upgradedPods(found, world)
-    if (upgraded > 0) {
+    const { upgraded = [], made = [] } = onNewImages(found, world)
+    if (upgraded.length > 0) {
       warn(
-        `the template of ${shown(recorded)} keeps the new images: ${upgraded} of its pods run them; sluice undo takes them back`,
+        `the template of ${shown(recorded)} keeps the new images: ${upgraded.length} of its pods run them; sluice undo takes them back`,
       )
       continue
     }
@@ -161,6 +161,7 @@ export async function putBackAfterRollback(
       const former = formerOf(ledger, [], recorded, world)
       const left = await putBack(found, recorded, { ...options, former, set })
       if (left !== undefined) warn(left)
+      else if (made.length > 0) warn(madeWords(made))
     } catch (error) {
       warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
     }
@@ -210,8 +211,21 @@ function shown({ kind, name }: LedgerWorkload): string {
   return `${kind.toLowerCase()}/${name}`
 }
 
-function upgradedPods({ workload, assessment: { images } }: AssessedWorkload, world: World): number {
-  return podsOf(workload, world).filter(({ pod }) => asksFor(pod, images)).length
+/**
+ * What the template has made, and was never ready, is not upgraded. Found by a breaker: one was evicted while another failed, came up
+ * on the image that had failed, and counted; the template kept that image, and the next that was evicted was lost as well.
+ */
+function onNewImages(
+  { workload, assessment: { images } }: AssessedWorkload,
+  world: World,
+): Partial<Record<'upgraded' | 'made', Observation[]>> {
+  const some = podsOf(workload, world).filter(({ pod }) => asksFor(pod, images))
+  return Object.groupBy(some, ({ pod, stored }) => (pod.ready || stored.kind !== 'none' ? 'upgraded' : 'made'))
+}
+
+function madeWords(made: readonly Observation[]): string {
+  const [names, them] = [made.map(({ pod }) => pod.name).join(', '), made.length === 1 ? 'it' : 'them']
+  return `${names}: made from the template before that went back, and not ready on the new images: sluice undo takes ${them} back`
 }
 
 /**

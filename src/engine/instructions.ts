@@ -4,6 +4,8 @@ export interface Stranded {
   pod: Pick<PodView, 'name' | 'namespace'>
   /** It does not exist any more. */
   gone: boolean
+  /** It is there, and its containers have ended for good: evicted by its kubelet, say. */
+  finished?: boolean
   /** Where it is by now, if its entries mean another address. */
   movedTo?: string
   /** What may be out of rotation for it, as recorded before the drain. */
@@ -17,12 +19,12 @@ export interface Stranded {
  * here: the engine knows its entries, not its tools.
  */
 export function needsOperatorInstructions(stranded: Stranded): string {
-  const { pod, gone, movedTo } = stranded
+  const { pod, gone, finished, movedTo } = stranded
   const entries = entriesOf(isPartSaid(stranded) ? { ...stranded, targets: unsaidOf(stranded.targets) } : stranded)
   return [
     ...(entries.length === 0 ? [] : ['Look at these entries; before the drain they were as given:', ...entries]),
     ...(gone ? [] : ['Look at the pod:', `  ${describe(pod)}`]),
-    gone
+    gone || finished
       ? 'Point the entries at the pod in its place, and leave them drained, or remove them; then run the same command again. Once a ready pod of the same controller is at the address of an entry, that is put back. One that runs a bad image is never ready: upgrade to a good one, which the template gets at once, delete that pod, and run the same command again.'
       : movedTo !== undefined
         ? `Point the entries at its address now (${movedTo}), and leave them drained, or remove them; then run the same command again.`
@@ -33,10 +35,10 @@ export function needsOperatorInstructions(stranded: Stranded): string {
 
 /** For what no run can know: a person looks, and says. */
 function resolveInstructions(stranded: Stranded): string[] {
-  const { pod, gone, movedTo, targets } = stranded
+  const { pod, gone, finished, movedTo, targets } = stranded
   // Found by reading: of a pod that had come to another address it was asked whether it was out, which is not taken of such a one. By a
   // breaker: what had come in the place of one that was gone, under its name, was half done, and was spoken of too.
-  if (gone || movedTo !== undefined)
+  if (gone || finished || movedTo !== undefined)
     return [
       'Or, once each entry is as it should be, whether put back, removed or left out for good:',
       resolveCommand(pod, `${gone ? '--gone ' : ''}--traffic in`),
@@ -82,8 +84,8 @@ export function failedInstructions(stranded: Stranded): string {
 }
 
 /** On its way back, and there. */
-function isPartSaid({ gone, movedTo, targets }: Stranded): boolean {
-  return !gone && movedTo === undefined && targets.some(({ said }) => said === 'in')
+function isPartSaid({ gone, finished, movedTo, targets }: Stranded): boolean {
+  return !gone && !finished && movedTo === undefined && targets.some(({ said }) => said === 'in')
 }
 
 /** Of these a person has not said that the pod is in rotation. */

@@ -102,7 +102,12 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   if (asksFor(pod, images)) {
     // One that is not ready takes none in any case, and comes to have an address.
     const unserved = targets.found || !pod.ready ? {} : { unserved: targets.reason }
-    return { ...base, action: 'skip', reason: stays ?? 'it runs these images already', ...unserved }
+    return {
+      ...base,
+      action: 'skip',
+      reason: stays ?? (pod.ready ? 'it runs these images already' : 'it has these images already, and is not ready'),
+      ...unserved,
+    }
   }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
   const out = targets.targets.filter(({ inRotation }) => !inRotation)

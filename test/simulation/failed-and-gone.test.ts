@@ -59,6 +59,24 @@ test.each([1, 2])(
   },
 )
 
+// Found by a breaker: it was called upgraded, and the template kept the image that had failed.
+test.each(['bad', 'crash'])('what the template has made meanwhile, and was never ready, does not keep it on %s', async (tag) => {
+  const stage = await openStage(plainScene({ pods: 3 }))
+  const run = stage.start({ ...ROLLS_BACK, ...toTag(tag) })
+  await stage.until(() => isIn('restarting', `${NAME}-2`)(run))
+  stage.world.cluster.evict(NAMESPACE, `${NAME}-0`)
+  const end = await endOf(stage, run)
+  expect([end?.outcome, templateImage(stage)]).toEqual(['rolledBack', imageOf('v1')])
+  const made = end?.pods.filter(({ pod, outcome }) => pod === `${NAME}-0` && outcome === 'skipped')
+  expect(made).toMatchObject([{ reason: 'it has the wanted images already, and is not ready' }])
+  expect(run.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))).toContain(
+    `${NAME}-0: made from the template before that went back, and not ready on the new images: sluice undo takes it back`,
+  )
+  const undo = stage.start({ undo: {}, settings: ROLLS_BACK.settings })
+  expect(await endOf(stage, undo)).toMatchObject({ outcome: 'done' })
+  expect([imagesAre(stage, 'v1'), stage.world.pods().every(isReady)]).toEqual([true, true])
+})
+
 // Found by reading: what had come in its place was beside the run, and a reason to keep the images that crash.
 test('the same, of a run about that pod alone, and what comes in its place has another name', async () => {
   const stage = await openStage(plainScene({ workload: 'DaemonSet', pods: 2, readyAfterMs: 1_000 }))

@@ -46,6 +46,12 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
     gone: entries.filter(({ entry }) => entry.uid !== pod?.uid || entry.leftOut === true),
   })
   if (word.traffic === 'out') {
+    // Found by a breaker: it was taken of one that its kubelet had evicted, and the run that went on from there asked for the same again.
+    if (live !== undefined && pod?.finished)
+      throw refusal(
+        `pod/${name} has ended for good, and is not put back any more: point its entries at the pod in its place, leave them drained, ` +
+          'and run the same command again; or, once each is as it should be, put back, removed or left out for good, say --traffic in',
+      )
     if (abandoned.length > 0)
       throw refusal(
         `pod/${name} has another address than its entries: point them at it and run the same command again, or say that it is in once it is`,

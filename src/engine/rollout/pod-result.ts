@@ -1,6 +1,7 @@
 import type { Observation, PodContext } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
 import { asksFor } from '../../pods/baseline.ts'
+import type { PodView } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
@@ -44,7 +45,7 @@ export function podResult(context: PodContext, { isDone, now, phases, badEnd }: 
     ...(leftOut ? { leftOut } : {}),
     ...(isUnclosed ? { unclosed: isUnclosed } : {}),
     ...(hadFailed ? { hadFailed: hadFailed.outcome } : {}),
-    ...instructionsOf(context, out),
+    ...instructionsOf(context, out, now.pod),
     phases,
     ...(proof && outcome === 'upgraded' ? { proof } : {}),
     ...(proof && record ? { restarts: restartsOf(record.baseline, now.pod) } : {}),
@@ -70,10 +71,10 @@ function isOperatorsOut(record: PodContext['record']): boolean {
   return record !== undefined && record.targets.length > 0 && record.targets.every(({ untouched }) => untouched)
 }
 
-function instructionsOf(context: PodContext, out: boolean): Pick<PodResult, 'instructions'> {
+function instructionsOf(context: PodContext, out: boolean, { finished }: PodView): Pick<PodResult, 'instructions'> {
   const { outcome, pod, gone, record } = context
   const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
-  const stranded = { pod, gone, ...moved, targets: record?.targets ?? [], former: formerOf(record) }
+  const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? [], former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }
