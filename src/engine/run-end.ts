@@ -2,11 +2,13 @@ import { KubeError } from '../kube/errors.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
+import { podNames } from '../workloads/pod-names.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { PodResult, RunResult } from './events.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
+import { isThere, shortageWords } from './rollout/missing-pods.ts'
 import { stillOnRelease } from './undoing.ts'
 import type { World } from './world.ts'
 
@@ -143,7 +145,19 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
       rest.length === 0
         ? []
         : [`the run stays open for ${rest.join(', ')}: a command that names the workload goes on with all, sluice abort ends it`]
-    return { ...done, reason: [done.reason, ...words, ...onRelease()].join('; ') }
+    return { ...done, reason: [done.reason, ...words, ...onRelease(), ...notServing()].join('; ') }
+  }
+
+  /**
+   * Found by a breaker: the last pod was replaced before its turn, what came in its place never started, and the run was done, with
+   * not a word of it. Nothing is to be done by a run for what the template has made, but whoever reads how it ended has to know.
+   */
+  function notServing(): string[] {
+    const views = Array.from(world.store.all(), ({ pod }) => pod)
+    const unready = views.filter((pod) => world.includes(pod) && isThere(pod) && !pod.ready)
+    // By labels the store has not all pods of a workload.
+    const owners = 'refs' in request.select ? world.workloads.map(({ workload }) => workload) : []
+    return [...(unready.length === 0 ? [] : [`not ready at its end: ${podNames(unready)}`]), ...shortageWords(owners, views)]
   }
 
   /** Here too: whoever reads how it ended has not read the plan, and one that came meanwhile is not in it. */

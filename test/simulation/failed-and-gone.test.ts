@@ -136,3 +136,17 @@ test('the pod of a Deployment misses its drain deadline, and goes as it is put b
   expect(await endOf(stage, again)).toMatchObject({ outcome: 'done', reason: expect.stringMatching(/^1 upgraded/) })
   expect([imagesAre(stage, 'v2'), await isRunOpen(stage)]).toEqual([true, false])
 })
+
+// Found by a breaker: the release was green, and nothing ran.
+test('the only pod is replaced before its turn, and what comes in its place never starts: how the run ended says so', async () => {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  const run = stage.start(toTag('bad'))
+  await stage.until(() => run.events.some(({ type }) => type === 'template'))
+  stage.world.cluster.deletePod(NAMESPACE, `${NAME}-0`)
+  const reason =
+    /^0 upgraded, \d at the wanted images already; (not ready at its end: pod web-0|statefulset\/web has 0 of its 1 pods)$/
+  expect(await endOf(stage, run)).toMatchObject({ outcome: 'done', reason: expect.stringMatching(reason) })
+  await stage.pass(60_000)
+  const again = await endOf(stage, stage.start(toTag('bad')))
+  expect(again?.reason).toBe('0 upgraded, 1 at the wanted images already; not ready at its end: pod web-0')
+})

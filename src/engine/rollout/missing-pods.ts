@@ -22,12 +22,16 @@ export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodVi
   )
 }
 
-/** The same, for a plan. */
-export function shortageWarnings(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
+/** The same in words. */
+export function shortageWords(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
   return shortages(workloads, pods).map(
-    ({ workload: { ref }, desired, present }) =>
-      `${displayName(ref)} has ${present} of its ${desired} pods: those that are still to be made count as out of rotation`,
+    ({ workload: { ref }, desired, present }) => `${displayName(ref)} has ${present} of its ${desired} pods`,
   )
+}
+
+/** For a plan. */
+export function shortageWarnings(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
+  return shortageWords(workloads, pods).map((words) => `${words}: those that are still to be made count as out of rotation`)
 }
 
 interface Shortage {
