@@ -141,6 +141,27 @@ function drainOfKilled(story: Story, outcome: string): void {
   story.effect(0, 'drain')
 }
 
+/**
+ * The drain intent of one that is killed is stored when another has begun, which has written into the ledger before that whether
+ * anything is drained for the pod, and ends with nobody told; and what comes meanwhile.
+ */
+function intentOfKilled(
+  story: Story,
+  { idle, killed = true, meanwhile }: { idle?: true; killed?: boolean; meanwhile?: () => void } = {},
+): void {
+  const crash = (): void => story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  story.ledger(0, 'open')
+  const leftAt = story.history.at(-1)!.at
+  if (killed) crash()
+  story.process('sluice-1')
+  story.ledger(0, 'open', idle ? { idle } : {})
+  story.journal(0, 'drain', { run: 'r1', epoch: 1 }, 'sluice-0')
+  Object.assign(story.history.at(-1)!, { leftAt })
+  if (!killed) crash()
+  meanwhile?.()
+  story.end({ 0: { outcome: 'unchanged', reason: 'not started' } }, 'needsOperator: another pod')
+}
+
 /** Put back, with the weight from before an operator's, when nobody knew whether it was drained; the drain, sent then, comes after that. */
 function drainAfterWeight(story: Story): number {
   story.step(0, 'drainIntent')
@@ -448,6 +469,10 @@ describe('what is right', () => {
     {
       name: 'the drain of one that was killed arrives when nobody is there any more, and that it may was told',
       tell: (story) => drainOfKilled(story, 'unreachable: sluice-0 may have left web-0 half done'),
+    },
+    {
+      name: 'the drain intent of one that was killed is stored when the ledger says that nothing is drained for the pod',
+      tell: (story) => intentOfKilled(story, { idle: true }),
     },
     {
       name: 'a weight is put back, and then the drain comes that it was put back for',
@@ -1059,6 +1084,36 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'left drained by one that was killed, which nobody was told, whatever it has sent arrives later',
       tell: (story) => drainOfKilled(story, 'refused: the API server does not answer'),
+    },
+    {
+      name: 'the drain intent of one that was killed is stored when no ledger says that nothing is drained for the pod',
+      tell: (story) => intentOfKilled(story),
+    },
+    {
+      name: 'the ledger says so only when the intent is stored',
+      tell: (story) => intentOfKilled(story, { meanwhile: () => story.ledger(0, 'open', { idle: true }) }),
+    },
+    {
+      name: 'the ledger says so no more when the intent is stored',
+      tell(story) {
+        story.ledger(0, 'open', { idle: true })
+        intentOfKilled(story)
+      },
+    },
+    {
+      name: 'the ledger of another run says so',
+      tell(story) {
+        story.ledger(0, 'open', { run: 'r2', idle: true })
+        intentOfKilled(story)
+      },
+    },
+    {
+      name: 'the ledger says so, and the one that had sent the intent lived on',
+      tell: (story) => intentOfKilled(story, { idle: true, killed: false }),
+    },
+    {
+      name: 'the ledger says so, and the pod is drained by that all the same',
+      tell: (story) => intentOfKilled(story, { idle: true, meanwhile: () => story.effect(0, 'drain', { leftAt: 1_000 }) }),
     },
     {
       name: 'left drained, where an operator has changed its weight meanwhile',

@@ -93,6 +93,8 @@ export interface World {
   templates: Map<string, TemplateRecord[]>
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
+  /** Since which entry the ledger of this run says that nothing is drained for this pod; undefined where it does not. */
+  idleSince(run: string, uid: string): number | undefined
   calmAt: number | undefined
   /** Until when a load balancer answered nobody, or not this process. */
   silentUntil(balancer: string, process: string): number
@@ -122,6 +124,8 @@ export function createWorld(given: Scenario): World {
   const leases = new Map<string, LeaseRecord[]>()
   const templates: World['templates'] = new Map()
   const ledgers: World['ledgers'] = new Map()
+  /** By run and uid. */
+  const idle = new Map<string, number>()
 
   /** The journal of the pod now says whose its targets are. */
   function journaled(
@@ -181,6 +185,17 @@ export function createWorld(given: Scenario): World {
     return found
   }
 
+  function noteIdle(key: string, after: unknown, index: number): void {
+    // Without the number of the part.
+    const run = key.slice(LEDGER.length).replace(/-\d+$/, '')
+    for (const [uid, text] of Object.entries(dataOf(after))) {
+      if (uid === 'header' || uid === 'fence') continue
+      const place = `${run} ${uid}`
+      if (!text.includes('"idle":true')) idle.delete(place)
+      else if (!idle.has(place)) idle.set(place, index)
+    }
+  }
+
   /** What was sent before it slept says nothing of what it has seen since. */
   function begin(name: string, leftAt: number, at: number): void {
     const process = processes.get(name)
@@ -195,6 +210,7 @@ export function createWorld(given: Scenario): World {
     leases,
     templates,
     ledgers,
+    idleSince: (run, uid) => idle.get(`${run} ${uid}`),
     calmAt: undefined,
     silentUntil: (balancer, process) => Math.max(silences.get(balancer) ?? 0, silences.get(`${balancer} ${process}`) ?? 0),
     apply(entry, index) {
@@ -292,6 +308,7 @@ export function createWorld(given: Scenario): World {
               const finishedBy = made.finishedBy ?? (header.finished ? entry.by : undefined)
               ledgers.set(key, { ...made, ...header, finishedBy })
             }
+            noteIdle(key, after, index)
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }
           }

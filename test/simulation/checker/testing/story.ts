@@ -61,6 +61,8 @@ export interface Story {
       aborted?: boolean
       /** What its template had. */
       before?: string
+      /** Nothing is drained for the pod. */
+      idle?: true
     },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
@@ -304,12 +306,13 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
       tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
-    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before } = {}) {
+    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, idle } = {}) {
       const entry = {
         pod: nameOf(place),
         owner: { kind: 'StatefulSet', name: owner },
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
+        ...(idle ? { idle } : {}),
       }
       const header = JSON.stringify({ run: id, undoes, aborted, before, ...(finished ? { finishedAt: 'now' } : {}) })
       const after = {
