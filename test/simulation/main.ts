@@ -6,7 +6,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { commandLine } from './command-line.ts'
 import { createGuard } from './determinism.ts'
 import type { Range } from './ranges.ts'
 import { type RunRecord, openRecord } from './record.ts'
@@ -21,43 +21,18 @@ const USAGE = `usage: npm run simulate -- [--seeds N] [--from S] [--jobs N] [--r
        npm run simulate -- --replay SEED [--harsh]
 docs/simulation.md says what they do`
 
-const { values } = parsed({
-  options: {
-    seeds: { type: 'string', default: '1000' },
-    from: { type: 'string', default: '1' },
-    replay: { type: 'string' },
-    jobs: { type: 'string' },
-    /** Keeps what is done in this file, from which the same command goes on where it was ended. */
-    record: { type: 'string' },
-    mutation: { type: 'string' },
-    /** More goes wrong at once than in the usual seeds: to find sooner what is rare among these. */
-    harsh: { type: 'boolean', default: false },
-    'until-violation': { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
+const { values, wholeNumber } = commandLine(USAGE, {
+  seeds: { type: 'string', default: '1000' },
+  from: { type: 'string', default: '1' },
+  replay: { type: 'string' },
+  jobs: { type: 'string' },
+  /** Keeps what is done in this file, from which the same command goes on where it was ended. */
+  record: { type: 'string' },
+  mutation: { type: 'string' },
+  /** More goes wrong at once than in the usual seeds: to find sooner what is rare among these. */
+  harsh: { type: 'boolean', default: false },
+  'until-violation': { type: 'boolean', default: false },
 })
-if (values.help) {
-  console.log(USAGE)
-  process.exit(0)
-}
-
-function parsed<Config extends NonNullable<Parameters<typeof parseArgs>[0]>>(
-  config: Config,
-): ReturnType<typeof parseArgs<Config>> {
-  try {
-    return parseArgs(config)
-  } catch (error) {
-    console.error(`${(error as Error).message}\n${USAGE}`)
-    process.exit(2)
-  }
-}
-
-function wholeNumber(flag: string, text: string, least: number): number {
-  const number = Number(text)
-  if (Number.isInteger(number) && number >= least) return number
-  console.error(`--${flag} ${text}: give a whole number, at least ${least}`)
-  process.exit(2)
-}
 
 function commit(): string {
   try {

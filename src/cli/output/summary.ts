@@ -46,11 +46,11 @@ export function summary(report: RunReport, colors: Colors): string[] {
     ...commands.map((command) => `  ${command}`),
   ])
   const totals = counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]
-  return ['', verdict, ...totals, ...leftOut(report), ...troubled.flatMap(trouble), ...next]
+  return ['', verdict, ...totals, ...outByOperator(report), ...troubled.flatMap(trouble), ...next]
 }
 
 /** Found by a fresh user: the run was done, and a pod that it had upgraded took no requests. */
-function leftOut({ pods }: RunReport): string[] {
+function outByOperator({ pods }: RunReport): string[] {
   const names = pods.flatMap(({ pod, outBefore }) => (outBefore ? [inert(pod)] : []))
   if (names.length === 0) return []
   return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} out of rotation by an operator, as before`]

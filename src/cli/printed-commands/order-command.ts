@@ -1,6 +1,7 @@
 import { isBrought } from '../../engine/outcome.ts'
 import type { RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { displayName } from '../../workloads/resources.ts'
 import type { Invocation } from '../invocation.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { shellQuote } from './shell-quote.ts'
@@ -36,6 +37,5 @@ function orderCommand(
   env: NodeJS.ProcessEnv,
 ): string {
   const { acceptTemplateDrift: _, allowUnbalanced: __, ...taken } = flags
-  const names = workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`)
-  return `${program} ${shellQuote([order, ...names, ...sharedWords(taken, env)])}`
+  return `${program} ${shellQuote([order, ...workloads.map(displayName), ...sharedWords(taken, env)])}`
 }

@@ -6,7 +6,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { commandLine } from '../command-line.ts'
 import { findMutation, isFoundBy } from './find.ts'
 import { MUTATIONS } from './mutations.ts'
 import { mutationsTable, withTable } from './page.ts'
@@ -17,21 +17,14 @@ const PAGE = join(import.meta.dirname, '../../../docs/simulation.md')
 const USAGE = `usage: npm run mutations -- [--only NAME]... [--moved] [--seeds N] [--jobs N]
 docs/simulation.md says what they do, and names the mutations`
 
-const { values } = parsed({
-  options: {
-    only: { type: 'string', multiple: true },
-    moved: { type: 'boolean', default: false },
-    seeds: { type: 'string', default: '5000' },
-    jobs: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
+const { values, wholeNumber, refuse } = commandLine(USAGE, {
+  only: { type: 'string', multiple: true },
+  moved: { type: 'boolean', default: false },
+  seeds: { type: 'string', default: '5000' },
+  jobs: { type: 'string' },
 })
-if (values.help) {
-  console.log(USAGE)
-  process.exit(0)
-}
-const most = wholeNumber('seeds', values.seeds)
-const jobs = values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs)
+const most = wholeNumber('seeds', values.seeds, 1)
+const jobs = values.jobs === undefined ? undefined : wholeNumber('jobs', values.jobs, 1)
 const unknown = (values.only ?? []).filter((wanted) => !MUTATIONS.some(({ name }) => name === wanted))
 if (unknown.length > 0) refuse(`there is no mutation "${unknown.join('", "')}"`)
 const chosen = MUTATIONS.filter(({ name }) => values.only?.includes(name) ?? true)
@@ -53,26 +46,6 @@ console.log(
   `${chosen.length - missed.length} of ${chosen.length} mutations found${missed.length > 0 ? `; not ${missed.join(', ')}` : ''}`,
 )
 process.exitCode = missed.length > 0 ? 1 : 0
-
-function parsed<Config extends NonNullable<Parameters<typeof parseArgs>[0]>>(
-  config: Config,
-): ReturnType<typeof parseArgs<Config>> {
-  try {
-    return parseArgs(config)
-  } catch (error) {
-    return refuse((error as Error).message)
-  }
-}
-
-function wholeNumber(flag: string, text: string): number {
-  const number = Number(text)
-  return Number.isInteger(number) && number >= 1 ? number : refuse(`--${flag} ${text}: give a whole number, at least 1`)
-}
-
-function refuse(message: string): never {
-  console.error(`${message}\n${USAGE}`)
-  process.exit(2)
-}
 
 /** After each: a run of all of them takes minutes. Those that are no mutation any more go. */
 function keep(name: string, found: { seed: number; invariant: string } | undefined): void {
