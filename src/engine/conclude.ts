@@ -34,6 +34,8 @@ export interface ConclusionOptions {
   signal: AbortSignal
   /** Of all that was told. */
   account: Account
+  /** Of the Lease that is its own. */
+  epochOf(uid: string): number
   /** Milliseconds since the run began, as its events have them. */
   atMs(): number
   /** How the run ends is decided: no order is obeyed from now on. */
@@ -119,7 +121,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
    * are gone, whose journal has gone with them, those of whom just that was told. Found by reading: one that was replaced while the
    * run went on stayed open, and the next process put back what an operator had out, or asked for a person where nobody can read it.
    */
-  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
+  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlyMap<string, number> {
     const told = new Map(pods.map((result) => [result.uid, result]))
     const isIdle = (uid: string): boolean => {
       const stored = world.store.get(uid)?.stored
@@ -127,7 +129,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       if (result && (result.out || UNSETTLED.has(result.outcome))) return false
       return stored === undefined ? result !== undefined && !result.leftOut : !mayBeOpen(stored)
     }
-    return new Set([...uids].filter(isIdle))
+    return new Map([...uids].filter(isIdle).map((uid) => [uid, options.epochOf(uid)]))
   }
 
   /**

@@ -212,7 +212,18 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       workloads: world.workloads.map(({ workload }) => workload),
       beside,
       refresh,
-      ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
+      ports: createPodPorts({
+        client,
+        clock,
+        namespace,
+        store,
+        traffic,
+        ledger: ledgers.current,
+        podOf,
+        epochOf: runPods.epochOf,
+        podOperations,
+        isOwned,
+      }),
       inputFor,
       isHeir,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
@@ -249,6 +260,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       orderedBy: () => obedience!.given!.by,
       signal,
       account: withLeaseEpochs(account, runPods.epochOf),
+      epochOf: runPods.epochOf,
       atMs,
       onConcluding() {
         isConcluding = true

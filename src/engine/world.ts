@@ -1,6 +1,6 @@
 import { ReflectorError } from '../kube/reflector-error.ts'
 import type { Ledger } from '../journal/ledger.ts'
-import type { PodView, ReadJournal } from '../pods/glossary.ts'
+import type { PodView } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
@@ -10,7 +10,7 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import { asItCounts } from './ledgers/late-intents.ts'
+import { createJournalCount } from './ledgers/late-intents.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
 import type { Planning } from './planning.ts'
@@ -44,8 +44,8 @@ export interface World extends Planning {
   isUnserved(pod: PodView): boolean
   /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
-  /** What the ledgers say counts for what the journals do, but for those that an owner writes under its own epoch. */
-  know(ledgers: readonly Ledger[], epochOf?: (pod: PodView) => number): void
+  /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
+  own(ledgers: readonly Ledger[], epochOf: (pod: PodView) => number): void
   /** Throws a RunError of kind `deadline` once a watch has ended for good. */
   assertWatched(): void
   listen(listener: WorldListener): void
@@ -65,14 +65,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   let assertOwned: (uid: string) => void = () => {
     throw new RunError('conflict', 'the run has not begun')
   }
-  let ledgers: readonly Ledger[] = []
-  let ownEpoch = (_pod: PodView): number => Infinity
-  const know: World['know'] = (some, epochOf) => {
-    ledgers = some
-    ownEpoch = epochOf ?? ownEpoch
-  }
-  const counts = (pod: PodView, stored: ReadJournal): ReadJournal =>
-    stored.kind === 'read' && stored.journal.epoch < ownEpoch(pod) ? asItCounts(pod.uid, stored, ledgers) : stored
+  const journals = createJournalCount()
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
   const onError = (error: Error, fatal: boolean): void => {
@@ -85,7 +78,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   }
   // Before the run begins one that lost its label is none that was asked for.
   const keepsUnselected = (): boolean => listener !== DEAF
-  const watched = { client, clock, random, namespace, keepsUnselected, counts, onError }
+  const watched = { client, clock, random, namespace, keepsUnselected, counts: journals.count, onError }
   const openOptions = { client, clock, random, onError, acceptTemplateDrift }
 
   try {
@@ -149,7 +142,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       loadBalancers,
       onFound,
-      onLedgers: know,
+      onLedgers: journals.know,
     })
     await planning.replan().catch(async (error: unknown) => {
       const isHome = (uid: string): boolean => store.get(uid) !== undefined && !mayBeOpen(store.get(uid)!.stored)
@@ -157,7 +150,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     })
     return {
       ...planning,
-      know,
+      own(ledgers, epochOf) {
+        journals.know(ledgers)
+        journals.own(epochOf, [...store.all(), ...beside.all()])
+      },
       store,
       endpoints,
       traffic,

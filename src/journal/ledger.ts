@@ -45,6 +45,11 @@ export interface LedgerEntry {
    * pod that has gone since leaves nothing behind.
    */
   idle?: true
+  /**
+   * An owner of this epoch had found nothing open on the pod, or of the one before it, at its end: a drain intent of an earlier one that
+   * nobody has claimed has come since, and counts for nothing.
+   */
+  voidBelow?: number
   /** Of a closed one: its targets stay out, since nothing was to come in its place. */
   leftOut?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
@@ -119,6 +124,7 @@ const Entry = z.object({
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
   epoch: z.number().int().min(0).optional(),
   idle: z.literal(true).optional(),
+  voidBelow: z.number().int().min(0).optional(),
   leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),

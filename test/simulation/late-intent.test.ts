@@ -7,13 +7,13 @@ import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Stage } from './stage.ts'
+import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
 import { outcomeOf, statusOf, upgradeTo } from './story.ts'
 
 /*
- * Found by trial: a process was killed with its first drain intent on its way, and whoever ended its run had nothing to write on that pod.
- * The intent arrived after that, and the next run took it for a drain: it put back what an operator had out by then.
+ * Found by trial: a process was killed with its first drain intent on its way, and whoever came after it had nothing to write on that pod.
+ * The intent arrived after that, and was taken for a drain: what an operator had out by then was put back.
  */
 
 interface Late {
@@ -23,21 +23,40 @@ interface Late {
   arrive(): Promise<unknown>
 }
 
-/** A run to v2 that is killed with a drain intent on its way for as long as is wanted. */
-async function killedWithIntent(stage: Stage): Promise<Late> {
-  const request = upgradeTo('v2')
-  const late: Late[] = []
-  const first = stage.start(request, (ports) => {
+/** Room in the window for one that an operator has out. */
+const TWO = { maxUnavailable: { count: 2 } }
+
+/** A run to v2 of pods two at a time. Its drain intents go to `send`. */
+function upgradeSending(stage: Stage, send: (intent: Intent) => Promise<unknown>): Actor {
+  const request = upgradeTo('v2', TWO)
+  return stage.start(request, (ports) => {
     const { client } = ports
     const patch: KubeClient['patch'] = (path, operations, options) => {
-      if (!path.includes('/pods/') || !JSON.stringify(operations).includes('DrainIntent'))
-        return client.patch(path, operations, options)
-      const pod = /\/pods\/([^/]+)/.exec(path)![1]!
-      late.push({ pod, arrive: () => stage.ask(stage.client.patch(path, operations as PatchOperation[])) })
-      first.host.kill()
-      return Promise.reject(new KubeError('connection reset', { kind: 'ambiguous', method: 'PATCH', path }))
+      const write = (): Promise<unknown> => client.patch(path, operations, options)
+      if (!path.includes('/pods/') || !JSON.stringify(operations).includes('DrainIntent')) return write()
+      const lost = (): Promise<never> =>
+        Promise.reject(new KubeError('connection reset', { kind: 'ambiguous', method: 'PATCH', path }))
+      const arrive = (): Promise<unknown> => stage.client.patch(path, operations as PatchOperation[])
+      return send({ pod: /\/pods\/([^/]+)/.exec(path)![1]!, write, lost, arrive })
     }
     return prepareRun(request, { ...ports, client: { ...client, patch } })
+  })
+}
+
+interface Intent extends Late {
+  /** As it would be without this. */
+  write(): Promise<unknown>
+  /** It has no answer. */
+  lost(): Promise<never>
+}
+
+/** A run to v2 that is killed with a drain intent on its way for as long as is wanted. */
+async function killedWithIntent(stage: Stage): Promise<Late> {
+  const late: Late[] = []
+  const first = upgradeSending(stage, (intent) => {
+    late.push(intent)
+    first.host.kill()
+    return intent.lost()
   })
   await stage.until(() => late.length > 0)
   await stage.pass(1_000)
@@ -45,14 +64,35 @@ async function killedWithIntent(stage: Stage): Promise<Late> {
   return late[0]!
 }
 
-async function abort(stage: Stage): Promise<string | undefined> {
+function openScene(): Promise<Stage> {
+  return openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
+}
+
+/** Puts the pod into maintenance by hand; it is to stay so. */
+async function takeOut(stage: Stage, pod: string): Promise<void> {
+  stage.world.balancers.get('edge')!.operator.set(pod, { admin: 'drain' })
+  await stage.pass(1_000)
+}
+
+function isOut(stage: Stage, pod: string): boolean {
+  return stage.world.balancers.get('edge')!.state(pod)?.admin === 'drain'
+}
+
+async function abort(stage: Stage, onTemplate?: () => Promise<unknown>): Promise<string | undefined> {
   const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: upgradeTo('v2').select }))
   await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client: stage.client, namespace: NAMESPACE }))
   const runs = open.runs.map(({ run }) => run)
   const order = { namespace: NAMESPACE, settings: PLAIN_SETTINGS, open, runs, by: 'ann@desk', seen: new Map() }
   return outcomeOf(
     stage,
-    stage.start({}, (ports) => prepareAbort(order, ports)),
+    stage.start({}, (ports) => {
+      const { client } = ports
+      const patch: KubeClient['patch'] = async (path, ...rest) => {
+        if (path.includes('/statefulsets/')) await onTemplate?.()
+        return client.patch(path, ...rest)
+      }
+      return prepareAbort(order, { ...ports, client: { ...client, patch } })
+    }),
   )
 }
 
@@ -64,22 +104,100 @@ test.each([
   { by: 'an abort', end: abort, outcome: 'aborted' },
   { by: 'a run that finds all done', end: (stage: Stage) => outcomeOf(stage, stage.start(upgradeTo('v1'))), outcome: 'done' },
 ])('a drain intent of who was killed is void once the run was ended by $by', async ({ end, outcome }) => {
-  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
-  const edge = stage.world.balancers.get('edge')!
+  const stage = await openScene()
   const { pod, arrive } = await killedWithIntent(stage)
   expect(await end(stage)).toBe(outcome)
-  await arrive()
+  await stage.ask(arrive())
   expect(await statesOf(stage)).toEqual([`${pod} closed`])
-  edge.operator.set(pod, { admin: 'drain' })
-  await stage.pass(1_000)
-  expect(await outcomeOf(stage, stage.start(upgradeTo('v3', { maxUnavailable: { count: 2 } })))).toBe('done')
-  expect(edge.state(pod)?.admin).toBe('drain')
+  await takeOut(stage, pod)
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v3', TWO)))).toBe('done')
+  expect(isOut(stage, pod)).toBe(true)
+})
+
+/** Goes on with the run, and is interrupted before it has begun with a pod. */
+async function interrupted(stage: Stage): Promise<void> {
+  const second = stage.start(upgradeTo('v2'))
+  await stage.until(() => second.events.some(({ type }) => type === 'started'))
+  second.interrupt()
+  expect(await outcomeOf(stage, second)).toBe('interrupted')
+}
+
+// Found by reading: the record that nothing is drained goes before the first drain, and the late intent counted from then on.
+test.each([
+  { how: 'that ends well', isLost: false, isKilled: false },
+  { how: 'whose own first intent is lost', isLost: true, isKilled: false },
+  { how: 'which is killed before its own intent, and for the one after it', isLost: true, isKilled: true },
+])('what is void stays so for a run $how', async ({ isLost, isKilled }) => {
+  const stage = await openScene()
+  const { pod, arrive } = await killedWithIntent(stage)
+  await interrupted(stage)
+  await stage.ask(arrive())
+  await takeOut(stage, pod)
+  let hasBegun = false
+  const third = upgradeSending(stage, (intent) => {
+    if (intent.pod !== pod || hasBegun) return intent.write()
+    hasBegun = true
+    if (isKilled) third.host.kill()
+    return isLost ? intent.lost() : intent.write()
+  })
+  if (isKilled) {
+    await stage.until(() => hasBegun)
+    await stage.pass(1_000)
+  }
+  expect(await outcomeOf(stage, isKilled ? stage.start(upgradeTo('v2', TWO)) : third)).toBe('done')
+  expect(hasBegun).toBe(true)
+  expect(isOut(stage, pod)).toBe(true)
+})
+
+// Found by reading: as above, the next owner being there already.
+test.each([
+  { when: 'never', isLate: false },
+  { when: 'after that', isLate: true },
+])('one that arrives ($when) while its pod waits for its turn, and an operator has it out', async ({ isLate }) => {
+  const stage = await openScene()
+  const { pod, arrive } = await killedWithIntent(stage)
+  const second = stage.start(upgradeTo('v2'))
+  await stage.until(() => second.events.some((event) => event.type === 'podState' && event.to === 'restarting'))
+  expect(second.events.some((event) => event.type === 'podState' && event.pod === pod && event.to === 'draining')).toBe(false)
+  await takeOut(stage, pod)
+  if (isLate) await stage.ask(arrive())
+  expect(await outcomeOf(stage, second)).toBe('done')
+  expect(isOut(stage, pod)).toBe(true)
+})
+
+test('one that arrives when its pod was told not to be started, and the next owner is on its way out', async () => {
+  const stage = await openScene()
+  const { pod, arrive } = await killedWithIntent(stage)
+  const second = stage.start(upgradeTo('v2'))
+  await stage.until(() => second.events.some((event) => event.type === 'podState' && event.to === 'restarting'))
+  second.interrupt()
+  await stage.until(() => second.events.some((event) => event.type === 'podFinished' && event.result.pod === pod))
+  expect(second.end).toBeUndefined()
+  await stage.ask(arrive())
+  expect(await outcomeOf(stage, second)).toBe('interrupted')
+  await takeOut(stage, pod)
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v2', TWO)))).toBe('done')
+  expect(isOut(stage, pod)).toBe(true)
+})
+
+// Found by reading: the abort was told to be done, its run stayed open, and so did the journal.
+test('one that arrives while an abort puts the template back', async () => {
+  const stage = await openScene()
+  const { pod, arrive } = await killedWithIntent(stage)
+  let hasArrived = false
+  const outcome = await abort(stage, async () => {
+    if (!hasArrived) await arrive()
+    hasArrived = true
+  })
+  expect([hasArrived, outcome]).toEqual([true, 'aborted'])
+  const { runs } = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: upgradeTo('v2').select }))
+  expect([runs, await statesOf(stage)]).toEqual([[], [`${pod} closed`]])
 })
 
 test('control: one that arrives before that is gone on with, and put back', async () => {
-  const stage = await openStage(plainScene({ pods: 2, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }))
+  const stage = await openScene()
   const { pod, arrive } = await killedWithIntent(stage)
-  await arrive()
+  await stage.ask(arrive())
   expect(await statesOf(stage)).toEqual([`${pod} drain`])
   expect(await abort(stage)).toBe('aborted')
   expect(await statesOf(stage)).toEqual([`${pod} closed`])

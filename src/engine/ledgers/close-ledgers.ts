@@ -68,8 +68,8 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
       const observed = world.store.get(entry.uid)
       const isAskedFor = observed !== undefined && world.includes(observed.pod)
       // An abort that says nothing of it would be over, with its run open.
-      const isTold = !aborts && (await isOfLater(entry, store.ledger.header))
-      if (!results.has(entry.uid) && !isAskedFor && !isTold) overlooked.add(entry.pod + otherWorkload(entry, store.ledger.header))
+      const isTold = !aborts && (isAskedFor || (await isOfLater(entry, store.ledger.header)))
+      if (!results.has(entry.uid) && !isTold) overlooked.add(entry.pod + otherWorkload(entry, store.ledger.header))
     }
   }
   return { ledgers: open, overlooked: [...overlooked], shared }

@@ -110,7 +110,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
       workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
       plan: () => ({ images: V2, pods: pods.map(({ uid }) => ({ uid, action: 'upgrade' })) }),
       undoing: () => undefined,
-      know() {},
+      own() {},
       store: { get: (uid: string) => observed.get(uid) },
       targetsOf: () => entryOf('web-0').targets,
       workloadOf: () => undefined,

@@ -21,7 +21,7 @@ async function opened(...before: Recorded[]) {
   return openedWith(undefined, ...before)
 }
 
-/** The same, and an earlier run has left one pod half done. */
+/** The same with one pod, which the plan has to begin with or, where an earlier run has left it half done, to go on with. */
 async function openedWith(halfDone: Observation | undefined, ...before: Recorded[]) {
   const api = createFakeApi()
   for (const { entry, ...header } of before) {
@@ -41,7 +41,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
       workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
       plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
       undoing: () => undefined,
-      know() {},
+      own() {},
       store: { get: () => halfDone },
       targetsOf: () => undefined,
       workloadOf: () => undefined,
@@ -50,12 +50,13 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
     token: 'new',
     tell: () => {},
     assertOwned: () => {},
-    epochOf: () => 1,
+    epochOf: () => 4,
   })
   const runs = (list: readonly { ledger: Ledger }[]): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header
   const states = Array.from(current.ledger.entries.values(), ({ state }) => state)
-  return { run, startedAt, resumed, states, superseded: runs(superseded), finished: runs(finished) }
+  const voidBelow = Array.from(current.ledger.entries.values(), (entry) => entry.voidBelow)
+  return { run, startedAt, resumed, states, voidBelow, superseded: runs(superseded), finished: runs(finished) }
 }
 
 const EARLY = '2026-01-01T00:00:00.000Z'
@@ -108,4 +109,15 @@ test('what the run before has settled for a pod that is going stays so in the ne
   expect(await statesOf(false, settled), 'control: it stays, and may be drained again').toEqual(['open'])
   const open = { ...settled, entry: entryOf('web-0') }
   expect(await statesOf(true, open), 'control: it is open there').toEqual(['open'])
+})
+
+test('a new record says of which pods nothing was open by then: a drain intent of an earlier owner comes late from now on', async () => {
+  const { uid, targets } = entryOf('web-0')
+  const journal = { run: 'other', epoch: 1, attempt: 1, baseline: [], targets } as const
+  const found = async (stored: unknown): Promise<(number | undefined)[]> =>
+    (await openedWith({ pod: { uid, name: 'web-0', containers: [] }, stored } as unknown as Observation)).voidBelow
+  expect(await found({ kind: 'none' })).toEqual([4])
+  expect(await found({ kind: 'read', journal: { ...journal, step: 'closed' } })).toEqual([4])
+  expect(await found({ kind: 'read', journal: { ...journal, step: 'drain' } }), 'control: it is open').toEqual([undefined])
+  expect(await found({ kind: 'unreadable' }), 'control: nobody knows').toEqual([undefined])
 })

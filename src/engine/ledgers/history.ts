@@ -11,7 +11,7 @@ import { listFenced } from './list-fenced.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
 import type { World } from '../world.ts'
-import { openJournal } from '../../pods/open-journal.ts'
+import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
 
@@ -68,7 +68,7 @@ export async function openRunLedger({
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const known = [...open, ...finished].map(({ ledger }) => ledger).concat(elsewhere)
-  world.know(known, epochOf)
+  world.own(known, epochOf)
   /** What an earlier run has left of a pod, and what its ledger says that this had before. */
   const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)
@@ -91,7 +91,8 @@ export async function openRunLedger({
     // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
     const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
     const state = isOver ? ({ state: 'closed' } as const) : {}
-    const entry = { ...ledgerEntry(pod, targets), ...state, before: formerPod(pod, wanted, journal, recorded) }
+    const found = mayBeOpen(stored) ? {} : { voidBelow: epochOf(pod) }
+    const entry = { ...ledgerEntry(pod, targets), ...state, ...found, before: formerPod(pod, wanted, journal, recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }

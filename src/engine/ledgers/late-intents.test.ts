@@ -1,46 +1,102 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { writeJournal } from '../../journal/journal.ts'
 import type { Ledger } from '../../journal/ledger.ts'
 import type { Journal, ReadJournal } from '../../pods/glossary.ts'
 import { rawPod } from '../../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from '../../pods/view.ts'
 import { entryOf } from '../testing/ledgers.ts'
-import { asItCounts, namedByJournals } from './late-intents.ts'
+import { asItCounts, createJournalCount, namedByJournals } from './late-intents.ts'
 
 const entry = entryOf('web-0')
-const journal: Journal = { run: 'r1', epoch: 1, attempt: 3, step: 'drain', baseline: [], targets: [] }
+const journal: Journal = { run: 'r1', epoch: 3, attempt: 3, step: 'drain', baseline: [], targets: [] }
 
-function ledger(change: { idle?: true; finishedAt?: string; run?: string } = {}): Ledger {
-  const { idle, run = 'r1', ...header } = change
+function ledger(change: { voidBelow?: number; finishedAt?: string; run?: string; startedAt?: string } = {}): Ledger {
+  const { voidBelow, run = 'r1', startedAt = '2026-01-02', ...header } = change
   return {
-    header: { run, workloads: [], images: [], startedAt: '2026-01-01', chunks: 1, ...header },
-    entries: new Map([[entry.uid, { ...entry, ...(idle ? { idle } : {}) }]]),
+    header: { run, workloads: [], images: [], startedAt, chunks: 1, ...header },
+    entries: new Map([[entry.uid, { ...entry, ...(voidBelow === undefined ? {} : { voidBelow }) }]]),
   }
 }
 
-const counts = (change: Partial<Journal>, ...ledgers: Ledger[]): string => {
-  const stored = asItCounts(entry.uid, { kind: 'read', journal: { ...journal, ...change } }, ledgers)
-  return stored.kind === 'read' ? `${stored.journal.step} ${stored.journal.attempt}` : stored.kind
-}
+const stepOf = (stored: ReadJournal): string =>
+  stored.kind === 'read' ? `${stored.journal.step} ${stored.journal.attempt}` : stored.kind
 
-test('a drain intent counts as closed where its run is over, or has told that nothing is drained for its pod', () => {
-  expect(counts({}, ledger({ run: 'r0' }), ledger({ finishedAt: '2026-01-02' }))).toBe('closed 3')
-  expect(counts({}, ledger({ idle: true }))).toBe('closed 3')
+const counts = (change: Partial<Journal>, ...ledgers: Ledger[]): string =>
+  stepOf(asItCounts(entry.uid, { kind: 'read', journal: { ...journal, ...change } }, ledgers))
+
+test('a drain intent counts as closed where its run is over, or a later owner has found nothing open on its pod', () => {
+  expect(counts({}, ledger({ run: 'r0' }), ledger({ finishedAt: '2026-01-03' }))).toBe('closed 3')
+  expect(counts({}, ledger({ voidBelow: 4 }))).toBe('closed 3')
+  expect(counts({}, ledger(), ledger({ run: 'r2', startedAt: '2026-01-03', voidBelow: 4 }))).toBe('closed 3')
 })
 
 test.each([
   ['whose run goes on, and may have drained it', {}, ledger()],
-  ['of a run whose record is not there', { run: 'r9' }, ledger({ finishedAt: '2026-01-02' })],
-  ['that was claimed: it is of an earlier run, and no first one', { origin: 'r0' }, ledger({ finishedAt: '2026-01-02' })],
+  ['of the owner that had found nothing open', {}, ledger({ voidBelow: 3 })],
+  ['of a run whose record is not there', { run: 'r9' }, ledger({ finishedAt: '2026-01-03', voidBelow: 4 })],
+  [
+    'that was claimed: it is of an earlier run, and no first one',
+    { origin: 'r0' },
+    ledger({ finishedAt: '2026-01-03', voidBelow: 4 }),
+  ],
 ])('control: one %s counts as it stands', (_, change, known) => {
   expect(counts(change, known)).toBe('drain 3')
 })
 
+// With a Lease that somebody has deleted goes its count.
+test('control: what a run before has found says nothing of it', () => {
+  expect(counts({}, ledger(), ledger({ run: 'r0', startedAt: '2026-01-01', voidBelow: 9 }))).toBe('drain 3')
+})
+
 test('control: what is further on has had its answer, and counts', () => {
   for (const step of ['patched', 'restore', 'closed'] as const)
-    expect(counts({ step, generation: 2 }, ledger({ finishedAt: '2026-01-02', idle: true }))).toBe(`${step} 3`)
+    expect(counts({ step, generation: 2 }, ledger({ finishedAt: '2026-01-03', voidBelow: 4 }))).toBe(`${step} 3`)
   const none: ReadJournal = { kind: 'none' }
-  expect(asItCounts(entry.uid, none, [ledger({ finishedAt: '2026-01-02' })])).toBe(none)
+  expect(asItCounts(entry.uid, none, [ledger({ finishedAt: '2026-01-03' })])).toBe(none)
+})
+
+describe('for who has the Lease', () => {
+  const pod = podView(rawPod({ name: 'web-0', uid: entry.uid }))
+  const intent: ReadJournal = { kind: 'read', journal }
+
+  function seenBy(epoch: number, seen: ReadJournal, ...ledgers: Ledger[]): (stored: ReadJournal) => string {
+    const journals = createJournalCount()
+    journals.know(ledgers)
+    journals.own(() => epoch, [{ pod, stored: seen }])
+    return (stored) => stepOf(journals.count(pod, stored))
+  }
+
+  test.each<[string, ReadJournal]>([
+    ['no journal', { kind: 'none' }],
+    ['a closed one', { kind: 'read', journal: { ...journal, step: 'closed' } }],
+  ])('a drain intent of an earlier owner that comes over %s is late', (_, seen) => {
+    expect(seenBy(4, seen)(intent)).toBe('closed 3')
+  })
+
+  test.each<[string, ReadJournal]>([
+    ['the same', intent],
+    ['one that cannot be read', { kind: 'unreadable', reason: 'it is not JSON' }],
+  ])('control: one that comes over %s counts', (_, seen) => {
+    expect(seenBy(4, seen)(intent)).toBe('drain 3')
+  })
+
+  test('control: so does one of its own, or of a later owner, or that was claimed, or is further on; and on a pod that was not seen', () => {
+    const none: ReadJournal = { kind: 'none' }
+    expect(seenBy(3, none)(intent)).toBe('drain 3')
+    expect(seenBy(2, none)(intent)).toBe('drain 3')
+    expect(seenBy(4, none)({ kind: 'read', journal: { ...journal, origin: 'r0' } })).toBe('drain 3')
+    expect(seenBy(4, none)({ kind: 'read', journal: { ...journal, step: 'patched' } })).toBe('patched 3')
+    const journals = createJournalCount()
+    journals.own(() => 4, [])
+    expect(stepOf(journals.count(pod, intent))).toBe('drain 3')
+  })
+
+  test('its own counts whatever the ledgers say; before it has the Lease these count for all', () => {
+    expect(seenBy(3, intent, ledger({ voidBelow: 9 }))(intent)).toBe('drain 3')
+    const journals = createJournalCount()
+    journals.know([ledger({ voidBelow: 9 })])
+    expect(stepOf(journals.count(pod, intent))).toBe('closed 3')
+  })
 })
 
 test('the runs that open journals name, late or not', () => {

@@ -284,16 +284,28 @@ it('says of which pods nothing was drained when a process came to its end, until
   const { client } = server()
   const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
   await store.put(entry('u2', 'closed'))
-  await store.conclude({ told: { ...told(1), idle: new Set(['u1', 'u2']) } })
+  await store.conclude({
+    told: {
+      ...told(1),
+      idle: new Map([
+        ['u1', 4],
+        ['u2', 4],
+      ]),
+    },
+  })
   const [found] = await listLedgers(client, NAMESPACE)
   const again = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
-  expect(Array.from(again.ledger.entries.values(), ({ uid, idle }) => [uid, idle])).toEqual([
-    ['u0', undefined],
-    ['u1', true],
-    ['u2', undefined],
+  expect(Array.from(again.ledger.entries.values(), ({ uid, idle, voidBelow }) => [uid, idle, voidBelow])).toEqual([
+    ['u0', undefined, undefined],
+    ['u1', true, 5],
+    ['u2', undefined, undefined],
   ])
+  // What has come too late has, whatever becomes of the pod.
   await again.put(entry('u1'))
-  expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
+  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: 5 })
+  // Its Lease was deleted since, and with it the count.
+  await again.put({ ...entry('u1'), voidBelow: 2 })
+  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: 2 })
 })
 
 // Found by reading: a pod that had lost its place was looked at anew, and the entry of the first look stood in the end.
@@ -552,7 +564,13 @@ describe('what stands there is not overwritten by what was sent before', () => {
     }
     await resumeLedger(await read(), { ...options, client: slow as KubeClient }).conclude({
       finished: { at: 'then' },
-      told: { ...told(0), idle: new Set(['u1', `u${ENTRIES_PER_CHUNK}`]) },
+      told: {
+        ...told(0),
+        idle: new Map([
+          ['u1', 1],
+          [`u${ENTRIES_PER_CHUNK}`, 1],
+        ]),
+      },
     })
     const fenced = isFenced ? await fenceLedger(await read(), 'next', options, () => {}) : await read()
     const answers: unknown[] = []

@@ -48,8 +48,8 @@ export interface Told {
   process?: ProcessAccount
   /** By uid. */
   pods: ReadonlyMap<string, PodAccount>
-  /** Uids of pods for which nothing is drained now. */
-  idle?: ReadonlySet<string>
+  /** By uid, of pods for which nothing is drained now: the epoch of this owner. */
+  idle?: ReadonlyMap<string, number>
 }
 
 /**
@@ -236,11 +236,12 @@ function ledgerStore(
   }
 
   /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
-  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlySet<string>): LedgerEntry[] {
+  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlyMap<string, number>): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
-    for (const uid of idle) {
+    for (const [uid, epoch] of idle) {
       const entry = entries.get(uid) ?? ledger.entries.get(uid)
-      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true })
+      // What this process has sent itself may come late too, and drains nothing any more.
+      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true, voidBelow: epoch + 1 })
     }
     return [...entries.values()]
   }
@@ -350,7 +351,7 @@ function ledgerStore(
     }
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
     const changed = told
-      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Set()).filter(({ uid }) => !asked.has(uid))
+      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Map()).filter(({ uid }) => !asked.has(uid))
       : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
       const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
@@ -377,8 +378,13 @@ function ledgerStore(
     },
     async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
-      // What was told stays with it, whoever writes it anew.
-      const entry = before?.accounts ? { ...given, accounts: before.accounts } : given
+      // What was told stays with it, and what was found, whoever writes it anew.
+      const { accounts, voidBelow } = before ?? {}
+      const entry = {
+        ...(voidBelow === undefined ? {} : { voidBelow }),
+        ...given,
+        ...(accounts === undefined ? {} : { accounts }),
+      }
       const { uid } = entry
       if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
       asked.set(uid, entry)

@@ -118,11 +118,12 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   const ports = createPodPorts({
     podOf: () => pod,
     ledger: { ledger: { entries }, put },
+    epochOf: () => 4,
     isOwned: () => true,
   } as unknown as PodPortOptions)
   const enroll = (): unknown => ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: [] })
   await enroll()
-  expect(entries.get(pod.uid)).toMatchObject({ order: 1 })
+  expect(entries.get(pod.uid)).toMatchObject({ order: 1, voidBelow: 4 })
   entries.set('uid-10', {})
   await enroll()
   await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore', epoch: 4 })
@@ -139,6 +140,7 @@ test('one that was recorded as the run was gone on with is newer than one that h
   const ports = createPodPorts({
     podOf: () => pod,
     ledger: { ledger: { entries }, put },
+    epochOf: () => 4,
     isOwned: () => true,
   } as unknown as PodPortOptions)
   const orderWith = async (own: LedgerEntry['targets']): Promise<number | undefined> => {

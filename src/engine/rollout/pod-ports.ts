@@ -44,6 +44,8 @@ export interface PodPortOptions {
   ledger: LedgerStore
   /** The pod as its machine knows it: also one that is gone. */
   podOf(uid: string): PodView
+  /** Of the Lease that is its own. */
+  epochOf(uid: string): number
   /** What its workload adds to the images patch. */
   podOperations(pod: PodView): PatchOperation[]
   isOwned(uid: string): boolean
@@ -83,7 +85,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function enter(
     uid: string,
     targets: JournalTarget[],
-    known: Pick<LedgerEntry, 'state' | 'epoch' | 'leftOut' | 'address' | 'before' | 'order'>,
+    known: Pick<LedgerEntry, 'state' | 'epoch' | 'voidBelow' | 'leftOut' | 'address' | 'before' | 'order'>,
   ): Promise<{ kind: 'stored' } | { kind: 'unknown'; message: string }> {
     // Found by simulation: one that was stopped for long would write what a later owner has decided otherwise.
     if (!options.isOwned(uid)) return NOT_HELD
@@ -143,7 +145,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       // taken for the older of the two, and stayed out for ever.
       const isNewest = known === undefined || isHadSince({ ...known, targets }, midway)
       const order = isNewest ? { order: 1 + Math.max(0, ...midway.map((one) => one.order ?? 0)) } : {}
-      return enter(uid, targets, { state: 'open', before: formerPod(pod, wanted), ...order })
+      return enter(uid, targets, { state: 'open', voidBelow: options.epochOf(uid), before: formerPod(pod, wanted), ...order })
     },
     store: write,
     async read({ uid }) {

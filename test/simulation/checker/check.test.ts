@@ -141,25 +141,40 @@ function drainOfKilled(story: Story, outcome: string): void {
   story.effect(0, 'drain')
 }
 
-/**
- * The drain intent of one that is killed is stored when another has begun, which has written into the ledger before that whether
- * anything is drained for the pod, and ends with nobody told; and what comes meanwhile.
- */
-function intentOfKilled(
-  story: Story,
-  { idle, killed = true, meanwhile }: { idle?: true; killed?: boolean; meanwhile?: () => void } = {},
-): void {
-  const crash = (): void => story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+interface LateIntent {
+  /** What the ledger of the run says before it is stored. */
+  ledger?: Parameters<Story['ledger']>[2]
+  /** Its sender is killed, or lives. */
+  killed?: boolean
+  /** Another owner has come. */
+  followed?: boolean
+  meanwhile?: () => void
+}
+
+/** A drain intent is stored when its sender can act on it no more, and nobody is told of it; and what comes meanwhile. */
+function lateIntent(story: Story, { ledger = {}, killed = true, followed = true, meanwhile }: LateIntent = {}): void {
   story.ledger(0, 'open')
   const leftAt = story.history.at(-1)!.at
-  if (killed) crash()
-  story.process('sluice-1')
-  story.ledger(0, 'open', idle ? { idle } : {})
+  if (killed) story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  if (followed) story.process('sluice-1')
+  story.ledger(0, 'open', ledger)
   story.journal(0, 'drain', { run: 'r1', epoch: 1 }, 'sluice-0')
   Object.assign(story.history.at(-1)!, { leftAt })
-  if (!killed) crash()
   meanwhile?.()
+  if (!killed) story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+  if (!followed) story.process('sluice-1')
   story.end({ 0: { outcome: 'unchanged', reason: 'not started' } }, 'needsOperator: another pod')
+}
+
+/** The next attempt, by the owner that has found nothing open. */
+function drainOverVoid(story: Story, attempt: number): void {
+  const own = { run: 'r1', epoch: 2, attempt }
+  story.journal(0, 'drain', own)
+  if (attempt === 1) return
+  story.effect(0, 'drain')
+  story.journal(0, 'restore', own)
+  story.effect(0, 'restore')
+  story.journal(0, 'closed', own)
 }
 
 /** Put back, with the weight from before an operator's, when nobody knew whether it was drained; the drain, sent then, comes after that. */
@@ -471,8 +486,32 @@ describe('what is right', () => {
       tell: (story) => drainOfKilled(story, 'unreachable: sluice-0 may have left web-0 half done'),
     },
     {
-      name: 'the drain intent of one that was killed is stored when the ledger says that nothing is drained for the pod',
-      tell: (story) => intentOfKilled(story, { idle: true }),
+      name: 'a drain intent comes late, where a later owner has found nothing open on the pod',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 } }),
+    },
+    {
+      name: 'a drain intent comes late, and the ledger says so only then',
+      tell: (story) => lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { voidBelow: 2 }) }),
+    },
+    {
+      name: 'a drain intent comes late, and its sender lives and has lost its Lease',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, killed: false }),
+    },
+    {
+      name: 'a drain intent comes late, where one that was killed had said so itself',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, followed: false }),
+    },
+    {
+      name: 'a drain intent comes late, where its run is over',
+      tell: (story) => lateIntent(story, { ledger: { finished: true } }),
+    },
+    {
+      name: 'a drain intent comes late, where a later run has found nothing open on the pod',
+      tell: (story) => lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', voidBelow: 2 }) }),
+    },
+    {
+      name: 'a drain intent comes late, and a later owner begins anew with its pod',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, meanwhile: () => drainOverVoid(story, 2) }),
     },
     {
       name: 'a weight is put back, and then the drain comes that it was put back for',
@@ -849,6 +888,14 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'a drain intent that counts for nothing is gone on with',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, meanwhile: () => drainOverVoid(story, 1) }),
+    },
+    {
+      name: 'a later owner begins anew with a pod, over a drain intent that counts',
+      tell: (story) => lateIntent(story, { meanwhile: () => drainOverVoid(story, 2) }),
+    },
+    {
       name: 'an attempt is opened again after it was closed',
       tell(story) {
         story.upgrade(0)
@@ -1086,34 +1133,45 @@ const bad: Record<Invariant, Bad[]> = {
       tell: (story) => drainOfKilled(story, 'refused: the API server does not answer'),
     },
     {
-      name: 'the drain intent of one that was killed is stored when no ledger says that nothing is drained for the pod',
-      tell: (story) => intentOfKilled(story),
+      name: 'a drain intent comes late, where nobody has found nothing open on the pod',
+      tell: (story) => lateIntent(story),
     },
     {
-      name: 'the ledger says so only when the intent is stored',
-      tell: (story) => intentOfKilled(story, { meanwhile: () => story.ledger(0, 'open', { idle: true }) }),
+      name: 'a drain intent comes late, where its own owner alone has',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 1 } }),
     },
     {
-      name: 'the ledger says so no more when the intent is stored',
+      name: 'a drain intent comes late, and the ledger says so no more',
       tell(story) {
-        story.ledger(0, 'open', { idle: true })
-        intentOfKilled(story)
+        story.ledger(0, 'open', { voidBelow: 2 })
+        lateIntent(story)
       },
     },
     {
-      name: 'the ledger of another run says so',
+      name: 'a drain intent comes late, where the record of an earlier run says so',
       tell(story) {
-        story.ledger(0, 'open', { run: 'r2', idle: true })
-        intentOfKilled(story)
+        story.ledger(0, 'open', { run: 'r0', voidBelow: 2 })
+        lateIntent(story)
       },
     },
     {
-      name: 'the ledger says so, and the one that had sent the intent lived on',
-      tell: (story) => intentOfKilled(story, { idle: true, killed: false }),
+      name: 'a drain intent comes late that was claimed',
+      tell(story) {
+        story.ledger(0, 'open', { run: 'r0' })
+        lateIntent(story, {
+          ledger: { voidBelow: 2 },
+          meanwhile: () => story.journal(0, 'drain', { run: 'r1', origin: 'r0', epoch: 1 }, 'sluice-0'),
+        })
+      },
     },
     {
-      name: 'the ledger says so, and the pod is drained by that all the same',
-      tell: (story) => intentOfKilled(story, { idle: true, meanwhile: () => story.effect(0, 'drain', { leftAt: 1_000 }) }),
+      name: 'the ledger says so of a drain intent whose sender lives and has its Lease',
+      tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, killed: false, followed: false }),
+    },
+    {
+      name: 'a drain intent comes late, and the pod is drained by it all the same',
+      tell: (story) =>
+        lateIntent(story, { ledger: { voidBelow: 2 }, meanwhile: () => story.effect(0, 'drain', { leftAt: 1_000 }) }),
     },
     {
       name: 'left drained, where an operator has changed its weight meanwhile',

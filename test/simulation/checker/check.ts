@@ -74,7 +74,8 @@ export function check(history: readonly HistoryEntry[], scenario: Scenario): Vio
   function journalBefore(entry: HistoryEntry) {
     if (entry.type !== 'stored' || entry.resource !== 'pods') return undefined
     const uid = ((entry.after ?? entry.before) as { metadata: { uid: string } } | undefined)?.metadata.uid
-    return uid === undefined ? undefined : world.pods.byUid.get(uid)?.journal
+    const pod = uid === undefined ? undefined : world.pods.byUid.get(uid)
+    return pod?.journal && world.isVoid(pod) ? { ...pod.journal, step: 'closed' as const } : pod?.journal
   }
 
   for (const entry of history) {

@@ -11,6 +11,8 @@ export interface JournalText {
   epoch: number
   attempt: number
   step: Step
+  /** It was an earlier run's. */
+  isClaim: boolean
   /** `said`: a person says that it is out. */
   targets: { balancer: string; target: string; untouched: boolean; said: boolean }[]
 }
@@ -42,6 +44,7 @@ function parse(text: string): JournalText | 'unreadable' {
   try {
     const {
       run,
+      origin,
       epoch,
       attempt,
       step,
@@ -56,7 +59,7 @@ function parse(text: string): JournalText | 'unreadable' {
       untouched: mark === 1,
       said: mark === 2,
     }))
-    return { run, epoch, attempt, step: step as Step, targets }
+    return { run, epoch, attempt, step: step as Step, isClaim: origin !== undefined, targets }
   } catch {
     return 'unreadable'
   }

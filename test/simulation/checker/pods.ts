@@ -15,6 +15,15 @@ export interface Container {
   down: 'sluice' | 'person' | 'itself' | undefined
 }
 
+export interface StoredJournal extends JournalText {
+  entry: number
+  by: string
+  leftAt: number
+  at: number
+  /** A drain intent whose sender could act on it no more when it was stored. */
+  isLate: boolean
+}
+
 export interface Pod {
   uid: string
   name: string
@@ -51,7 +60,7 @@ export interface Pod {
   formerImages: Map<string, { images: Record<string, string>[]; isOver: boolean }>
   /** Containers whose Ready says that they answer. */
   probed: ReadonlySet<string>
-  journal: (JournalText & { entry: number; by: string; leftAt: number; at: number }) | undefined
+  journal: StoredJournal | undefined
   /** Attempts that were begun, and by whom. */
   attempts: Map<number, string>
   /** Who has put it back last with nothing patched. */
@@ -78,6 +87,14 @@ export interface Pod {
   imagesOf: Map<string, string>
   /** Container name → id, as the API says. */
   shown: Map<string, string>
+}
+
+/** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
+export function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
+  if (isGone) return undefined
+  const [kind, of] = owner === undefined ? ['pod', name] : owner.split('/')
+  // The ReplicaSets of a Deployment are named after it.
+  return `${namespace}/sluice-${kind === 'ReplicaSet' ? `deployment-${of!.replace(/-[^-]*$/, '')}` : `${kind!.toLowerCase()}-${of}`}`
 }
 
 interface RawPod {

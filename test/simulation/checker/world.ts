@@ -1,10 +1,12 @@
 /** What the history has come to, up to the entry that is being looked at. */
 import type { HistoryEntry, Scenario } from './history.ts'
+import type { JournalText } from './journal.ts'
 import { addressOf, entryName } from './journal.ts'
-import type { Pods, PodWrite } from './pods.ts'
-import { createPods } from './pods.ts'
+import type { Pod, Pods, PodWrite } from './pods.ts'
+import { createPods, leaseOf } from './pods.ts'
 import type { Claim, Targets } from './targets.ts'
 import { createTargets } from './targets.ts'
+import { createVoidIntents } from './void-intents.ts'
 
 export interface Process {
   name: string
@@ -93,8 +95,11 @@ export interface World {
   templates: Map<string, TemplateRecord[]>
   /** By the name of its ConfigMap. */
   ledgers: Map<string, Ledger>
-  /** Since which entry the ledger of this run says that nothing is drained for this pod; undefined where it does not. */
-  idleSince(run: string, uid: string): number | undefined
+  /**
+   * The journal of the pod is a drain intent that was stored when its sender could act on it no more, and the ledgers say that it counts
+   * for nothing: what comes after it begins anew, as after one that is closed (seed 44046630).
+   */
+  isVoid(pod: Pod): boolean
   calmAt: number | undefined
   /** Until when a load balancer answered nobody, or not this process. */
   silentUntil(balancer: string, process: string): number
@@ -124,8 +129,7 @@ export function createWorld(given: Scenario): World {
   const leases = new Map<string, LeaseRecord[]>()
   const templates: World['templates'] = new Map()
   const ledgers: World['ledgers'] = new Map()
-  /** By run and uid. */
-  const idle = new Map<string, number>()
+  const voidIntents = createVoidIntents()
 
   /** The journal of the pod now says whose its targets are. */
   function journaled(
@@ -139,7 +143,7 @@ export function createWorld(given: Scenario): World {
       pod.journal = undefined
       return
     }
-    pod.journal = { ...journal, entry, by, leftAt, at }
+    pod.journal = { ...journal, entry, by, leftAt, at, isLate: isLate(pod, journal, by) }
     if (journal.step === 'closed') {
       pod.patch = undefined
       pod.closedAt = leftAt
@@ -185,15 +189,19 @@ export function createWorld(given: Scenario): World {
     return found
   }
 
-  function noteIdle(key: string, after: unknown, index: number): void {
-    // Without the number of the part.
-    const run = key.slice(LEDGER.length).replace(/-\d+$/, '')
-    for (const [uid, text] of Object.entries(dataOf(after))) {
-      if (uid === 'header' || uid === 'fence') continue
-      const place = `${run} ${uid}`
-      if (!text.includes('"idle":true')) idle.delete(place)
-      else if (!idle.has(place)) idle.set(place, index)
-    }
+  function isSaidVoid(uid: string, journal: JournalText): boolean {
+    const known = Array.from(ledgers, ([name, { finished, at }]) => ({ run: name.slice(LEDGER.length), finished, at }))
+    return voidIntents.isSaid(uid, journal, known)
+  }
+
+  /** Another owner had come by then; or it was killed, and it was said of all that it has sent. */
+  function isLate(pod: Pod, journal: JournalText, by: string): boolean {
+    if (journal.step !== 'drain') return false
+    const lease = leases.get(leaseOf(pod) ?? '')?.at(-1)
+    if (lease !== undefined && lease.transitions > journal.epoch) return true
+    const { isRunning, exit } = processes.get(by)!
+    const wasKilled = !isRunning && exit === undefined
+    return wasKilled && isSaidVoid(pod.uid, journal)
   }
 
   /** What was sent before it slept says nothing of what it has seen since. */
@@ -210,7 +218,7 @@ export function createWorld(given: Scenario): World {
     leases,
     templates,
     ledgers,
-    idleSince: (run, uid) => idle.get(`${run} ${uid}`),
+    isVoid: ({ uid, journal }) => journal !== undefined && journal.isLate && isSaidVoid(uid, journal),
     calmAt: undefined,
     silentUntil: (balancer, process) => Math.max(silences.get(balancer) ?? 0, silences.get(`${balancer} ${process}`) ?? 0),
     apply(entry, index) {
@@ -308,7 +316,8 @@ export function createWorld(given: Scenario): World {
               const finishedBy = made.finishedBy ?? (header.finished ? entry.by : undefined)
               ledgers.set(key, { ...made, ...header, finishedBy })
             }
-            noteIdle(key, after, index)
+            // Without the number of the part.
+            voidIntents.note(key.slice(LEDGER.length).replace(/-\d+$/, ''), dataOf(after))
             const release = settled(before, after, at, index)
             return release === undefined ? NOTHING : { settled: release }
           }

@@ -2,6 +2,7 @@ import type { HistoryEntry } from '../history.ts'
 import type { Claim, Progress, Target } from '../targets.ts'
 import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.ts'
 import type { Pod } from '../pods.ts'
+import { leaseOf } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { holdersAt, isProcess, ledgerOf } from '../world.ts'
@@ -82,14 +83,6 @@ export function judgeLedger(world: World, { by, at, leftAt = at, before, after }
     const who = holders.join(', ') || 'nobody'
     report('I5', `what is on record of ${pod?.name ?? 'a run'} left ${by}, which did not hold the Lease (${who} did)`)
   }
-}
-
-/** The Lease of its workload; of a pod that is gone any one will do: what it leaves behind goes to whoever finds it. */
-export function leaseOf({ isGone, name, namespace, owner }: Pod): string | undefined {
-  if (isGone) return undefined
-  const [kind, of] = owner === undefined ? ['pod', name] : owner.split('/')
-  // The ReplicaSets of a Deployment are named after it.
-  return `${namespace}/sluice-${kind === 'ReplicaSet' ? `deployment-${of!.replace(/-[^-]*$/, '')}` : `${kind!.toLowerCase()}-${of}`}`
 }
 
 /** I1: for each attempt the drain, then the restore, once each. */

@@ -3,7 +3,7 @@ import type { Target } from '../targets.ts'
 import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { Process, World } from '../world.ts'
-import { asleepSince, isAbout, LEDGER, undoneRun } from '../world.ts'
+import { isAbout, LEDGER, undoneRun } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])
@@ -85,17 +85,6 @@ function hasHeir({ pods }: World, { name, owner }: Pod): boolean {
   return pods.alive().some((one) => one.name === name && one.owner === owner)
 }
 
-/**
- * A drain intent of one that was killed, stored when the ledger of its run said already that nothing is drained for the pod: nobody goes
- * on with it, and nobody is to be told (seed 44046630). Whether the pod is in rotation, its targets show.
- */
-function isVoid({ processes, idleSince }: World, { uid, journal }: Pod): boolean {
-  const writer = processes.get(journal?.by ?? '')
-  if (journal?.step !== 'drain' || writer === undefined || writer.isRunning || writer.exit) return false
-  const hadEnded = journal.at > (asleepSince(writer) ?? Infinity)
-  return hadEnded && journal.entry > (idleSince(journal.run, uid) ?? Infinity)
-}
-
 function judgePod(world: World, pod: Pod, report: Report): void {
   const { uid, name, journal, isDeleting } = pod
   if (isDeleting) return
@@ -108,8 +97,7 @@ function judgePod(world: World, pod: Pod, report: Report): void {
   // A write that arrives when its process has ended: that one has said that it was under way.
   const since = isLate ? about!.exit!.entry : Math.min(journal?.entry ?? 0, writer?.exit?.entry ?? Infinity)
   // Before an intent there was nothing (seed 11011550); what comes back was drained before (seed 21512968).
-  const isOpen =
-    journal !== undefined && journal.step !== 'closed' && !(isLate && journal.step === 'drain') && !isVoid(world, pod)
+  const isOpen = journal !== undefined && journal.step !== 'closed' && !(isLate && journal.step === 'drain') && !world.isVoid(pod)
   if (isOpen && !isNamed(world, since, { uid, names: [name] }))
     report('I6', `the journal of ${name} is left open (${journal.step}), and nobody was told`, journal.entry)
   if (last && isOvertaken(world, last, pod.patchedBy)) return

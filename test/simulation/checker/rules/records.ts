@@ -1,9 +1,9 @@
 import type { JournalText } from '../journal.ts'
 import type { Pod } from '../pods.ts'
+import { leaseOf } from '../pods.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 import { holdersAt, isProcess } from '../world.ts'
-import { leaseOf } from './effects.ts'
 
 /** I4: a journal over another one of the same pod. */
 export function judgeJournal(

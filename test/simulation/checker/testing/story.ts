@@ -61,8 +61,8 @@ export interface Story {
       aborted?: boolean
       /** What its template had. */
       before?: string
-      /** Nothing is drained for the pod. */
-      idle?: true
+      /** An owner of this epoch has found nothing open on the pod. */
+      voidBelow?: number
     },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
@@ -306,13 +306,17 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       const after = { kind: 'StatefulSet', metadata: { name: 'web' }, spec }
       tell({ type: 'stored', by: 'operator', resource: 'statefulsets.apps', verb: 'update', before: undefined, after })
     },
-    ledger(place, state, { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, idle } = {}) {
+    ledger(
+      place,
+      state,
+      { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, voidBelow } = {},
+    ) {
       const entry = {
         pod: nameOf(place),
         owner: { kind: 'StatefulSet', name: owner },
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
-        ...(idle ? { idle } : {}),
+        ...(voidBelow === undefined ? {} : { voidBelow }),
       }
       const header = JSON.stringify({ run: id, undoes, aborted, before, ...(finished ? { finishedAt: 'now' } : {}) })
       const after = {
