@@ -171,25 +171,26 @@ describe('a printed command reaches the cluster of the run', () => {
 })
 
 describe('signals when the run has ended', () => {
+  /** Not even when its limit is over does it end without a signal. */
+  function startPatient(scenario: string, env: Record<string, string> = {}): Child {
+    const child = startChild([SCRIPT, scenario, '-o', 'json'], { env: { ...env, PATIENT: '1' } })
+    onTestFinished(() => void child.process.kill('SIGKILL'))
+    return child
+  }
+
   test.each([[['SIGINT']], [['SIGINT', 'SIGTERM']]] as const)('%s: cut short what is still closing', async (signals) => {
-    const child = start('lingering', '-o', 'json')
+    const child = startPatient('lingering')
     await child.sees('"exitCode": 0')
-    const since = Date.now()
     for (const signal of signals) child.process.kill(signal)
     expect(await child.end()).toBe(0)
-    // It would be waited for two seconds.
-    expect(Date.now() - since).toBeLessThan(1500)
     expect(child.stderr()).not.toMatch(/stop|go on/)
   })
 
   test('do not wait for a cluster that is asked whether anything is open', async () => {
-    const child = startChild([SCRIPT, 'edited', '-o', 'json'], { env: { OPEN: 'unknown' } })
-    onTestFinished(() => void child.process.kill('SIGKILL'))
+    const child = startPatient('edited', { OPEN: 'unknown' })
     await child.sees('web-1 unchanged')
-    const since = Date.now()
     child.process.kill('SIGTERM')
     expect(await child.end()).toBe(7)
-    expect(Date.now() - since).toBeLessThan(3000)
     expect(JSON.parse(child.stdout())).toMatchObject({ outcome: 'conflict', exitCode: 7 })
     expect(child.stderr()).toContain(AFTER_CONFLICT)
     expect(child.stderr()).not.toContain('stop')

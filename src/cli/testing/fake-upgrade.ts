@@ -1,6 +1,6 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
 // $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended, or, with "unknown", the
-// cluster does not answer then.
+// cluster does not answer then. With $PATIENT no limit runs out: what ends the process then is something else.
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import { RunError } from '../../engine/errors.ts'
@@ -25,6 +25,10 @@ const never = new Promise<never>(() => {})
 const wakes = new EventEmitter()
 // Like the watches of a real run: it keeps the process alive.
 const heart = setInterval(() => {}, 1000)
+const { setTimeout: startTimer } = globalThis
+if (process.env['PATIENT'])
+  globalThis.setTimeout = ((callback: () => void, delayMs: number) =>
+    startTimer(callback, delayMs < 1_000 ? delayMs : 2 ** 31 - 1)) as typeof setTimeout
 
 const OUTCOMES: Partial<Record<RunOutcome, PodOutcome>> = { done: 'upgraded', failed: 'failed', needsOperator: 'needsOperator' }
 
