@@ -22,6 +22,7 @@ import { orderFor } from './orders/order.ts'
 import { unlessAborted } from './orders/unless-aborted.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import { candidatesIn } from './rollout/candidates.ts'
 import { withComeBack } from './rollout/come-back.ts'
 import { ghostsOf } from './rollout/ghosts.ts'
 import { heirsIn } from './rollout/heirs.ts'
@@ -212,7 +213,18 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       workloads: world.workloads.map(({ workload }) => workload),
       beside,
       refresh,
-      ports: createPodPorts({ client, clock, namespace, store, traffic, ledger: ledgers.current, podOf, podOperations, isOwned }),
+      ports: createPodPorts({
+        client,
+        clock,
+        namespace,
+        store,
+        candidates: candidatesIn(world),
+        traffic,
+        ledger: ledgers.current,
+        podOf,
+        podOperations,
+        isOwned,
+      }),
       inputFor,
       isHeir,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
