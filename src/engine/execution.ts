@@ -22,6 +22,7 @@ import { orderFor } from './orders/order.ts'
 import { unlessAborted } from './orders/unless-aborted.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import { candidatesIn } from './rollout/candidates.ts'
 import { withComeBack } from './rollout/come-back.ts'
 import { ghostsOf } from './rollout/ghosts.ts'
 import { heirsIn } from './rollout/heirs.ts'
@@ -217,6 +218,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         clock,
         namespace,
         store,
+        candidates: candidatesIn(world),
         traffic,
         ledger: ledgers.current,
         podOf,

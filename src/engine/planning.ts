@@ -104,7 +104,8 @@ export function createPlanning(options: PlanningOptions): Planning {
   async function replan(): Promise<void> {
     const ledgers = await listLedgers(client, request.namespace)
     options.onLedgers(ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
-    if (request.undo) {
+    // Where no pod has the label, that is what is wrong, and nobody knows whose runs are meant.
+    if (request.undo && workloads.length > 0) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
       undo = undoing(request.undo, options.workloads, ledgers, [...store.all(), ...beside.all()])
     }

@@ -3,6 +3,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
 import { createExecution } from './execution.ts'
+import { leftOfGone } from './ledgers/left-of-gone.ts'
 import { leftOpen } from './ledgers/left-open.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
@@ -55,10 +56,12 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   // An abort is what is being carried out then.
   const ordered = request.abort ? [] : await standingOrders(seen, request, ports)
   const made = { ...world.plan(), warnings: [...world.plan().warnings, ...ordered] }
+  // By a label that no pod has it is about no workload.
+  const left = world.workloads.length === 0 ? leftOfGone : leftOpen
   const plan =
     made.refusals.length === 0
       ? made
-      : { ...made, refusals: [...made.refusals, ...(await leftOpen(ports.client, request.namespace, world))] }
+      : { ...made, refusals: [...made.refusals, ...(await left(ports.client, request.namespace, world))] }
   tell({ type: 'planned', plan })
   return {
     plan,

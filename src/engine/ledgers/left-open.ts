@@ -3,7 +3,7 @@ import { isOpen } from '../../pods/open-journal.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { findAlive } from './find-alive.ts'
 import { isSuspect, lostJournalWords } from './lost-journals.ts'
-import { unsettledOf } from './unsettled.ts'
+import { type Unsettled, unsettledOf } from './unsettled.ts'
 import type { World } from '../world.ts'
 
 const HINT = 'The next run that can start goes on with it: mend what is refused here, and run the same command again.'
@@ -36,13 +36,18 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
     else if (state !== 'unknown')
       left.push({ code: 'left-open', message: `pod/${pod}: ${lostJournalWords(run, detail)}`, hint: BY_HAND })
   }
-  // Found by simulation (seeds 130179082, 130070070): who had left it out was killed before it said so, and those after were refused.
+  return [...left, ...(await leftForGood(forGood, world))]
+}
+
+/** Found by simulation (seeds 130179082, 130070070): who had left it out was killed before it said so, and those after were refused. */
+export async function leftForGood(forGood: Unsettled['forGood'], { traffic }: Pick<World, 'traffic'>): Promise<Refusal[]> {
+  const told: Refusal[] = []
   for (const { run, uid, pod, targets } of forGood) {
     if (targets.every(({ untouched }) => untouched)) continue
-    const { state, removed, detail } = await world.traffic.inspect(uid, targets)
+    const { state, removed, detail } = await traffic.inspect(uid, targets)
     if (state === 'in' || removed) continue
     const message = `run ${run} has left out of rotation what was drained for pod/${pod}, which is gone for good: ${detail}`
-    left.push({ code: 'left-open', message, hint: BY_HAND })
+    told.push({ code: 'left-open', message, hint: BY_HAND })
   }
-  return left
+  return told
 }

@@ -23,11 +23,12 @@ export interface Unsettled {
   forGood: RunEntry[]
 }
 
-export async function unsettledOf(client: KubeClient, namespace: string, refs: Observed['refs']): Promise<Unsettled> {
+/** Of these workloads; of all, where none are told. */
+export async function unsettledOf(client: KubeClient, namespace: string, refs?: Observed['refs']): Promise<Unsettled> {
   return unsettledAmong(await listLedgers(client, namespace), refs)
 }
 
-function unsettledAmong(found: readonly ReadLedger[], refs: Observed['refs']): Unsettled {
+function unsettledAmong(found: readonly ReadLedger[], refs?: Observed['refs']): Unsettled {
   const { ledgers, unfinished } = unfinishedAmong(found, refs)
   const ofRun = (ledger: Ledger, entries: Iterable<LedgerEntry>): RunEntry[] => {
     const { run, workloads } = ledger.header
@@ -45,9 +46,9 @@ export async function isAnyUnfinished(client: KubeClient, namespace: string, ref
 }
 
 /** All records that can be read, and those of runs of these workloads that are not finished; the newest last. */
-function unfinishedAmong(found: readonly ReadLedger[], refs: Observed['refs']): { ledgers: Ledger[]; unfinished: Ledger[] } {
+function unfinishedAmong(found: readonly ReadLedger[], refs?: Observed['refs']): { ledgers: Ledger[]; unfinished: Ledger[] } {
   const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
-    refs.some((ref) => ref.kind === kind && ref.name === name)
+    refs === undefined || refs.some((ref) => ref.kind === kind && ref.name === name)
   const ledgers = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const unfinished = ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))

@@ -72,9 +72,17 @@ test('by label: the others are listed by the selector of their workloads, since 
   expect([calls, beside.isCurrent()]).toEqual([['refresh', 'lost'], false])
 })
 
-test('pods without an owner have nobody beside them: nothing is listed', async () => {
-  const open = (): never => expect.unreachable('nothing is to be listed')
-  const beside = await besideSelected([workloadOf('web-0', 'Pod')], storeOf(PODS[0]!).store, open)
+test('of a pod without an owner one that was made anew under its name', async () => {
+  const { store, see, remove } = storeOf(PODS[0]!, PODS[1]!)
+  const beside = await besideSelected([workloadOf('web-0', 'Pod')], storeOf(PODS[0]!).store, async () => store)
+  expect(beside.all()).toEqual([])
+  remove('web-0')
+  see({ ...PODS[0]!, uid: 'anew' })
+  expect(beside.all()).toMatchObject([{ pod: { name: 'web-0', uid: 'anew' } }])
+})
+
+test('a label that no pod has: nothing is listed', async () => {
+  const beside = await besideSelected([], storeOf().store, () => expect.unreachable('nothing is to be listed'))
   expect(beside.all()).toEqual([])
 })
 

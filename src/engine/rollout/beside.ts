@@ -25,17 +25,18 @@ export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads
   return besideIn(store, (pod) => isOf(workloads, pod) && !includes(pod))
 }
 
-/** By labels the store has only those that are meant: the others cost a list and a watch of their own. */
+/**
+ * By labels the store has only those that are meant: the others cost a list and a watch of their own. Of a pod without an owner it is
+ * what somebody makes anew under its name.
+ */
 export async function besideSelected(
   workloads: readonly Workload[],
   selected: PodStore,
   open: (selector: PodSelector) => Promise<PodStore>,
 ): Promise<Beside> {
-  // Pods without an owner stand each for itself.
-  const owners = workloads.filter(({ ref }) => ref.kind !== 'Pod')
-  if (owners.length === 0) return NOBODY
-  const store = await open(podSelector(owners))
-  return besideIn(store, (pod) => isOf(owners, pod) && selected.get(pod.uid) === undefined)
+  if (workloads.length === 0) return NOBODY
+  const store = await open(podSelector(workloads))
+  return besideIn(store, (pod) => isOf(workloads, pod) && selected.get(pod.uid) === undefined)
 }
 
 function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside {

@@ -87,8 +87,10 @@ function createBed({
   expectsHeir = () => true,
   ports = {},
   traffic = {},
+  beside = [],
 }: BedOptions = {}) {
   let isCurrent = true
+  let isBesideCurrent = true
   let isWorkloadCurrent = true
   const clock = createVirtualClock()
   const seen = new Map<string, Observation>()
@@ -136,7 +138,7 @@ function createBed({
         isCurrent: () => isWorkloadCurrent,
       },
     ],
-    beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
+    beside: { all: () => beside, isCurrent: () => isBesideCurrent, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
     traffic: {
@@ -174,6 +176,11 @@ function createBed({
       rollout.onSight()
       await clock.advance(0)
     },
+    async lookBeside(sees: boolean) {
+      isBesideCurrent = sees
+      rollout.onSight()
+      await clock.advance(0)
+    },
     async lookAtWorkload(sees: boolean) {
       isWorkloadCurrent = sees
       rollout.onWorkload()
@@ -200,6 +207,8 @@ interface BedOptions {
   expectsHeir?: (pod: PodView) => boolean
   ports?: Partial<PodPorts>
   traffic?: Partial<Traffic>
+  /** Of the workload, and not asked for. */
+  beside?: Observation[]
 }
 
 const never = (): Promise<never> => new Promise(() => {})
@@ -249,6 +258,29 @@ test('what was drained is put back for the pod in its place once that can be wat
   expect([bed.details.get('web-2'), intents]).toEqual(['web-3 in its place is not known to be ready', []])
   await bed.look(true)
   expect(intents).toEqual(['restore'])
+})
+
+// Found by a breaker: a run by label did not look for it there, and the ready pod stayed out.
+test('and for one that was not asked for, once those beside can be watched; nothing else is done with it', async () => {
+  const intents: string[] = []
+  const heir = podAt('web-3', { ip: '10.0.0.2' })
+  const bed = createBed({
+    beside: [{ pod: heir, stored: { kind: 'none' } }],
+    ports: {
+      inspect: async () => ({ state: 'out', inFlight: 0, detail: 'out' }),
+      settle({ settlement }) {
+        intents.push(settlement)
+        return never()
+      },
+    },
+  })
+  await bed.lookBeside(false)
+  const gone = podAt('web-2', { ip: '10.0.0.2' })
+  bed.rollout.start([{ ...bed.inputFor(heir), pod: gone, stored: journalOf('web-2'), address: '10.0.0.2', gone: true }])
+  await bed.clock.advance(0)
+  expect([bed.details.get('web-2'), intents]).toEqual(['web-3 in its place is not known to be ready', []])
+  await bed.lookBeside(true)
+  expect([intents, [...bed.states.keys()]]).toEqual([['restore'], ['web-2']])
 })
 
 test('a pod that is only being checked gives its place back when another goes down', async () => {

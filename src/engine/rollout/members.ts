@@ -10,6 +10,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
 import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { PodStore } from '../pod-store.ts'
+import type { Beside } from './beside.ts'
+import { candidatesIn } from './candidates.ts'
 import { heirOf } from './heirs.ts'
 import type { PodMachineOptions } from './pod-machine.ts'
 import { podMachine } from './pod-machine.ts'
@@ -41,6 +43,7 @@ export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 're
   /** For all that is decided when time is over. */
   patientClock(): Clock
   store: PodStore
+  beside: Beside
   endpoints: EndpointStore
   /** Something will take the place of this pod. */
   expectsHeir(pod: PodView): boolean
@@ -74,6 +77,7 @@ export interface Members {
 
 export function createMembers(options: MembersOptions): Members {
   const { clock, settings, store, onBadEnd, onChange, tell } = options
+  const candidates = candidatesIn(options)
   const members = new Map<string, Member>()
   /** Those that are being settled: hardly ever any, and asked for at every change. */
   const settling = new Set<Member>()
@@ -219,7 +223,8 @@ export function createMembers(options: MembersOptions): Members {
   function tellHeir(member: Member): void {
     const gone = placeOf(member)
     const { record } = contextOf(member)
-    const heir = heirOf(gone, { record, pods: store.all(), isCurrent: store.isCurrent(), isHeir: options.isHeir })
+    const pods = candidates.all()
+    const heir = heirOf(gone, { record, pods, isCurrent: candidates.isCurrent(), isHeir: options.isHeir })
     member.actor.send({ type: 'heir', heir, expected: options.expectsHeir(gone) })
   }
 

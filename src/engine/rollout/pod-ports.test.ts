@@ -228,6 +228,16 @@ test('while the pods cannot be watched, a restore leaves for a pod itself, and n
   expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
 })
 
+// Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
+test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {
+  expect(await objections({}, { isAskedFor: false, uid: 'gone' })).toEqual([undefined, 'the pod is gone'])
+  expect(await objections({ ready: false }, { isAskedFor: false, uid: 'gone' })).toMatchObject([
+    'web-0 is not ready any more',
+    {},
+  ])
+  expect(await objections({}, { isAskedFor: false })).toEqual(['the pod is gone', 'the pod is gone'])
+})
+
 // Found by reading: what the call named was another pod's by then.
 test.each([
   { is: 'being deleted', change: { deleting: true }, objection: 'web-0 is going' },
@@ -241,15 +251,17 @@ test.each([
 /** To a restore and a drain of a pod that has changed so while they waited. */
 async function objections(
   change: Partial<PodView> | undefined,
-  { isCurrent = true, uid = 'uid-0' } = {},
+  { isCurrent = true, isAskedFor = true, uid = 'uid-0' } = {},
 ): Promise<(string | undefined)[]> {
   const pod = { ...testPod({ ip: '10.0.0.1' }), containers: [APP], name: 'web-0', ready: true }
   const target = { loadBalancer: 'edge', target: 'web/web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
   const record = { ...journal, targets: [target] }
   let now: PodView | undefined = pod
+  const seen = () => now && { pod: now, stored: { kind: 'none' } }
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
-    store: { isCurrent: () => isCurrent, get: () => now && { pod: now, stored: { kind: 'none' } } },
+    store: { get: () => (isAskedFor ? seen() : undefined) },
+    candidates: { isCurrent: () => isCurrent, all: () => [seen() ?? []].flat() },
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     ledger: { ledger: { entries: new Map() } },
     podOf: () => pod,

@@ -26,6 +26,7 @@ import { inTheMiddle, isHadSince } from '../ledgers/open-entries.ts'
 import type { PodStore } from '../pod-store.ts'
 import { podsPath } from '../pod-store.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { Candidates } from './candidates.ts'
 
 /** Milliseconds for one call to the API server. */
 const API_DEADLINE_MS = 10_000
@@ -40,6 +41,8 @@ export interface PodPortOptions {
   clock: Clock
   namespace: string
   store: PodStore
+  /** What has come in the place of a pod is among these. */
+  candidates: Candidates
   traffic: Traffic
   ledger: LedgerStore
   /** The pod as its machine knows it: also one that is gone. */
@@ -53,7 +56,7 @@ export interface PodPortOptions {
 
 /** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
-  const { client, clock, namespace, store, traffic, ledger } = options
+  const { client, clock, namespace, store, candidates, traffic, ledger } = options
 
   async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
     const entered = claims ? await enterDrained(uid, record) : undefined
@@ -120,14 +123,14 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
    * one that waits for the answer may not have heard of it.
    */
   function unfit({ uid, toServe, ...place }: EffectInput): string | undefined {
-    const pod = store.get(toServe?.uid ?? uid)?.pod
+    const heir = toServe?.uid === uid ? undefined : toServe
+    const pod = heir ? candidates.all().find((one) => one.pod.uid === heir.uid)?.pod : store.get(uid)?.pod
     if (pod === undefined) return 'the pod is gone'
     if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
     if (toServe === undefined) return undefined
     // Of itself the answer to its own intent has told.
-    const isHeir = toServe.uid !== uid
-    if (isHeir && !store.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
+    if (heir && !candidates.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
     if (!pod.ready) return `${pod.name} is not ready any more`
     const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
     return isStaying ? undefined : `${pod.name} has other containers by now, or is about to get others`

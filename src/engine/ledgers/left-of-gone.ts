@@ -1,0 +1,49 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import { podView } from '../../pods/view.ts'
+import { podsPath } from '../pod-store.ts'
+import type { World } from '../world.ts'
+import { leftForGood } from './left-open.ts'
+import { isNamedIn, podOf } from './of-others.ts'
+import { type Unsettled, unsettledOf } from './unsettled.ts'
+
+type Entry = Unsettled['open'][number]
+
+/**
+ * What runs that are not finished have left out of rotation for pods that are gone, of whatever workload: for a request by a label that
+ * no pod has. One that had it may be among them; its label went with it, and no record has that. Found by a breaker: a run by label
+ * was killed with its pod out, and the pod went; the same command said that no pods match, and not a word of what was drained.
+ */
+export async function leftOfGone(client: KubeClient, namespace: string, world: Pick<World, 'traffic'>): Promise<Refusal[]> {
+  const { open, forGood } = await unsettledOf(client, namespace)
+  // After the ledgers: a pod that comes in between is none that is gone.
+  const { items } = await listPages({ client, path: podsPath(namespace) })
+  const alive = new Set(items.map((raw) => podView(raw).uid))
+  const gone = new Map(open.flatMap((entry) => (alive.has(entry.uid) ? [] : [[entry.uid, entry]])))
+  const told = await Promise.all(Array.from(gone.values(), (entry) => leftOf(entry, namespace, world)))
+  return [...told.flat(), ...(await leftForGood(forGood, world))]
+}
+
+async function leftOf(entry: Entry, namespace: string, { traffic }: Pick<World, 'traffic'>): Promise<Refusal[]> {
+  const { run, uid, pod, targets } = entry
+  if (targets.every(({ untouched }) => untouched)) return []
+  const { state, removed, detail } = await traffic.inspect(uid, targets)
+  if (state === 'in' || removed) return []
+  const has = state === 'unknown' ? 'may have' : 'has'
+  const message = `run ${run} ${has} left pod/${pod} drained, and that pod is gone: ${detail}`
+  return [{ code: 'left-open', message, ...wayOut(entry, namespace) }]
+}
+
+/** The run may be at work: its entry is open until something is ready in the place of the pod. */
+function wayOut({ workloads, ...entry }: Entry, namespace: string): Pick<Refusal, 'hint' | 'command'> {
+  const own = workloads.filter((one) => isNamedIn(one, podOf(entry)))
+  const names = (own.length === 0 ? workloads : own).map(({ kind, name }) => `${kind.toLowerCase()}/${name}`).join(' ')
+  const goesOn = `Where no process is at work with it (sluice status), the same command with ${names} in place of the label goes on with it`
+  if (own.some(({ kind }) => kind !== 'Pod'))
+    return { hint: `${goesOn}; so does one with a pod of it (pod/NAME), which upgrades that pod alone.` }
+  return {
+    hint: `${goesOn} once a pod of that name is there again. Or put its entry right, or remove it, and say so:`,
+    command: `sluice resolve pod/${entry.pod} -n ${namespace} --gone --traffic in`,
+  }
+}
