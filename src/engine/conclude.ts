@@ -77,6 +77,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         ledgers,
         left,
         isComplete: end.isComplete(pods),
+        unended: end.unended(pods),
         told,
         assertOwned,
         ...(aborted ? { aborted } : {}),

@@ -1,5 +1,4 @@
 import { AdapterError } from '../../adapters/contract.ts'
-import type { LedgerEntry } from '../journal/ledger.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
 import { displayName } from '../workloads/resources.ts'
@@ -22,6 +21,8 @@ import { orderFor } from './orders/order.ts'
 import { unlessAborted } from './orders/unless-aborted.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
+import type { RestOfRun } from './rest-of-runs.ts'
+import { restOfRuns } from './rest-of-runs.ts'
 import { candidatesIn } from './rollout/candidates.ts'
 import { withComeBack } from './rollout/come-back.ts'
 import { ghostsOf } from './rollout/ghosts.ts'
@@ -79,15 +80,15 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isDone = (_order: Order): boolean => false
   /** The pod asks for other images than it had before the run. */
   let isOnNew = (_uid: string): boolean => false
-  /** What the ledger of the run is about. */
-  let recorded = (): Iterable<LedgerEntry> => []
+  /** What the records are about, and is not brought to its end by this command. */
+  let rest = (_isBrought: (uid: string) => boolean): RestOfRun[] => []
   const end = createRunEnd({
     request,
     world,
     signal,
     given: () => obedience?.given,
     isOnNew: (uid) => isOnNew(uid),
-    recorded: () => recorded(),
+    rest: (isBrought) => rest(isBrought),
   })
 
   async function run(): Promise<RunResult> {
@@ -179,7 +180,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       const before = ledgers.current.ledger.entries.get(uid)?.before
       return pod !== undefined && before !== undefined && !asksFor(pod, before.images)
     }
-    recorded = () => ledgers.current.ledger.entries.values()
+    rest = (isBrought) => restOfRuns({ ledgers, world, isBrought })
     if (!ledgers.resumed) {
       const refs = world.workloads.map(({ workload: { ref } }) => ref)
       const isHeard = (): boolean => ordered() !== undefined

@@ -1,6 +1,5 @@
+import type { Ledger } from '../journal/ledger.ts'
 import { KubeError } from '../kube/errors.ts'
-import { asksFor } from '../pods/baseline.ts'
-import type { PodView } from '../pods/glossary.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { podNames } from '../workloads/pod-names.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -8,6 +7,8 @@ import type { PodResult, RunResult } from './events.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
+import type { RestOfRun } from './rest-of-runs.ts'
+import { isBehind, restWords } from './rest-of-runs.ts'
 import { isThere, shortageWords } from './rollout/missing-pods.ts'
 import { stillOnRelease } from './undoing.ts'
 import type { World } from './world.ts'
@@ -35,6 +36,8 @@ export interface RunEnd {
    * abort is to do is more than what it does with those. Nor is one of which this command asks for a part, while others wait.
    */
   isComplete(pods: readonly PodResult[]): boolean
+  /** Runs before it that asked for the same of pods that it has not brought there: those are not over with it. */
+  unended(pods: readonly PodResult[]): ReadonlySet<Ledger>
   readonly ending: Ending | undefined
 }
 
@@ -46,11 +49,11 @@ export interface RunEndOptions {
   given(): Given | undefined
   /** The pod asks for other images than it had before the run. */
   isOnNew(uid: string): boolean
-  /** The pods of the run, by its record: this command may be about some of them. */
-  recorded(): Iterable<{ uid: string; pod: string }>
+  /** By the records of this run and of those before it: this command may be about some of their pods. */
+  rest(isBrought: (uid: string) => boolean): RestOfRun[]
 }
 
-export function createRunEnd({ request, world, signal, given, isOnNew, recorded }: RunEndOptions): RunEnd {
+export function createRunEnd({ request, world, signal, given, isOnNew, rest }: RunEndOptions): RunEnd {
   let ending: Ending | undefined
 
   const isInterrupted = (): boolean => ending?.outcome === 'interrupted'
@@ -103,7 +106,7 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
     const isHeld = pods.some(({ hadFailed }) => hadFailed !== undefined)
     return Array.from(world.store.all()).flatMap(({ pod }) => {
       const isMeant = planned.has(pod.uid) || (isHeld && world.includes(pod))
-      return isMeant && !told.has(pod.uid) && isBehind(pod) ? [pod.name] : []
+      return isMeant && !told.has(pod.uid) && isBehind(pod, world) ? [pod.name] : []
     })
   }
 
@@ -111,11 +114,6 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
   function stays(uid: string): boolean {
     const pod = world.undoing() && world.store.get(uid)?.pod
     return pod !== undefined && world.imagesFor(pod).length === 0
-  }
-
-  /** It is there, and asks for other images than it is to run. */
-  function isBehind(pod: PodView): boolean {
-    return !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
   }
 
   /** All that this command is about. */
@@ -126,26 +124,13 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
     return !isLeft && pods.every(isBrought)
   }
 
-  /**
-   * Pods of the run that this command is not about, and that are not at their images. Found by reading: a command for one pod went
-   * on with a run of all, which was over with that; nobody could abort it any more, and another pod was on its former images.
-   */
-  function restOfRun(pods: readonly PodResult[]): string[] {
-    const told = new Set(pods.map(({ uid }) => uid))
-    const besides = new Map(world.beside.all().map(({ pod }) => [pod.uid, pod]))
-    return Array.from(recorded()).flatMap(({ uid, pod: name }) => {
-      const pod = world.store.get(uid)?.pod ?? besides.get(uid)
-      return pod && !told.has(uid) && isBehind(pod) ? [name] : []
-    })
+  function restOf(pods: readonly PodResult[]): RestOfRun[] {
+    const brought = new Set(pods.filter(isBrought).map(({ uid }) => uid))
+    return rest((uid) => brought.has(uid))
   }
 
   function withRest(done: Ending, pods: readonly PodResult[]): Ending {
-    const rest = restOfRun(pods)
-    const words =
-      rest.length === 0
-        ? []
-        : [`the run stays open for ${rest.join(', ')}: a command that names the workload goes on with all, sluice abort ends it`]
-    return { ...done, reason: [done.reason, ...words, ...onRelease(), ...notServing()].join('; ') }
+    return { ...done, reason: [done.reason, ...restWords(restOf(pods)), ...onRelease(), ...notServing()].join('; ') }
   }
 
   /**
@@ -187,7 +172,8 @@ export function createRunEnd({ request, world, signal, given, isOnNew, recorded 
     },
     ofError,
     ofPods,
-    isComplete: (pods) => isAllDone(pods) && restOfRun(pods).length === 0,
+    isComplete: (pods) => isAllDone(pods) && !restOf(pods).some(({ isOwn }) => isOwn),
+    unended: (pods) => new Set(restOf(pods).flatMap(({ ledger, isOwn, staysOpen }) => (staysOpen && !isOwn ? [ledger] : []))),
     get ending() {
       return ending
     },

@@ -186,6 +186,7 @@ const headers = fc.record(
     chunks: fc.constant(1),
     finishedAt: word,
     aborted: fc.record({ by: word, left: fc.array(word, { maxLength: 2 }) }),
+    part: fc.constant(true),
   },
   { requiredKeys: ['run', 'workloads', 'images', 'startedAt', 'chunks'] },
 )

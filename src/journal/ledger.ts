@@ -88,6 +88,8 @@ export interface LedgerHeader {
   finishedAt?: string
   /** It was ended by an order: whose, and what of its templates was left as it is. */
   aborted?: { by: string; left: string[] }
+  /** Of a finished one: an earlier run of its workloads stays open, for pods that it was not about. That is not taken over by it. */
+  part?: true
   /** For the report, one a process, the newest last: see account.ts. Nothing else reads them. */
   accounts?: unknown[]
 }
@@ -109,6 +111,7 @@ const Header = z.object({
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),
   aborted: z.object({ by: z.string(), left: z.array(z.string()) }).optional(),
+  part: z.literal(true).optional(),
   accounts: z.array(z.unknown()).optional(),
 })
 

@@ -93,6 +93,20 @@ test('one that is about the last of them ends it, whatever it names', async () =
   expect((await openRuns(stage)).runs).toEqual([])
 })
 
+// Found by reading: three pods were on three images, and nothing was said.
+test.each(PARTS)('by $by, on other images: that run is over, and what it leaves is named', async ({ request }) => {
+  const { stage, part, first } = await withPart({ images: [{ container: 'app', image: imageOf('v3') }], ...request })
+  const left = `still on other images, of run ${runOf(first)[0]}: pods web-0, web-2, which a command that names the workload brings to these`
+  expect(part.end).toMatchObject({ outcome: 'done', reason: `1 upgraded, 0 at the wanted images already; ${left}` })
+  expect((await openRuns(stage)).runs).toEqual([])
+})
+
+test('control: a command for all on other images leaves nobody', async () => {
+  const { stage } = await withPart(PARTS[0]!.request)
+  const all = stage.start({ images: [{ container: 'app', image: imageOf('v3') }] })
+  expect(await endOf(stage, all)).toMatchObject({ outcome: 'done', reason: '3 upgraded, 0 at the wanted images already' })
+})
+
 // What the interrupt comes too late for is all that this command is about.
 test('an interrupt of the part when all of it is done does not make it anything else', async () => {
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 1_000 }))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
+import type { LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { rawPod } from '../../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY } from '../../pods/view.ts'
@@ -21,7 +22,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
-    await closeLedgers({ ledgers, left, isComplete: true, told, assertOwned() {} })
+    await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -91,6 +92,25 @@ test('a run that is over is so from the moment that its last process tells of: i
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
   const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
-  await closeLedgers({ ledgers, left, isComplete: true, told, assertOwned() {} })
+  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), told, assertOwned() {} })
   expect(endings).toEqual([{ finished: { at: 'then' }, told }])
+})
+
+// Found by reading: it counted as a run of the whole workload, and the one before it was over, or aborted without that workload.
+test('one before it that goes on for other pods stays open, and what is over beside it says so; unless an order ends all', async () => {
+  const close = async (aborted?: LedgerHeader['aborted']) => {
+    const { ledgers } = ledgersOf({ startedAt: '3' }, [{ startedAt: '2' }, { startedAt: '1' }])
+    const endings = new Map<string, unknown>()
+    for (const store of [ledgers.current, ...ledgers.superseded])
+      store.conclude = async ({ finished }) => void endings.set(store.ledger.header.run, finished)
+    const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
+    const unended = new Set([ledgers.superseded[1]!.ledger])
+    await closeLedgers({ ledgers, left, isComplete: true, unended, told, assertOwned() {}, ...(aborted ? { aborted } : {}) })
+    return Object.fromEntries(endings)
+  }
+  const part = { at: 'then', part: true }
+  expect(await close()).toEqual({ 2: part, 3: part })
+  const aborted = { by: 'ann', left: [] }
+  const ended = { at: 'then', aborted }
+  expect(await close(aborted)).toEqual({ 1: ended, 2: ended, 3: ended })
 })

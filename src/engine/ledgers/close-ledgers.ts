@@ -1,5 +1,5 @@
 import { journalOf } from '../../journal/journal.ts'
-import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { ReadJournal } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
@@ -141,6 +141,8 @@ interface CloseOptions {
   left: LeftOpen
   /** Every pod was brought to its images. */
   isComplete: boolean
+  /** Earlier runs that go on for pods that this one was not about, unless an order ends them. */
+  unended: ReadonlySet<Ledger>
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
@@ -159,7 +161,7 @@ function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore
 
 /** Marks as finished what has nothing open any more. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, aborted, told, assertOwned } = options
+  const { ledgers, left, isComplete, unended, aborted, told, assertOwned } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
@@ -167,8 +169,10 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     // Found by reading: an abort of a run of one workload closed an older one of two, and nobody could abort that of the other any
     // more, which had its template changed.
     const isOthers = left.shared.has(store)
-    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers
-    const finished = isOver ? { at: told.process.endedAt, ...(aborted ? { aborted } : {}) } : undefined
+    const isUnended = !aborted && unended.has(store.ledger)
+    const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers && !isUnended
+    const how = aborted ? { aborted } : unended.size > 0 ? { part: true as const } : {}
+    const finished = isOver ? { at: told.process.endedAt, ...how } : undefined
     const own: Told = isCurrent ? told : ofEarlier(store, told, ledgers.current)
     if (isCurrent || finished || own.pods.size > 0)
       await store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned)

@@ -34,10 +34,10 @@ export interface LedgerStore {
   amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run. Rejects as `put` does.
+   * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does.
    */
   conclude(
-    ending: { finished?: { at: string; aborted?: LedgerHeader['aborted'] }; told?: Told },
+    ending: { finished?: { at: string } & Pick<LedgerHeader, 'aborted' | 'part'>; told?: Told },
     assertOwned?: AssertOwned,
   ): Promise<void>
 }
@@ -346,7 +346,9 @@ function ledgerStore(
       told?.process && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
     const ended: LedgerHeader = {
       ...ledger.header,
-      ...(finished ? { finishedAt: finished.at, ...(finished.aborted ? { aborted: finished.aborted } : {}) } : {}),
+      ...(finished && { finishedAt: finished.at }),
+      ...(finished?.aborted && { aborted: finished.aborted }),
+      ...(finished?.part && { part: true }),
       ...(accounts ? { accounts } : {}),
     }
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.

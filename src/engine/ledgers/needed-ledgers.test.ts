@@ -29,6 +29,8 @@ test('what has gone on with part of a run of several workloads: that would wait 
   const part = ledger('r2', [], { workloads: [web!], ...ended })
   expect(needFor(part, [both, part])).toBe('it has gone on with part of run r1, which is not finished')
   expect(needFor(part, [both, part, { ...part, header: { ...part.header, run: 'r3' } }]), 'one is enough').toBeUndefined()
+  const some = { ...part, header: { ...part.header, part: true as const } }
+  expect(needFor(some, [both, some]), 'it was about some of its pods: that waits for another in any case').toBeUndefined()
   expect(needFor(part, [ledger('r1', [], { workloads: [web!] }), part]), 'control: of that one alone').toBeUndefined()
   expect(needFor(part, [{ ...both, header: { ...both.header, ...ended } }, part]), 'control: it is finished').toBeUndefined()
 })

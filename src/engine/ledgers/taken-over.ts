@@ -2,7 +2,10 @@ import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.
 
 /* A run may be of several workloads, and another go on with some of them alone: it stays open for the others. */
 
-/** A run that began after this one has come to its end with the workload, and not by an abort. */
+/**
+ * A run that began after this one has come to its end with the workload: not by an abort, nor with some of its pods while others are
+ * behind. Who asks may not see these pods, and no record has those that were at their images already: so that run says it itself.
+ */
 export function isTakenOver(
   { kind, name }: Pick<LedgerWorkload, 'kind' | 'name'>,
   { startedAt }: Pick<LedgerHeader, 'startedAt'>,
@@ -12,6 +15,7 @@ export function isTakenOver(
     (one) =>
       one.finishedAt !== undefined &&
       one.aborted === undefined &&
+      !one.part &&
       one.startedAt > startedAt &&
       one.workloads.some((other) => other.kind === kind && other.name === name),
   )

@@ -1,0 +1,75 @@
+import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
+import { asksFor } from '../pods/baseline.ts'
+import type { ContainerImage, PodView } from '../pods/glossary.ts'
+import { podNames } from '../workloads/pod-names.ts'
+import type { RunLedgers } from './ledgers/history.ts'
+import { isTakenOver } from './ledgers/taken-over.ts'
+import type { World } from './world.ts'
+
+/* A command may be about some pods of a run, or of one before it: that run is not over with it. */
+
+/** Pods of one run, by its record, that are there and not at the images that they are to run. */
+export interface RestOfRun {
+  ledger: Ledger
+  /** It is this run itself. */
+  isOwn: boolean
+  pods: PodView[]
+  /** It asked for the same of them, and stays open for them; else this one is in its place. */
+  staysOpen: boolean
+}
+
+interface RestOptions {
+  ledgers: RunLedgers
+  world: World
+  /** This run has brought the pod to its images, or has settled it. */
+  isBrought(uid: string): boolean
+}
+
+/**
+ * Of this run, and of those before it that are not finished. Found by reading: a command for one pod went on with a run of all, which
+ * was over with that; nobody could abort it any more, and another pod was on its former images. And so where the run was of another
+ * workload too, and the command had a run of its own.
+ */
+export function restOfRuns({ ledgers, world, isBrought }: RestOptions): RestOfRun[] {
+  const { current, superseded, finished } = ledgers
+  const over = finished.map(({ ledger }) => ledger.header)
+  const besides = new Map(world.beside.all().map(({ pod }) => [pod.uid, pod]))
+
+  /** Neither has its workload let go of it, nor has another run come to its end with that since. */
+  function isOf({ header }: Ledger, pod: PodView): boolean {
+    const ref = world.workloadOf(pod)?.workload.ref
+    return ref !== undefined && !isTakenOver(ref, header, over)
+  }
+
+  return [current, ...superseded].flatMap(({ ledger }) => {
+    const isOwn = ledger === current.ledger
+    const rest = Array.from(ledger.entries.keys()).flatMap((uid) => {
+      const pod = world.store.get(uid)?.pod ?? besides.get(uid)
+      return pod && !isBrought(uid) && isBehind(pod, world) && isOf(ledger, pod) ? [pod] : []
+    })
+    const isSame = (pod: PodView): boolean => isOwn || hasAsked(ledger.header, world.imagesFor(pod))
+    return Array.from(Map.groupBy(rest, isSame), ([staysOpen, pods]) => ({ ledger, isOwn, pods, staysOpen }))
+  })
+}
+
+/** It is there, and asks for other images than it is to run. */
+export function isBehind(pod: PodView, world: Pick<World, 'imagesFor'>): boolean {
+  return !pod.deleting && !pod.finished && !asksFor(pod, world.imagesFor(pod))
+}
+
+function hasAsked({ images }: LedgerHeader, wanted: readonly ContainerImage[]): boolean {
+  return wanted.every(({ container, image }) => images.some((one) => one.container === container && one.image === image))
+}
+
+/** For whoever reads how the run ended. */
+export function restWords(rest: readonly RestOfRun[]): string[] {
+  const nameOf = ({ ledger, isOwn }: RestOfRun): string => (isOwn ? 'the run' : `run ${ledger.header.run}`)
+  const { open = [], left = [] } = Object.groupBy(rest, ({ staysOpen }) => (staysOpen ? 'open' : 'left'))
+  const stays = open.map((one) => `${nameOf(one)} stays open for ${one.pods.map(({ name }) => name).join(', ')}`).join(', ')
+  const next = 'a command that names the workload goes on with all, sluice abort ends it'
+  const brings = 'which a command that names the workload brings to these'
+  return [
+    ...(open.length === 0 ? [] : [`${stays}: ${next}`]),
+    ...left.map((one) => `still on other images, of ${nameOf(one)}: ${podNames(one.pods)}, ${brings}`),
+  ]
+}
