@@ -76,6 +76,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       await closeLedgers({
         ledgers,
         left,
+        boundsOf,
         isComplete: end.isComplete(pods),
         unended: end.unended(pods),
         told,
@@ -122,7 +123,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
    * are gone, whose journal has gone with them, those of whom just that was told. Found by reading: one that was replaced while the
    * run went on stayed open, and the next process put back what an operator had out, or asked for a person where nobody can read it.
    */
-  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlyMap<string, number> {
+  function idleAmong(uids: Iterable<string>, pods: readonly PodResult[]): ReadonlySet<string> {
     const told = new Map(pods.map((result) => [result.uid, result]))
     const isIdle = (uid: string): boolean => {
       const stored = world.store.get(uid)?.stored
@@ -130,7 +131,22 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       if (result && (result.out || UNSETTLED.has(result.outcome))) return false
       return stored === undefined ? result !== undefined && !result.leftOut : !mayBeOpen(stored)
     }
-    return new Map([...uids].filter(isIdle).map((uid) => [uid, options.epochOf(uid)]))
+    return new Set([...uids].filter(isIdle))
+  }
+
+  /**
+   * By uid, below which epoch drain intents that come from now on count for nothing: of pods with nothing open, as when this process began.
+   * What it has sent itself may come late too, and drains nothing any more.
+   */
+  function boundsOf({ entries }: Ledger): ReadonlyMap<string, number> {
+    const beside = new Map(world.beside.all().map((observed) => [observed.pod.uid, observed]))
+    return new Map(
+      Array.from(entries.values()).flatMap((entry) => {
+        const observed = world.store.get(entry.uid) ?? beside.get(entry.uid)
+        const isClear = observed !== undefined && !mayBeOpen(observed.stored) && world.wasQuiet(entry)
+        return isClear ? [[entry.uid, options.epochOf(entry.uid) + 1] as const] : []
+      }),
+    )
   }
 
   /**

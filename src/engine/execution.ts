@@ -167,8 +167,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
     const assertOwned = (): Promise<void> => assertConfirmed(owners)
-    const { epochOf } = owners
-    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned, epochOf })
+    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned, owners })
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
@@ -224,6 +223,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         ledger: ledgers.current,
         podOf,
         epochOf: runPods.epochOf,
+        wasQuiet: world.wasQuiet,
         podOperations,
         isOwned,
       }),

@@ -10,6 +10,8 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import type { Owners } from './leases/owners.ts'
+import type { JournalCount } from './ledgers/late-intents.ts'
 import { createJournalCount } from './ledgers/late-intents.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
@@ -45,7 +47,9 @@ export interface World extends Planning {
   /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
   /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
-  own(ledgers: readonly Ledger[], epochOf: (pod: PodView) => number): void
+  own(ledgers: readonly Ledger[], owners: Pick<Owners, 'epochOf' | 'isSole'>): void
+  /** Nothing was open on it then, and no owner before could act any more: it was of the owner that this entry names. */
+  wasQuiet: JournalCount['wasQuiet']
   /** Throws a RunError of kind `deadline` once a watch has ended for good. */
   assertWatched(): void
   listen(listener: WorldListener): void
@@ -150,10 +154,13 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     })
     return {
       ...planning,
-      own(ledgers, epochOf) {
+      own(ledgers, { epochOf, isSole }) {
         journals.know(ledgers)
-        journals.own(epochOf, [...store.all(), ...beside.all()])
+        // Of several workloads the store has pods of others, too.
+        const seen = [...store.all(), ...beside.all()].filter(({ pod }) => planning.workloadOf(pod) !== undefined && isSole(pod))
+        journals.own(epochOf, seen)
       },
+      wasQuiet: journals.wasQuiet,
       store,
       endpoints,
       traffic,

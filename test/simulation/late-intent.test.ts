@@ -5,7 +5,8 @@ import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
-import { NAMESPACE } from './manifests.ts'
+import { NAME, NAMESPACE } from './manifests.ts'
+import { addStatefulSet } from './other-workload.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { openStage } from './stage.ts'
@@ -27,8 +28,12 @@ interface Late {
 const TWO = { maxUnavailable: { count: 2 } }
 
 /** A run to v2 of pods two at a time. Its drain intents go to `send`. */
-function upgradeSending(stage: Stage, send: (intent: Intent) => Promise<unknown>): Actor {
-  const request = upgradeTo('v2', TWO)
+function upgradeSending(
+  stage: Stage,
+  { names = [NAME] }: { names?: string[] | undefined },
+  send: (intent: Intent) => Promise<unknown>,
+): Actor {
+  const request = upgradeTo('v2', { ...TWO, names })
   return stage.start(request, (ports) => {
     const { client } = ports
     const patch: KubeClient['patch'] = (path, operations, options) => {
@@ -51,9 +56,9 @@ interface Intent extends Late {
 }
 
 /** A run to v2 that is killed with a drain intent on its way for as long as is wanted. */
-async function killedWithIntent(stage: Stage): Promise<Late> {
+async function killedWithIntent(stage: Stage, names?: string[]): Promise<Late> {
   const late: Late[] = []
-  const first = upgradeSending(stage, (intent) => {
+  const first = upgradeSending(stage, { names }, (intent) => {
     late.push(intent)
     first.host.kill()
     return intent.lost()
@@ -134,7 +139,7 @@ test.each([
   await stage.ask(arrive())
   await takeOut(stage, pod)
   let hasBegun = false
-  const third = upgradeSending(stage, (intent) => {
+  const third = upgradeSending(stage, {}, (intent) => {
     if (intent.pod !== pod || hasBegun) return intent.write()
     hasBegun = true
     if (isKilled) third.host.kill()
@@ -202,4 +207,23 @@ test('control: one that arrives before that is gone on with, and put back', asyn
   expect(await abort(stage)).toBe('aborted')
   expect(await statesOf(stage)).toEqual([`${pod} closed`])
   expect(stage.world.balancers.get('edge')!.state(pod)?.admin).toBe('ready')
+})
+
+// Found by a reviewer: the earlier run stays open for the other workload, and nothing was said there of what it had sent.
+test.each([
+  { next: 'finds all done', request: upgradeTo('v1') },
+  {
+    next: 'is about another pod',
+    request: { ...upgradeTo('v2'), select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } },
+  },
+])('one of a run of several workloads, when another of one of them $next', async ({ request }) => {
+  const stage = await openScene()
+  await addStatefulSet(stage, 'other')
+  const { pod, arrive } = await killedWithIntent(stage, [NAME, 'other'])
+  expect(pod).toBe(`${NAME}-1`)
+  expect(await outcomeOf(stage, stage.start(request))).toBe('done')
+  await stage.ask(arrive())
+  await takeOut(stage, pod)
+  expect(await outcomeOf(stage, stage.start(upgradeTo('v3', TWO)))).toBe('done')
+  expect(isOut(stage, pod)).toBe(true)
 })

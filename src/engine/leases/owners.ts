@@ -22,6 +22,8 @@ export interface Owners {
   /** This process may act on the pod now, and for so many milliseconds from now. */
   isHeld(pod: PodView, forMs?: number): boolean
   epochOf(pod: PodView): number
+  /** No owner of its Lease before this one can act any more. */
+  isSole(pod: PodView): boolean
   /** Asks where that has run out: after a stall another may have one of them. */
   confirmAll(): Promise<boolean>
   /** The largest, for display. */
@@ -179,6 +181,7 @@ export async function takeOwners({
   return {
     isHeld: (pod, forMs) => of(pod)?.isHeld(forMs) ?? false,
     epochOf: (pod) => of(pod)?.epoch ?? 1,
+    isSole: (pod) => of(pod)?.isSole ?? false,
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),

@@ -26,6 +26,11 @@ export interface Ownership {
   readonly floor: number
   /** There was no owner before, as far as was known then. */
   readonly isFirst: boolean
+  /**
+   * No owner before can act any more: its Lease was waited out, or there was none. One that was given back looks like one whose holder
+   * somebody has cleared under an owner that lives.
+   */
+  readonly isSole: boolean
   /** What stood on the Lease when it was last read or renewed. */
   readonly order: Order | undefined
   /**
@@ -105,7 +110,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   /** One that has this process's name may be its own from now on: an answer was lost. */
   let isTried = false
   /** What was known when that was first tried. */
-  let known = { floor: 0, isFirst: false }
+  let known = { floor: 0, isFirst: false, isSole: false }
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
 
@@ -153,7 +158,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
     // One that its own first try has made is no sign of another owner.
-    if (!(isTried && found?.holder === holder)) known = { floor: largestKnown(), isFirst: !hadOwner }
+    if (!(isTried && found?.holder === holder))
+      known = { floor: largestKnown(), isFirst: !hadOwner, isSole: found?.holder !== '' }
     const until = leaseEnd(clock)
     const taken = await take(found)
     if (taken) return hold(taken, until, found?.resourceVersion)

@@ -12,6 +12,8 @@ import type { World } from '../world.ts'
 
 const told = { process: { endedAt: 'then' }, pods: new Map() } as unknown as Parameters<typeof closeLedgers>[0]['told']
 
+const boundsOf = (): Map<string, number> => new Map()
+
 describe('an entry of a pod that nobody has looked after', () => {
   async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
     const { ledgers, ended } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') }, later)
@@ -22,7 +24,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
-    await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), told, assertOwned() {} })
+    await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {} })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -92,8 +94,8 @@ test('a run that is over is so from the moment that its last process tells of: i
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
   const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
-  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), told, assertOwned() {} })
-  expect(endings).toEqual([{ finished: { at: 'then' }, told }])
+  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {} })
+  expect(endings).toEqual([{ finished: { at: 'then' }, told: { ...told, voidBelow: new Map() } }])
 })
 
 // Found by reading: it counted as a run of the whole workload, and the one before it was over, or aborted without that workload.
@@ -105,7 +107,16 @@ test('one before it that goes on for other pods stays open, and what is over bes
       store.conclude = async ({ finished }) => void endings.set(store.ledger.header.run, finished)
     const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
     const unended = new Set([ledgers.superseded[1]!.ledger])
-    await closeLedgers({ ledgers, left, isComplete: true, unended, told, assertOwned() {}, ...(aborted ? { aborted } : {}) })
+    await closeLedgers({
+      ledgers,
+      left,
+      isComplete: true,
+      unended,
+      boundsOf,
+      told,
+      assertOwned() {},
+      ...(aborted ? { aborted } : {}),
+    })
     return Object.fromEntries(endings)
   }
   const part = { at: 'then', part: true }
@@ -113,4 +124,26 @@ test('one before it that goes on for other pods stays open, and what is over bes
   const aborted = { by: 'ann', left: [] }
   const ended = { at: 'then', aborted }
   expect(await close(aborted)).toEqual({ 1: ended, 2: ended, 3: ended })
+})
+
+// Found by a reviewer: what it had sent came later, and was taken for a drain, since nothing was said of it there.
+test('one before it that stays open says which drain intents count for nothing; one that is over need not', async () => {
+  const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1' }])
+  const endings = new Map<string, unknown>()
+  for (const store of [ledgers.current, ...ledgers.superseded])
+    store.conclude = async ({ told: own }) => void endings.set(store.ledger.header.run, own?.voidBelow)
+  const close = (shared: LedgerStore[]) =>
+    closeLedgers({
+      ledgers,
+      left: { ledgers: new Set<never>(), overlooked: [], shared: new Set(shared) },
+      isComplete: true,
+      unended: new Set(),
+      boundsOf: ({ header }) => new Map([[`of ${header.run}`, 5]]),
+      told,
+      assertOwned() {},
+    })
+  await close(ledgers.superseded)
+  expect(Object.fromEntries(endings)).toEqual({ 1: new Map([['of 1', 5]]), 2: new Map() })
+  await close([])
+  expect(Object.fromEntries(endings)).toEqual({ 1: new Map(), 2: new Map() })
 })

@@ -143,6 +143,8 @@ interface CloseOptions {
   isComplete: boolean
   /** Earlier runs that go on for pods that this one was not about, unless an order ends them. */
   unended: ReadonlySet<Ledger>
+  /** Below which epoch drain intents count for nothing, see `voidBelow`. */
+  boundsOf(ledger: Ledger): ReadonlyMap<string, number>
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
@@ -161,7 +163,7 @@ function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore
 
 /** Marks as finished what has nothing open any more. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, unended, aborted, told, assertOwned } = options
+  const { ledgers, left, isComplete, unended, boundsOf, aborted, told, assertOwned } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
@@ -173,8 +175,9 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers && !isUnended
     const how = aborted ? { aborted } : unended.size > 0 ? { part: true as const } : {}
     const finished = isOver ? { at: told.process.endedAt, ...how } : undefined
-    const own: Told = isCurrent ? told : ofEarlier(store, told, ledgers.current)
-    if (isCurrent || finished || own.pods.size > 0)
+    const voidBelow = finished ? new Map<string, number>() : boundsOf(store.ledger)
+    const own: Told = { ...(isCurrent ? told : ofEarlier(store, told, ledgers.current)), voidBelow }
+    if (isCurrent || finished || own.pods.size > 0 || voidBelow.size > 0)
       await store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned)
   }
 }

@@ -111,6 +111,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
       plan: () => ({ images: V2, pods: pods.map(({ uid }) => ({ uid, action: 'upgrade' })) }),
       undoing: () => undefined,
       own() {},
+      wasQuiet: () => true,
       store: { get: (uid: string) => observed.get(uid) },
       targetsOf: () => entryOf('web-0').targets,
       workloadOf: () => undefined,
@@ -118,7 +119,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
     } as unknown as World,
     token: 'new',
     tell: () => {},
-    epochOf: () => 1,
+    owners: { epochOf: () => 1, isSole: () => true },
     assertOwned: owned,
   })
   expect([resumed, current.ledger.header.run]).toEqual([true, 'abc'])

@@ -23,6 +23,10 @@ async function opened(...before: Recorded[]) {
 
 /** The same with one pod, which the plan has to begin with or, where an earlier run has left it half done, to go on with. */
 async function openedWith(halfDone: Observation | undefined, ...before: Recorded[]) {
+  return openedWhere(false, halfDone, ...before)
+}
+
+async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, ...before: Recorded[]) {
   const api = createFakeApi()
   for (const { entry, ...header } of before) {
     const entries = new Map(entry ? [[entry.uid, entry]] : [])
@@ -42,6 +46,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
       plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
       undoing: () => undefined,
       own() {},
+      wasQuiet: () => isQuiet,
       store: { get: () => halfDone },
       targetsOf: () => undefined,
       workloadOf: () => undefined,
@@ -50,7 +55,7 @@ async function openedWith(halfDone: Observation | undefined, ...before: Recorded
     token: 'new',
     tell: () => {},
     assertOwned: () => {},
-    epochOf: () => 4,
+    owners: { epochOf: () => 4, isSole: () => true },
   })
   const runs = (list: readonly { ledger: Ledger }[]): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header
@@ -112,12 +117,8 @@ test('what the run before has settled for a pod that is going stays so in the ne
 })
 
 test('a new record says of which pods nothing was open by then: a drain intent of an earlier owner comes late from now on', async () => {
-  const { uid, targets } = entryOf('web-0')
-  const journal = { run: 'other', epoch: 1, attempt: 1, baseline: [], targets } as const
-  const found = async (stored: unknown): Promise<(number | undefined)[]> =>
-    (await openedWith({ pod: { uid, name: 'web-0', containers: [] }, stored } as unknown as Observation)).voidBelow
-  expect(await found({ kind: 'none' })).toEqual([4])
-  expect(await found({ kind: 'read', journal: { ...journal, step: 'closed' } })).toEqual([4])
-  expect(await found({ kind: 'read', journal: { ...journal, step: 'drain' } }), 'control: it is open').toEqual([undefined])
-  expect(await found({ kind: 'unreadable' }), 'control: nobody knows').toEqual([undefined])
+  const pod = { uid: entryOf('web-0').uid, name: 'web-0', containers: [] }
+  const observed = { pod, stored: { kind: 'none' } } as unknown as Observation
+  expect((await openedWhere(true, observed)).voidBelow).toEqual([4])
+  expect((await openedWhere(false, observed)).voidBelow, 'control: nobody knows').toEqual([undefined])
 })

@@ -2,7 +2,7 @@ import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
 import { formerPod, halfDone } from '../../journal/former-pod.ts'
 import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
-import type { Journal, PodView } from '../../pods/glossary.ts'
+import type { Journal } from '../../pods/glossary.ts'
 import type { RunEventBody } from '../events.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore } from './ledger-store.ts'
@@ -10,8 +10,9 @@ import { createLedger, resumeLedger } from './ledger-store.ts'
 import { listFenced } from './list-fenced.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
+import type { Owners } from '../leases/owners.ts'
 import type { World } from '../world.ts'
-import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
+import { openJournal } from '../../pods/open-journal.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
 
@@ -41,8 +42,7 @@ interface OpenOptions {
   token: string
   tell(event: RunEventBody): void
   assertOwned: AssertOwned
-  /** Of this owner. */
-  epochOf(pod: PodView): number
+  owners: Pick<Owners, 'epochOf' | 'isSole'>
 }
 
 /** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
@@ -53,7 +53,7 @@ export async function openRunLedger({
   token,
   tell,
   assertOwned,
-  epochOf,
+  owners,
 }: OpenOptions): Promise<RunLedgers> {
   const options = { client: ports.client, namespace: request.namespace }
   const listed = await listFenced({ request, world, fence: token, ...options, assertOwned })
@@ -68,7 +68,7 @@ export async function openRunLedger({
   const addressOf = (uid: string): string | undefined =>
     open.map(({ ledger }) => ledger.entries.get(uid)?.address).find((address) => address !== undefined)
   const known = [...open, ...finished].map(({ ledger }) => ledger).concat(elsewhere)
-  world.own(known, epochOf)
+  world.own(known, owners)
   /** What an earlier run has left of a pod, and what its ledger says that this had before. */
   const leftOf = ({ pod, stored }: Observation): [Journal | undefined, FormerPod | undefined] => {
     const journal = openJournal(stored)
@@ -91,7 +91,7 @@ export async function openRunLedger({
     // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
     const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
     const state = isOver ? ({ state: 'closed' } as const) : {}
-    const found = mayBeOpen(stored) ? {} : { voidBelow: epochOf(pod) }
+    const found = world.wasQuiet(pod) ? { voidBelow: owners.epochOf(pod) } : {}
     const entry = { ...ledgerEntry(pod, targets), ...state, ...found, before: formerPod(pod, wanted, journal, recorded) }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined

@@ -48,8 +48,10 @@ export interface Told {
   process?: ProcessAccount
   /** By uid. */
   pods: ReadonlyMap<string, PodAccount>
-  /** By uid, of pods for which nothing is drained now: the epoch of this owner. */
-  idle?: ReadonlyMap<string, number>
+  /** Uids of pods for which nothing is drained now. */
+  idle?: ReadonlySet<string>
+  /** By uid. */
+  voidBelow?: ReadonlyMap<string, number>
 }
 
 /**
@@ -236,12 +238,13 @@ function ledgerStore(
   }
 
   /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
-  function withIdle(changed: readonly LedgerEntry[], idle: ReadonlyMap<string, number>): LedgerEntry[] {
+  function withClear(changed: readonly LedgerEntry[], { idle = new Set(), voidBelow = new Map() }: Told): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
-    for (const [uid, epoch] of idle) {
+    for (const uid of new Set([...idle, ...voidBelow.keys()])) {
       const entry = entries.get(uid) ?? ledger.entries.get(uid)
-      // What this process has sent itself may come late too, and drains nothing any more.
-      if (entry?.state === 'open') entries.set(uid, { ...entry, idle: true, voidBelow: epoch + 1 })
+      if (entry?.state !== 'open') continue
+      const bound = voidBelow.get(uid)
+      entries.set(uid, { ...entry, ...(idle.has(uid) && { idle: true }), ...(bound !== undefined && { voidBelow: bound }) })
     }
     return [...entries.values()]
   }
@@ -352,9 +355,7 @@ function ledgerStore(
       ...(accounts ? { accounts } : {}),
     }
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
-    const changed = told
-      ? withIdle(withAccounts(ledger, told.pods), told.idle ?? new Map()).filter(({ uid }) => !asked.has(uid))
-      : []
+    const changed = told ? withClear(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
       const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
       const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
@@ -380,13 +381,10 @@ function ledgerStore(
     },
     async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
-      // What was told stays with it, and what was found, whoever writes it anew.
-      const { accounts, voidBelow } = before ?? {}
-      const entry = {
-        ...(voidBelow === undefined ? {} : { voidBelow }),
-        ...given,
-        ...(accounts === undefined ? {} : { accounts }),
-      }
+      // What was told stays with it, whoever writes it anew; and what was found, where it is of one owner.
+      const { accounts, voidBelow, owner } = before ?? {}
+      const isKnown = voidBelow !== undefined && owner?.uid === given.owner?.uid
+      const entry = { ...(isKnown ? { voidBelow } : {}), ...given, ...(accounts === undefined ? {} : { accounts }) }
       const { uid } = entry
       if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
       asked.set(uid, entry)

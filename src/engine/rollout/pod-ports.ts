@@ -26,6 +26,7 @@ import { inTheMiddle, isHadSince } from '../ledgers/open-entries.ts'
 import type { PodStore } from '../pod-store.ts'
 import { podsPath } from '../pod-store.ts'
 import type { Traffic } from '../traffic/traffic.ts'
+import type { World } from '../world.ts'
 import type { Candidates } from './candidates.ts'
 
 /** Milliseconds for one call to the API server. */
@@ -49,6 +50,7 @@ export interface PodPortOptions {
   podOf(uid: string): PodView
   /** Of the Lease that is its own. */
   epochOf(uid: string): number
+  wasQuiet: World['wasQuiet']
   /** What its workload adds to the images patch. */
   podOperations(pod: PodView): PatchOperation[]
   isOwned(uid: string): boolean
@@ -106,6 +108,15 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
+  /** Never above the epoch of the intent that comes next: somebody may have deleted the Lease, and its count with it. */
+  function boundOf(uid: string): Pick<LedgerEntry, 'voidBelow'> {
+    const epoch = options.epochOf(uid)
+    const pod = options.podOf(uid)
+    const { voidBelow = 0, owner } = ledger.ledger.entries.get(uid) ?? {}
+    const isAbove = voidBelow > epoch && owner?.uid === pod.owner?.uid
+    return isAbove || options.wasQuiet(pod) ? { voidBelow: epoch } : {}
+  }
+
   /**
    * What is drained, or may be from now on, is on record as that: its entry may say still that nothing is. Found by reading: the
    * drain intent of a process that was killed came when the next one had written that, and the third went on from it, and was killed
@@ -148,7 +159,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       // taken for the older of the two, and stayed out for ever.
       const isNewest = known === undefined || isHadSince({ ...known, targets }, midway)
       const order = isNewest ? { order: 1 + Math.max(0, ...midway.map((one) => one.order ?? 0)) } : {}
-      return enter(uid, targets, { state: 'open', voidBelow: options.epochOf(uid), before: formerPod(pod, wanted), ...order })
+      return enter(uid, targets, { state: 'open', ...boundOf(uid), before: formerPod(pod, wanted), ...order })
     },
     store: write,
     async read({ uid }) {

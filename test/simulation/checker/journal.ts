@@ -11,7 +11,7 @@ export interface JournalText {
   epoch: number
   attempt: number
   step: Step
-  /** It was an earlier run's. */
+  /** It was an earlier run's, or a person has said that the pod is out. */
   isClaim: boolean
   /** `said`: a person says that it is out. */
   targets: { balancer: string; target: string; untouched: boolean; said: boolean }[]
@@ -59,7 +59,7 @@ function parse(text: string): JournalText | 'unreadable' {
       untouched: mark === 1,
       said: mark === 2,
     }))
-    return { run, epoch, attempt, step: step as Step, isClaim: origin !== undefined, targets }
+    return { run, epoch, attempt, step: step as Step, isClaim: origin !== undefined || targets.some(({ said }) => said), targets }
   } catch {
     return 'unreadable'
   }

@@ -15,22 +15,27 @@ export interface KnownLedger {
 }
 
 export function createVoidIntents(): VoidIntents {
-  /** By run and uid: the epochs below this. */
-  const bounds = new Map<string, number>()
+  /** By run and uid. */
+  const entries = new Map<string, { owner: string | undefined; isIdle: boolean; below: number }>()
   return {
     note(run, data) {
       for (const [uid, text] of Object.entries(data)) {
-        const [, bound] = /"voidBelow":(\d+)/.exec(text) ?? []
-        if (bound === undefined) bounds.delete(`${run} ${uid}`)
-        else bounds.set(`${run} ${uid}`, Number(bound))
+        const [, below = 0] = /"voidBelow":(\d+)/.exec(text) ?? []
+        const [owner] = /"owner":\{[^}]*\}/.exec(text) ?? []
+        entries.set(`${run} ${uid}`, { owner, isIdle: text.includes('"idle":true'), below: Number(below) })
       }
     },
     isSaid(uid, { run, epoch, step, isClaim }, ledgers) {
       const known = [...ledgers]
       const own = known.find((one) => one.run === run)
       if (step !== 'drain' || isClaim || own === undefined) return false
-      // Those before it say nothing of it: the epochs may have begun anew since.
-      return own.finished || known.some((one) => one.at >= own.at && epoch < (bounds.get(`${one.run} ${uid}`) ?? 0))
+      const entry = entries.get(`${run} ${uid}`)
+      if (own.finished || entry?.isIdle) return true
+      // Those before it say nothing of it, nor those that knew the pod as another owner's: epochs are those of one Lease.
+      return known.some((one) => {
+        const found = entries.get(`${one.run} ${uid}`)
+        return found !== undefined && one.at >= own.at && found.owner === entry?.owner && epoch < found.below
+      })
     },
   }
 }

@@ -198,7 +198,7 @@ export function createWorld(given: Scenario): World {
   function isLate(pod: Pod, journal: JournalText, by: string): boolean {
     if (journal.step !== 'drain') return false
     const lease = leases.get(leaseOf(pod) ?? '')?.at(-1)
-    if (lease !== undefined && lease.transitions > journal.epoch) return true
+    if (lease !== undefined && lease.transitions > journal.epoch && !isProcess(lease.holder, by)) return true
     const { isRunning, exit } = processes.get(by)!
     const wasKilled = !isRunning && exit === undefined
     return wasKilled && isSaidVoid(pod.uid, journal)
