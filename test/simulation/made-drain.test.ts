@@ -6,7 +6,7 @@ import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { addStatefulSet } from './other-workload.ts'
 import { plainBalancer, plainScene } from './scene.ts'
-import type { Stage } from './stage.ts'
+import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
 import { clockOf, ended, upgradeTo } from './story.ts'
 
@@ -68,9 +68,11 @@ async function killedWithDrained(stage: Stage, request: Partial<RunRequest>, pod
   expect(stage.world.balancers.get('edge')!.state(pod)?.admin).toBe('drain')
 }
 
-async function endsHome(stage: Stage, actor: ReturnType<Stage['start']>, pod: string): Promise<void> {
+const HOME = ['done', 'ready']
+
+async function endOf(stage: Stage, actor: Actor, pod: string): Promise<(string | undefined)[]> {
   const { outcome } = await ended(stage, actor)
-  expect([outcome, stage.world.balancers.get('edge')!.state(pod)?.admin]).toEqual(['done', 'ready'])
+  return [outcome, stage.world.balancers.get('edge')!.state(pod)?.admin]
 }
 
 test('a pod was its workload’s no more for a while, and had a Lease of its own, with a larger count', async () => {
@@ -81,7 +83,7 @@ test('a pod was its workload’s no more for a while, and had a Lease of its own
   for (let count = 0; count < 2; count += 1) await interruptedAtStart(stage, ofPodAlone(LAST))
   await giveBack()
   await killedWithDrained(stage, request, LAST)
-  await endsHome(stage, stage.start(request), LAST)
+  expect(await endOf(stage, stage.start(request), LAST)).toEqual(HOME)
 })
 
 test.each([[[NAME]], [[NAME, 'another']]])(
@@ -97,7 +99,7 @@ test.each([[[NAME]], [[NAME, 'another']]])(
     await killedWithDrained(stage, ofPodAlone(LAST), LAST)
     expect(run.end).toBeUndefined()
     await giveBack()
-    await endsHome(stage, run, LAST)
+    expect(await endOf(stage, run, LAST)).toEqual(HOME)
   },
 )
 
@@ -116,7 +118,7 @@ test.each([{ isDeleted: false }, { isDeleted: true }])(
     const ports = { client: stage.client, clock: clockOf(stage), random: { next: () => 0.5 }, identity: 'ann@desk' }
     const told = { signal: new AbortController().signal, onWaiting() {}, onTrouble() {} }
     await stage.ask(resolvePod({ namespace: NAMESPACE, pod: FIRST, traffic: 'out', loadBalancers: [] }, { ...ports, ...told }))
-    await endsHome(stage, stage.start(upgradeTo('v2')), FIRST)
+    expect(await endOf(stage, stage.start(upgradeTo('v2')), FIRST)).toEqual(HOME)
   },
 )
 
@@ -140,6 +142,6 @@ test('somebody clears the holder of a Lease whose owner lives, and is about to d
   const second = stage.start(request)
   await stage.until(() => second.events.some(({ type }) => type === 'started'))
   goOn!()
-  await endsHome(stage, second, FIRST)
+  expect(await endOf(stage, second, FIRST)).toEqual(HOME)
   expect((await ended(stage, first)).outcome).toBe('conflict')
 })
