@@ -10,7 +10,6 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import type { Owners } from './leases/owners.ts'
 import type { JournalCount } from './ledgers/late-intents.ts'
 import { createJournalCount } from './ledgers/late-intents.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
@@ -47,7 +46,7 @@ export interface World extends Planning {
   /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
   /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
-  own(ledgers: readonly Ledger[], owners: Pick<Owners, 'epochOf' | 'isSole'>): void
+  own(ledgers: readonly Ledger[], owner: Owner): void
   /** Nothing was open on it then, and no owner before could act any more: it was of the owner that this entry names. */
   wasQuiet: JournalCount['wasQuiet']
   /** Throws a RunError of kind `deadline` once a watch has ended for good. */
@@ -56,6 +55,13 @@ export interface World extends Planning {
   /** Asked before every effect: throws where the run may not act on the pod now. */
   setOwnership(assertOwned: (uid: string) => void): void
   stop(): Promise<void>
+}
+
+/** This process, which has the Leases. */
+export interface Owner {
+  epochOf(pod: PodView): number
+  /** No owner of its Lease before this one can act any more. */
+  isSole(pod: PodView): boolean
 }
 
 const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }

@@ -12,18 +12,15 @@ import { token } from '../token.ts'
 import { isAnyUnfinished } from '../ledgers/unsettled.ts'
 import { unlessAborted } from '../orders/unless-aborted.ts'
 import type { AssessedWorkload } from '../planning.ts'
-import type { World } from '../world.ts'
+import type { Owner, World } from '../world.ts'
 
 /** One that took longer to be made may have been made beside another. */
 const MADE_WITHIN_MS = 2_000
 
 /** The Leases of all workloads of a run. */
-export interface Owners {
+export interface Owners extends Owner {
   /** This process may act on the pod now, and for so many milliseconds from now. */
   isHeld(pod: PodView, forMs?: number): boolean
-  epochOf(pod: PodView): number
-  /** No owner of its Lease before this one can act any more. */
-  isSole(pod: PodView): boolean
   /** Asks where that has run out: after a stall another may have one of them. */
   confirmAll(): Promise<boolean>
   /** The largest, for display. */

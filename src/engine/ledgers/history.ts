@@ -10,8 +10,7 @@ import { createLedger, resumeLedger } from './ledger-store.ts'
 import { listFenced } from './list-fenced.ts'
 import { ledgerEntry } from '../rollout/pod-ports.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
-import type { Owners } from '../leases/owners.ts'
-import type { World } from '../world.ts'
+import type { Owner, World } from '../world.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { isSettled } from './open-entries.ts'
 import type { AssessedWorkload } from '../planning.ts'
@@ -42,7 +41,7 @@ interface OpenOptions {
   token: string
   tell(event: RunEventBody): void
   assertOwned: AssertOwned
-  owners: Pick<Owners, 'epochOf' | 'isSole'>
+  owners: Owner
 }
 
 /** Goes on with the ledger of the same request, or writes a new one: before the first drain, with every pod in it. */
