@@ -134,17 +134,14 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     return new Set([...uids].filter(isIdle))
   }
 
-  /**
-   * By uid, below which epoch drain intents that come from now on count for nothing: of pods with nothing open, as when this process began.
-   * What it has sent itself may come late too, and drains nothing any more.
-   */
+  /** By uid, below which epoch drain intents that come from now on count for nothing: of pods with nothing open, as when this process began. */
   function boundsOf({ entries }: Ledger): ReadonlyMap<string, number> {
     const beside = new Map(world.beside.all().map((observed) => [observed.pod.uid, observed]))
     return new Map(
       Array.from(entries.values()).flatMap((entry) => {
         const observed = world.store.get(entry.uid) ?? beside.get(entry.uid)
         const isClear = observed !== undefined && !mayBeOpen(observed.stored) && world.wasQuiet(entry)
-        return isClear ? [[entry.uid, options.epochOf(entry.uid) + 1] as const] : []
+        return isClear ? [[entry.uid, options.epochOf(entry.uid)] as const] : []
       }),
     )
   }

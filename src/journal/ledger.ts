@@ -46,8 +46,8 @@ export interface LedgerEntry {
    */
   idle?: true
   /**
-   * An owner of this epoch had found nothing open on the pod, or of the one before it, at its end: a drain intent of an earlier one that
-   * nobody has claimed has come since, and counts for nothing.
+   * An owner of this epoch had found nothing open on the pod: a drain intent of an earlier one that nobody has claimed has come since, and
+   * counts for nothing.
    */
   voidBelow?: number
   /** Of a closed one: its targets stay out, since nothing was to come in its place. */
