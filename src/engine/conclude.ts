@@ -16,6 +16,7 @@ import { pruneLedgers } from './ledgers/prune-ledgers.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
 import { UNSETTLED } from './outcome.ts'
 import type { RunPorts } from './request.ts'
+import { observedIn } from './rollout/beside.ts'
 import { ghost } from './rollout/ghosts.ts'
 import type { RunEnd } from './run-end.ts'
 import { fenceOf } from './template-fence.ts'
@@ -134,16 +135,19 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     return new Set([...uids].filter(isIdle))
   }
 
-  /** By uid, below which epoch drain intents that come from now on count for nothing: of pods with nothing open, as when this process began. */
+  /**
+   * By uid, below which epoch drain intents that come from now on count for nothing, where the entry does not say it already: of pods with
+   * nothing open, as when this process began.
+   */
   function boundsOf({ entries }: Ledger): ReadonlyMap<string, number> {
-    const beside = new Map(world.beside.all().map((observed) => [observed.pod.uid, observed]))
-    return new Map(
-      Array.from(entries.values()).flatMap((entry) => {
-        const observed = world.store.get(entry.uid) ?? beside.get(entry.uid)
-        const isClear = observed !== undefined && !mayBeOpen(observed.stored) && world.wasQuiet(entry)
-        return isClear ? [[entry.uid, options.epochOf(entry.uid)] as const] : []
-      }),
-    )
+    const observed = observedIn(world)
+    const bounds = Array.from(entries.values()).flatMap((entry) => {
+      const found = observed(entry.uid)
+      const isClear = found !== undefined && !mayBeOpen(found.stored) && world.wasQuiet(entry)
+      const epoch = options.epochOf(entry.uid)
+      return isClear && entry.voidBelow !== epoch ? [[entry.uid, epoch] as const] : []
+    })
+    return new Map(bounds)
   }
 
   /**

@@ -4,6 +4,7 @@ import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import { podNames } from '../workloads/pod-names.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { isTakenOver } from './ledgers/taken-over.ts'
+import { observedIn } from './rollout/beside.ts'
 import type { World } from './world.ts'
 
 /* A command may be about some pods of a run, or of one before it: that run is not over with it. */
@@ -33,7 +34,7 @@ interface RestOptions {
 export function restOfRuns({ ledgers, world, isBrought }: RestOptions): RestOfRun[] {
   const { current, superseded, finished } = ledgers
   const over = finished.map(({ ledger }) => ledger.header)
-  const besides = new Map(world.beside.all().map(({ pod }) => [pod.uid, pod]))
+  const observed = observedIn(world)
 
   /** Neither has its workload let go of it, nor has another run come to its end with that since. */
   function isOf({ header }: Ledger, pod: PodView): boolean {
@@ -44,7 +45,7 @@ export function restOfRuns({ ledgers, world, isBrought }: RestOptions): RestOfRu
   return [current, ...superseded].flatMap(({ ledger }) => {
     const isOwn = ledger === current.ledger
     const rest = Array.from(ledger.entries.keys()).flatMap((uid) => {
-      const pod = world.store.get(uid)?.pod ?? besides.get(uid)
+      const pod = observed(uid)?.pod
       return pod && !isBrought(uid) && isBehind(pod, world) && isOf(ledger, pod) ? [pod] : []
     })
     const isSame = (pod: PodView): boolean => isOwn || hasAsked(ledger.header, world.imagesFor(pod))

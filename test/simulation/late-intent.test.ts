@@ -243,3 +243,29 @@ test('control: one of a process that came to its end not knowing whether it was 
   await stage.ask(arrive())
   expect(await statesOf(stage)).toEqual([`${pod} drain`])
 })
+
+// Found by reading: its owner before had given the Lease back, so that nothing but `idle` said so, and that goes when the pod is begun with.
+test('what is void since nothing is drained for the pod stays so when a run begins with it', async () => {
+  const stage = await openScene()
+  const late: Late[] = []
+  const first = upgradeSending(stage, {}, (intent) => {
+    late.push(intent)
+    return new Promise(() => {})
+  })
+  await stage.until(() => late.length > 0)
+  first.interrupt()
+  expect(await outcomeOf(stage, first)).toBe('interrupted')
+  await interrupted(stage)
+  const [{ pod, arrive }] = late as [Late]
+  await stage.ask(arrive())
+  expect(await statesOf(stage)).toEqual([`${pod} closed`])
+  await takeOut(stage, pod)
+  let hasBegun = false
+  const third = upgradeSending(stage, {}, (intent) => {
+    if (intent.pod !== pod || hasBegun) return intent.write()
+    hasBegun = true
+    return intent.lost()
+  })
+  expect(await outcomeOf(stage, third)).toBe('done')
+  expect([hasBegun, isOut(stage, pod)]).toEqual([true, true])
+})

@@ -300,6 +300,21 @@ describe('taking', () => {
     expect([{ floor, isFirst }, epoch]).toEqual([known, known.floor + 2])
   })
 
+  // A holder that somebody has cleared has an owner that may live, and drain: what it has sent does not come late.
+  test.each<[string, { holderIdentity: string } | undefined, boolean]>([
+    ['there was none', undefined, true],
+    ['it was waited out', other(), true],
+    ['nobody holds it', { ...other(), holderIdentity: '' }, false],
+  ])('whether no owner before can act any more: %s', async (_, given, isSole) => {
+    for (const isLost of [false, true]) {
+      const { server, held } = createBed()
+      if (given) server.write(given)
+      let puts = 0
+      server.fault = ({ method }) => (isLost && method !== 'GET' && (puts += 1) === 1 ? 'unanswered' : undefined)
+      expect((await held()).isSole, `its own try unanswered: ${isLost}`).toBe(isSole)
+    }
+  })
+
   test('the answer is lost, and somebody edits its count before it is looked at: the epoch is what was written', async () => {
     const { held, server } = createBed()
     server.write({ ...other(), holderIdentity: '' })

@@ -72,6 +72,18 @@ test('an entry of a pod that this run is not about, with a record that cannot be
   expect(await left({ kind: 'none' })).toEqual([0, []])
 })
 
+// Found by a reviewer: its journal was opened while the abort put the template back; the abort was told as done, and its run was open.
+test('an entry of a pod that is asked for, and of which nothing is told: an abort names it', async () => {
+  const { ledgers } = ledgersOf({ startedAt: '1', entry: entryOf('web-2') })
+  const journal = { run: '1', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] } as const
+  const observed = { pod: {}, stored: { kind: 'read', journal } }
+  const world = { workloads: [], store: { get: () => observed }, includes: () => true } as unknown as World
+  const overlooked = async (aborts: boolean) =>
+    (await findLeftOpen({ ledgers, pods: [], world, client: notFound, namespace: 'default', aborts })).overlooked
+  expect(await overlooked(true)).toEqual(['web-2'])
+  expect(await overlooked(false), 'control: a run has a machine for it').toEqual([])
+})
+
 // Found by reading: the run was over with the first that told of it, and the next one said done.
 test('what was left out for a pod, and is told to be out of rotation for the one that has come all the same: its run stays open', async () => {
   const entry = entryOf('web-2', { state: 'closed', leftOut: true })

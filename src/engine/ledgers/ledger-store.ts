@@ -237,7 +237,7 @@ function ledgerStore(
     }
   }
 
-  /** Told for nothing beside what is written anyway. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
+  /** For pods with nothing open. Found by trial: who had drained nothing, and was killed later, had a pod settled. */
   function withClear(changed: readonly LedgerEntry[], { idle = new Set(), voidBelow = new Map() }: Told): LedgerEntry[] {
     const entries = new Map(changed.map((entry) => [entry.uid, entry]))
     for (const uid of new Set([...idle, ...voidBelow.keys()])) {

@@ -4,7 +4,7 @@ import type { Refusal } from '../../plan/plan.ts'
 import { podView } from '../../pods/view.ts'
 import { podsPath } from '../pod-store.ts'
 import type { World } from '../world.ts'
-import { leftForGood } from './left-open.ts'
+import { leftForGood, readingOfLeft } from './left-open.ts'
 import { isNamedIn, podOf } from './of-others.ts'
 import { type Unsettled, unsettledOf } from './unsettled.ts'
 
@@ -25,13 +25,11 @@ export async function leftOfGone(client: KubeClient, namespace: string, world: P
   return [...told.flat(), ...(await leftForGood(forGood, world))]
 }
 
-async function leftOf(entry: Entry, namespace: string, { traffic }: Pick<World, 'traffic'>): Promise<Refusal[]> {
-  const { run, uid, pod, targets } = entry
-  if (targets.every(({ untouched }) => untouched)) return []
-  const { state, removed, detail } = await traffic.inspect(uid, targets)
-  if (state === 'in' || removed) return []
-  const has = state === 'unknown' ? 'may have' : 'has'
-  const message = `run ${run} ${has} left pod/${pod} drained, and that pod is gone: ${detail}`
+async function leftOf(entry: Entry, namespace: string, world: Pick<World, 'traffic'>): Promise<Refusal[]> {
+  const reading = await readingOfLeft(entry, world)
+  if (reading === undefined) return []
+  const has = reading.state === 'unknown' ? 'may have' : 'has'
+  const message = `run ${entry.run} ${has} left pod/${entry.pod} drained, and that pod is gone: ${reading.detail}`
   return [{ code: 'left-open', message, ...wayOut(entry, namespace) }]
 }
 

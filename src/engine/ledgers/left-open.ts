@@ -1,4 +1,6 @@
+import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { TrafficReading } from '../../pods/glossary.ts'
 import { isOpen } from '../../pods/open-journal.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { findAlive } from './find-alive.ts'
@@ -24,13 +26,13 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   const { open, forGood } = await unsettledOf(client, namespace, refs)
   for (const entry of open) {
-    const { run, uid, pod, targets } = entry
+    const { run, uid, pod } = entry
     const isUnseen = world.store.get(uid) === undefined
     const alive = isUnseen ? await findAlive(client, namespace, entry) : undefined
     const isGone = isUnseen && alive === undefined
-    if ((!isUnseen && !isSuspect(entry, world)) || targets.every(({ untouched }) => untouched)) continue
-    const { state, removed, detail } = await world.traffic.inspect(uid, targets)
-    if (state === 'in' || removed) continue
+    const reading = isUnseen || isSuspect(entry, world) ? await readingOfLeft(entry, world) : undefined
+    if (reading === undefined) continue
+    const { state, detail } = reading
     if (alive !== undefined) tell(run, pod, `half done, which this request does not ask for: ${detail}`)
     else if (isGone) tell(run, pod, `drained, and that pod is gone: ${detail}`)
     else if (state !== 'unknown')
@@ -39,14 +41,24 @@ export async function leftOpen(client: KubeClient, namespace: string, world: Wor
   return [...left, ...(await leftForGood(forGood, world))]
 }
 
+/** How its targets stand; undefined where an operator had them out, or they are in rotation, or removed. */
+export async function readingOfLeft(
+  { uid, targets }: Pick<LedgerEntry, 'uid' | 'targets'>,
+  { traffic }: Pick<World, 'traffic'>,
+): Promise<TrafficReading | undefined> {
+  if (targets.every(({ untouched }) => untouched)) return undefined
+  const reading = await traffic.inspect(uid, targets)
+  return reading.state === 'in' || reading.removed ? undefined : reading
+}
+
 /** Found by simulation (seeds 130179082, 130070070): who had left it out was killed before it said so, and those after were refused. */
-export async function leftForGood(forGood: Unsettled['forGood'], { traffic }: Pick<World, 'traffic'>): Promise<Refusal[]> {
+export async function leftForGood(forGood: Unsettled['forGood'], world: Pick<World, 'traffic'>): Promise<Refusal[]> {
   const told: Refusal[] = []
-  for (const { run, uid, pod, targets } of forGood) {
-    if (targets.every(({ untouched }) => untouched)) continue
-    const { state, removed, detail } = await traffic.inspect(uid, targets)
-    if (state === 'in' || removed) continue
-    const message = `run ${run} has left out of rotation what was drained for pod/${pod}, which is gone for good: ${detail}`
+  for (const entry of forGood) {
+    const reading = await readingOfLeft(entry, world)
+    if (reading === undefined) continue
+    const what = `what was drained for pod/${entry.pod}, which is gone for good: ${reading.detail}`
+    const message = `run ${entry.run} has left out of rotation ${what}`
     told.push({ code: 'left-open', message, hint: BY_HAND })
   }
   return told

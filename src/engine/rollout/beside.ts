@@ -39,6 +39,12 @@ export async function besideSelected(
   return besideIn(store, (pod) => isOf(workloads, pod) && selected.get(pod.uid) === undefined)
 }
 
+/** By its uid, whether it was asked for or not. */
+export function observedIn({ store, beside }: { store: PodStore; beside: Beside }): (uid: string) => Observation | undefined {
+  const besides = new Map(beside.all().map((observed) => [observed.pod.uid, observed]))
+  return (uid) => store.get(uid) ?? besides.get(uid)
+}
+
 function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside {
   const left = new Map<string, Observation>()
   return {

@@ -4,6 +4,7 @@ import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
+import { candidatesIn } from './candidates.ts'
 import { ghost } from './ghosts.ts'
 import type { RunLedgers } from '../ledgers/history.ts'
 import { allLedgers } from '../ledgers/history.ts'
@@ -67,10 +68,12 @@ async function afterAll(result: PodResult, options: ComeBackOptions): Promise<Po
   if (ledger === undefined || entry === undefined || drained.length === 0) return undefined
   const gone = ghost(entry, world, namespace)
   // Found by simulation (seed 93152503): of a run by label it is beside those that are asked for.
-  const heir = [...world.store.all(), ...world.beside.all()].find(
-    // What is open for it is its own machine's to tell.
-    ({ pod, stored }) => world.workloadOf(pod) !== undefined && !mayBeOpen(stored) && isHeir(gone, pod),
-  )?.pod
+  const heir = candidatesIn(world)
+    .all()
+    .findLast(
+      // What is open for it is its own machine's to tell.
+      ({ pod, stored }) => world.workloadOf(pod) !== undefined && !mayBeOpen(stored) && isHeir(gone, pod),
+    )?.pod
   if (heir === undefined) return result
   const standing = await patiently(() => standingOf(heir, { gone, drained }, world), options)
   if (standing.kind === 'served') return undefined

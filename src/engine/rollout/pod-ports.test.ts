@@ -140,6 +140,8 @@ test.each<[string, { isQuiet?: true; before?: Partial<LedgerEntry> }, number | u
   ['nothing was open on it', { isQuiet: true }, 4],
   ['that was found by an earlier owner', { before: { voidBelow: 2 } }, undefined],
   ['and the Lease was deleted since', { before: { voidBelow: 9 } }, 4],
+  ['the entry said that nothing is drained', { before: { idle: true } }, 4],
+  ['and of another owner then', { before: { idle: true, owner: OTHER } }, undefined],
   ['it was of another owner then', { before: { voidBelow: 9, owner: OTHER } }, undefined],
   ['nobody knows', {}, undefined],
 ])('below which epoch drain intents count for nothing, where %s: what is not written stays', async (_, given, written) => {

@@ -108,13 +108,16 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  /** Never above the epoch of the intent that comes next: somebody may have deleted the Lease, and its count with it. */
+  /**
+   * Never above the epoch of the intent that comes next: somebody may have deleted the Lease, and its count with it. What counted for
+   * nothing since the entry is `idle` goes on doing so when it is not any more.
+   */
   function boundOf(uid: string): Pick<LedgerEntry, 'voidBelow'> {
     const epoch = options.epochOf(uid)
     const pod = options.podOf(uid)
-    const { voidBelow = 0, owner } = ledger.ledger.entries.get(uid) ?? {}
-    const isAbove = voidBelow > epoch && owner?.uid === pod.owner?.uid
-    return isAbove || options.wasQuiet(pod) ? { voidBelow: epoch } : {}
+    const { voidBelow = 0, idle = false, owner } = ledger.ledger.entries.get(uid) ?? {}
+    const isSaid = (idle || voidBelow > epoch) && owner?.uid === pod.owner?.uid
+    return isSaid || options.wasQuiet(pod) ? { voidBelow: epoch } : {}
   }
 
   /**

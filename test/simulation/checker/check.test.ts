@@ -502,6 +502,10 @@ describe('what is right', () => {
       tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, followed: false }),
     },
     {
+      name: 'a drain intent comes late, where nothing is drained for the pod',
+      tell: (story) => lateIntent(story, { ledger: { idle: true } }),
+    },
+    {
       name: 'a drain intent comes late, where its run is over',
       tell: (story) => lateIntent(story, { ledger: { finished: true } }),
     },
@@ -1155,6 +1159,29 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
+      name: 'a drain intent comes late, where a later run knew the pod as of another owner',
+      tell: (story) =>
+        lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', owner: 'other', voidBelow: 2 }) }),
+    },
+    {
+      name: 'a drain intent comes late, where another run says that nothing is drained for the pod',
+      tell: (story) => lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', idle: true }) }),
+    },
+    {
+      name: 'a drain intent comes late of which a person has said that the pod is out',
+      tell: (story) =>
+        lateIntent(story, {
+          ledger: { voidBelow: 2 },
+          meanwhile: () =>
+            story.journal(
+              0,
+              'drain',
+              { run: 'r1', epoch: 1, lbs: [['edge', 'web-0@10.0.0.1:80', 'edge', { weight: 5 }, 2]] },
+              'sluice-0',
+            ),
+        }),
+    },
+    {
       name: 'a drain intent comes late that was claimed',
       tell(story) {
         story.ledger(0, 'open', { run: 'r0' })
@@ -1167,6 +1194,13 @@ const bad: Record<Invariant, Bad[]> = {
     {
       name: 'the ledger says so of a drain intent whose sender lives and has its Lease',
       tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, killed: false, followed: false }),
+    },
+    {
+      name: 'the ledger says so of one whose sender lives and has its Lease, of which somebody has raised the count',
+      tell(story) {
+        story.lease(2)
+        lateIntent(story, { ledger: { voidBelow: 2 }, killed: false, followed: false })
+      },
     },
     {
       name: 'a drain intent comes late, and the pod is drained by it all the same',

@@ -63,6 +63,8 @@ export interface Story {
       before?: string
       /** An owner of this epoch has found nothing open on the pod. */
       voidBelow?: number
+      /** Nothing is drained for the pod. */
+      idle?: true
     },
   ): void
   lease(transitions: number, holder?: string, name?: string): void
@@ -309,7 +311,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     ledger(
       place,
       state,
-      { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, voidBelow } = {},
+      { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, voidBelow, idle } = {},
     ) {
       const entry = {
         pod: nameOf(place),
@@ -317,6 +319,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
         ...(voidBelow === undefined ? {} : { voidBelow }),
+        ...(idle ? { idle } : {}),
       }
       const header = JSON.stringify({ run: id, undoes, aborted, before, ...(finished ? { finishedAt: 'now' } : {}) })
       const after = {
