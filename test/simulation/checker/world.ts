@@ -1,87 +1,23 @@
 /** What the history has come to, up to the entry that is being looked at. */
 import type { HistoryEntry, Scenario } from './history.ts'
 import type { JournalText } from './journal.ts'
-import { addressOf, entryName } from './journal.ts'
+import type { LeaseRecord } from './leases.ts'
+import { LEASE_MS, readLease } from './leases.ts'
+import type { Ledger, LedgerEntry } from './ledgers.ts'
+import { dataOf, LEDGER, readLedger, readLedgerEntry } from './ledgers.ts'
 import type { Pod, Pods, PodWrite } from './pods.ts'
 import { createPods, leaseOf } from './pods.ts'
+import type { Process } from './processes.ts'
+import { isProcess } from './processes.ts'
 import type { Claim, Targets } from './targets.ts'
 import { createTargets } from './targets.ts'
 import { createVoidIntents } from './void-intents.ts'
-
-export interface Process {
-  name: string
-  isRunning: boolean
-  startedAt: number
-  /**
-   * Its first effect, or write of a pod, since it was started or had slept for long: until then it reads what there is, also of pods
-   * that its ledger alone knows, and waits for the template (harsh seed 2508761).
-   */
-  begunAt: number | undefined
-  /** When it saw and decided nothing: it was stopped, until it went on, or has ended. */
-  sleeps: { from: number; to: number }[]
-  /** The entry of its end, where it ended by itself. */
-  exit: (Extract<HistoryEntry, { type: 'process' }> & { entry: number }) | undefined
-  /** By uid: what it told last of a pod, also where it was killed before its end. */
-  told: Map<string, Extract<HistoryEntry, { type: 'told' }> & { entry: number }>
-  wanted: Record<string, string> | undefined
-  /** The names of the pods that it is about, where these are not all. */
-  part: readonly string[] | undefined
-  /** It writes down what a person has seen. */
-  isWord: boolean
-}
-
-export interface LeaseRecord {
-  at: number
-  entry: number
-  by: string
-  holder: string
-  transitions: number
-  /** Runs that are to be paused or aborted. */
-  ordered: string[]
-  /** Somebody has deleted it after this. */
-  isDeleted?: true
-}
 
 export interface TemplateRecord {
   at: number
   /** Container name → image. */
   images: Record<string, string>
   patchedBy: string
-}
-
-/** What a ledger says of a pod that is gone. */
-export interface LedgerEntry {
-  state: string
-  /** Its targets stay out, since nothing was to come in its place. */
-  leftOut?: true
-  owner: string | undefined
-  /** `address`: whose pod is meant. */
-  targets: { balancer: string; target: string; address: string | undefined; untouched: boolean }[]
-}
-
-interface Ledger extends LedgerHeader {
-  /** When it was made, and where in the history that is. */
-  at: number
-  entry: number
-  /** Whoever has made it had ended by then. */
-  isOrphan: boolean
-  /** Who wrote that its run is. */
-  finishedBy: string | undefined
-}
-
-interface LedgerHeader {
-  /** So is its run. */
-  finished: boolean
-  /** By an order. */
-  aborted: boolean
-  /** It takes another run back. */
-  isUndo: boolean
-  /** It has found another template. */
-  hasSetTemplate: boolean
-  /** It is about a pod or a template. */
-  hasWork: boolean
-  /** Uids. */
-  pods: string[]
 }
 
 export interface World {
@@ -113,11 +49,6 @@ export interface Applied {
 }
 
 const NOTHING: Applied = {}
-
-/** Who sleeps longer cannot have kept one. */
-const LEASE_MS = 15_000
-/** Until a renewal is given up that nobody has answered. */
-const LEASE_ANSWER_MS = 4_000
 
 export function createWorld(given: Scenario): World {
   const scenario = { callLifeMs: 10_000, memoryMs: Infinity, lagMs: 30_000, watchMs: 30_000, staleMs: 0, ...given }
@@ -331,171 +262,8 @@ export function createWorld(given: Scenario): World {
   return world
 }
 
-interface RawLease {
-  metadata: { name: string; namespace?: string; annotations?: Record<string, string> }
-  spec?: { holderIdentity?: string | null; leaseTransitions?: number | null }
-}
-
-interface RawOrder {
-  runs?: string[]
-}
-
 interface RawWorkload {
   kind: string
   metadata: { name: string }
   spec: { replicas?: number; template: { spec: { containers: { name: string; image: string }[] } } }
-}
-
-function readLease(object: unknown): (Pick<LeaseRecord, 'holder' | 'transitions' | 'ordered'> & { key: string }) | undefined {
-  const { metadata, spec } = (object ?? {}) as Partial<RawLease>
-  if (metadata === undefined) return undefined
-  const key = `${metadata.namespace ?? ''}/${metadata.name}`
-  const order = JSON.parse(metadata.annotations?.['sluice.dev/order'] ?? '{}') as RawOrder & { others?: RawOrder[] }
-  const ordered = [order, ...(order.others ?? [])].flatMap(({ runs = [] }) => runs)
-  return { key, holder: spec?.holderIdentity ?? '', transitions: spec?.leaseTransitions ?? 0, ordered }
-}
-
-function dataOf(object: unknown): Record<string, string> {
-  return ((object ?? {}) as { data?: Record<string, string> }).data ?? {}
-}
-
-/** What the name of each run's ledger begins with. */
-export const LEDGER = 'sluice-run-'
-
-/** The run that the newest undo takes back: the newest that was no undo itself, and had something to do. */
-export function undoneRun({ ledgers }: World): string | undefined {
-  const runs = [...ledgers]
-  const before = runs.slice(
-    0,
-    Math.max(
-      0,
-      runs.findLastIndex(([, { isUndo }]) => isUndo),
-    ),
-  )
-  return before.findLast(([, { isUndo, hasWork }]) => !isUndo && hasWork)?.[0].slice(LEDGER.length)
-}
-
-/** What a run's ledger, or a part of one, says by key; nothing of any other ConfigMap. */
-export function ledgerOf(object: unknown): Record<string, string> {
-  return readLedger(object).key === undefined ? {} : dataOf(object)
-}
-
-/** `header` only where this ConfigMap has it. */
-function readLedger(object: unknown): { key?: string; header?: LedgerHeader } {
-  const { metadata } = (object ?? {}) as Partial<RawLease>
-  if (!metadata?.name.startsWith(LEDGER)) return {}
-  const { header: text, ...pods } = dataOf(object)
-  if (text === undefined) return { key: metadata.name }
-  const header = {
-    finished: text.includes('"finishedAt"'),
-    aborted: text.includes('"aborted"'),
-    isUndo: text.includes('"undoes"'),
-    hasSetTemplate: text.includes('"before"'),
-    hasWork: Object.keys(pods).length > 0 || text.includes('"before"'),
-    pods: Object.keys(pods),
-  }
-  return { key: metadata.name, header }
-}
-
-function readLedgerEntry(text: string): LedgerEntry | undefined {
-  try {
-    const { state, leftOut, owner, targets } = JSON.parse(text) as {
-      state: string
-      leftOut?: true
-      owner?: { kind: string; name: string }
-      targets: { loadBalancer: string; target: string; untouched: boolean }[]
-    }
-    return {
-      state,
-      ...(leftOut ? { leftOut } : {}),
-      owner: owner && `${owner.kind}/${owner.name}`,
-      targets: targets.map(({ loadBalancer, target, untouched }) => ({
-        balancer: loadBalancer,
-        target: entryName(target),
-        address: addressOf(target),
-        untouched,
-      })),
-    }
-  } catch {
-    return undefined
-  }
-}
-
-/** Who held that Lease at that moment, or else any. */
-export function holdersAt({ leases, processes }: World, at: number, lease?: string): string[] {
-  const asked = lease === undefined ? leases.values() : [leases.get(lease) ?? []]
-  return [...asked].flatMap((records) => holdersIn(records, processes, at))
-}
-
-/**
- * Who had one that somebody has deleted may act until it has run out, since it cannot know before its next renewal; and whoever has
- * made another meanwhile may not (harsh seed 9109739), but where nothing was on record of that owner yet (harsh seed 9299600).
- */
-function holdersIn(records: readonly LeaseRecord[], processes: World['processes'], at: number): string[] {
-  const written = records.filter((record) => record.at <= at)
-  const last = written.at(-1)
-  if (last === undefined) return []
-  const place = written.slice(0, -1).findLastIndex(({ isDeleted }) => isDeleted)
-  const [deleted, made] = place === -1 ? [] : written.slice(place)
-  const owner = [...processes.values()].find(({ name }) => deleted !== undefined && isProcess(deleted.holder, name))
-  if (deleted === undefined || !owner?.isRunning || at - deleted.at > LEASE_MS) return [last.holder]
-  const isOnRecord = owner.begunAt !== undefined && owner.begunAt < made!.at
-  return isOnRecord ? [deleted.holder] : [deleted.holder, last.holder]
-}
-
-interface Span {
-  from: number
-  to: number
-}
-
-/** Milliseconds in which it could see what happened. */
-export function awakeMs({ startedAt, sleeps }: Process, since: number, at: number): number {
-  return remainderMs(sleeps, Math.max(since, startedAt), at)
-}
-
-/** Milliseconds in which it could see what happened, and do something about it. */
-export function ableMs(world: World, process: Process, since: number, at: number): number {
-  const spans = [...process.sleeps, ...unsure(world, process, at)]
-  return remainderMs(spans, Math.max(since, process.startedAt), at)
-}
-
-/** What these leave of the time. They may lie over one another. */
-function remainderMs(spans: readonly Span[], since: number, until: number): number {
-  let from = since
-  let remainder = 0
-  for (const span of spans.toSorted((a, b) => a.from - b.from)) {
-    remainder += Math.max(0, Math.min(until, span.from) - from)
-    from = Math.max(from, span.to)
-  }
-  return remainder + Math.max(0, until - from)
-}
-
-/**
- * It could not renew its Lease for so long that this would not have outlived a call, by all that it had been answered: then it may
- * call nobody (harsh seed 6212276).
- */
-function unsure({ leases, scenario }: World, { name }: Process, at: number): Span[] {
-  return [...leases.values()].flatMap((records) => {
-    const renewed = records.filter((record) => record.by === name && record.at <= at).map((record) => record.at)
-    return renewed.slice(1).flatMap((next, index) => {
-      const from = renewed[index]! + LEASE_MS - scenario.callLifeMs
-      return next > from ? [{ from, to: next + LEASE_ANSWER_MS }] : []
-    })
-  })
-}
-
-/** Since when it decides nothing. */
-export function asleepSince({ sleeps }: Process): number | undefined {
-  const last = sleeps.at(-1)
-  return last?.to === Infinity ? last.from : undefined
-}
-
-/** Of other pods it says nothing. */
-export function isAbout({ part }: Process, pod: { name: string }): boolean {
-  return part === undefined || part.includes(pod.name)
-}
-
-/** A process adds to its name what makes it the only one. */
-export function isProcess(holder: string, name: string): boolean {
-  return holder === name || holder.startsWith(`${name}_`)
 }

@@ -1,9 +1,10 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Pod } from '../pods.ts'
+import type { Process } from '../processes.ts'
+import { awakeMs } from '../processes.ts'
 import type { Target } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { Process, World } from '../world.ts'
-import { awakeMs } from '../world.ts'
+import type { World } from '../world.ts'
 
 /*
  * What a person patches into a pod past sluice is his own, and so is the restart that follows. Sluice is held to this: it puts no

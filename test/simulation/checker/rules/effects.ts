@@ -1,11 +1,13 @@
 import type { HistoryEntry } from '../history.ts'
-import type { Claim, Progress, Target } from '../targets.ts'
-import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.ts'
+import { holdersAt } from '../leases.ts'
+import { ledgerOf } from '../ledgers.ts'
 import type { Pod } from '../pods.ts'
 import { leaseOf } from '../pods.ts'
+import { isProcess } from '../processes.ts'
+import type { Claim, Progress, Target } from '../targets.ts'
+import { allows, changes, claimAt, isHeldOut, isTouchedSince } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
-import { holdersAt, isProcess, ledgerOf } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 type Stored = Extract<HistoryEntry, { type: 'stored' }>

@@ -1,9 +1,11 @@
+import { LEDGER, undoneRun } from '../ledgers.ts'
 import type { Pod } from '../pods.ts'
+import type { Process } from '../processes.ts'
+import { isAbout } from '../processes.ts'
 import type { Target } from '../targets.ts'
 import { isHome } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { Process, World } from '../world.ts'
-import { isAbout, LEDGER, undoneRun } from '../world.ts'
+import type { World } from '../world.ts'
 
 /** How a pod may end that is neither where it was nor silently lost. */
 const FOR_A_PERSON = new Set(['failed', 'needsOperator', 'interrupted', 'conflict'])

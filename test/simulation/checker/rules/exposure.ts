@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../history.ts'
+import type { Process } from '../processes.ts'
 import type { Report } from '../violation.ts'
-import type { Process, World } from '../world.ts'
+import type { World } from '../world.ts'
 import { isKnownDown, isMeddledSince } from './by-hand.ts'
 import { isExcused } from './images.ts'
 

@@ -1,9 +1,11 @@
+import { ableMs, holdersAt } from '../leases.ts'
 import type { Pod } from '../pods.ts'
+import type { Process } from '../processes.ts'
+import { isAbout, isProcess } from '../processes.ts'
 import type { Target } from '../targets.ts'
 import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { Process, World } from '../world.ts'
-import { ableMs, holdersAt, isAbout, isProcess } from '../world.ts'
+import type { World } from '../world.ts'
 
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {

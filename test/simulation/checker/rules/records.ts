@@ -1,9 +1,10 @@
 import type { JournalText } from '../journal.ts'
+import { holdersAt } from '../leases.ts'
 import type { Pod } from '../pods.ts'
 import { leaseOf } from '../pods.ts'
+import { isProcess } from '../processes.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
-import { holdersAt, isProcess } from '../world.ts'
 
 /** I4: a journal over another one of the same pod. */
 export function judgeJournal(

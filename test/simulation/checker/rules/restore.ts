@@ -1,6 +1,7 @@
+import type { LedgerEntry } from '../ledgers.ts'
 import type { Pod } from '../pods.ts'
 import type { Report } from '../violation.ts'
-import type { LedgerEntry, World } from '../world.ts'
+import type { World } from '../world.ts'
 import { isMeddledSince, judgeMeddledRestore } from './by-hand.ts'
 
 /** I3: the restore intent of this pod has just been stored. It was decided when it left, and may have been long on its way. */

@@ -1,10 +1,11 @@
 import type { HistoryEntry } from '../history.ts'
 import type { Pod } from '../pods.ts'
+import type { Process } from '../processes.ts'
+import { asleepSince, isAbout } from '../processes.ts'
 import type { Target } from '../targets.ts'
 import { isHeldOut, isTakenOut } from '../targets.ts'
 import type { Report } from '../violation.ts'
-import type { Process, World } from '../world.ts'
-import { asleepSince, isAbout } from '../world.ts'
+import type { World } from '../world.ts'
 
 type Effect = Extract<HistoryEntry, { type: 'effect' }>
 
