@@ -21,6 +21,8 @@ export interface Heir {
 export interface PodUpgradeInput extends Observation {
   run: string
   epoch: number
+  /** The uid of the Lease that the epoch is of; absent where the pod has none of this process. */
+  lease?: string
   wanted: ContainerImage[]
   /** What it goes back to where it fails, by the ledger; else what its journal says it had. */
   before?: ContainerImage[]

@@ -9,7 +9,7 @@ import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
 
-type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'wanted' | 'record'>
+type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'lease' | 'wanted' | 'record'>
 
 /**
  * The open record as this owner goes on with it: prior state and attempt are the old owner's, never those of a new
@@ -19,19 +19,27 @@ export function openRecord({
   stored,
   run,
   epoch,
+  lease,
   gone,
   targets,
   keepsPatch = false,
-}: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'gone' | 'targets'> & Partial<Pick<PodContext, 'keepsPatch'>>):
+}: Pick<PodUpgradeInput, 'stored' | 'run' | 'epoch' | 'lease' | 'gone' | 'targets'> & Partial<Pick<PodContext, 'keepsPatch'>>):
   | Journal
   | undefined {
   const journal = openJournal(stored)
   if (journal) {
     const origin = journal.origin ?? (journal.run === run ? undefined : journal.run)
-    const { rollback, ...rest } = journal
+    const { rollback, lease: _, ...rest } = journal
     // Another request says anew where the pod is to go; and what it was to go back to may not be had.
     const goesBack = journal.run === run && !keepsPatch
-    return { ...rest, run, epoch, ...(origin && { origin }), ...(goesBack && rollback && { rollback }) }
+    return {
+      ...rest,
+      run,
+      epoch,
+      ...(lease && { lease }),
+      ...(origin && { origin }),
+      ...(goesBack && rollback && { rollback }),
+    }
   }
   // The journal went with the pod: the ledger says what may have been drained.
   if (gone && targets && targets.length > 0) return { run, epoch, attempt: 1, step: 'drain', baseline: [], targets }
@@ -75,7 +83,7 @@ export function isRollbackStored({ stored, run, record }: Pick<PodContext, 'stor
 
 /** The record as it is stored, with the targets by the ids that this owner has found them under. */
 export function reopened(
-  context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'gone' | 'targets' | 'record' | 'keepsPatch'>,
+  context: Pick<PodContext, 'stored' | 'run' | 'epoch' | 'lease' | 'gone' | 'targets' | 'record' | 'keepsPatch'>,
 ): Journal | undefined {
   const stored = openRecord(context)
   return stored && context.record ? followed(stored, context.record.targets) : (stored ?? context.record)
@@ -105,10 +113,11 @@ export function isOutdated({ stored, record }: Pick<PodContext, 'stored' | 'reco
 
 /** The record that the next write stores. */
 export function nextRecord(context: Known, step: Journal['step'], targets?: JournalTarget[]): Journal {
-  const { pod, run, epoch, wanted } = context
+  const { pod, run, epoch, lease, wanted } = context
   const record: Journal = context.record ?? {
     run,
     epoch,
+    ...(lease && { lease }),
     attempt: attemptAfter(context),
     step,
     baseline: [],

@@ -1,3 +1,4 @@
+import type { Term } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
@@ -35,8 +36,6 @@ export interface ConclusionOptions {
   signal: AbortSignal
   /** Of all that was told. */
   account: Account
-  /** Of the Lease that is its own. */
-  epochOf(uid: string): number
   /** Milliseconds since the run began, as its events have them. */
   atMs(): number
   /** How the run ends is decided: no order is obeyed from now on. */
@@ -136,16 +135,16 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   /**
-   * By uid, below which epoch drain intents that come from now on count for nothing, where the entry does not say it already: of pods with
+   * By uid, below which drain intents that come from now on count for nothing, where the entry does not say it already: of pods with
    * nothing open, as when this process began.
    */
-  function boundsOf({ entries }: Ledger): ReadonlyMap<string, number> {
+  function boundsOf({ entries }: Ledger): ReadonlyMap<string, Term> {
     const observed = observedIn(world)
-    const bounds = Array.from(entries.values()).flatMap((entry) => {
-      const found = observed(entry.uid)
-      const isClear = found !== undefined && !mayBeOpen(found.stored) && world.wasQuiet(entry)
-      const epoch = options.epochOf(entry.uid)
-      return isClear && entry.voidBelow !== epoch ? [[entry.uid, epoch] as const] : []
+    const bounds = Array.from(entries.values()).flatMap(({ uid, voidBelow }) => {
+      const stored = observed(uid)?.stored
+      const bound = world.boundOf(uid)
+      const isNews = bound?.lease !== voidBelow?.lease || bound?.epoch !== voidBelow?.epoch
+      return stored && !mayBeOpen(stored) && bound && isNews ? [[uid, bound] as const] : []
     })
     return new Map(bounds)
   }

@@ -222,8 +222,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         traffic,
         ledger: ledgers.current,
         podOf,
-        epochOf: runPods.epochOf,
-        wasQuiet: world.wasQuiet,
+        termOf: runPods.termOf,
+        boundOf: world.boundOf,
         podOperations,
         isOwned,
       }),
@@ -263,7 +263,6 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       orderedBy: () => obedience!.given!.by,
       signal,
       account: withLeaseEpochs(account, runPods.epochOf),
-      epochOf: runPods.epochOf,
       atMs,
       onConcluding() {
         isConcluding = true

@@ -1,6 +1,6 @@
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { PodView, Term } from '../pods/glossary.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Owners } from './leases/owners.ts'
 import type { RunLedgers } from './ledgers/history.ts'
@@ -26,6 +26,7 @@ export interface RunPods {
   podOf(uid: string): PodView
   /** Of the Lease that is its own, also of a pod that only a ledger knows. */
   epochOf(uid: string): number
+  termOf(uid: string): Term | undefined
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** What its patch changes beside the images. */
@@ -50,6 +51,10 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
         ?.entries.get(uid)
       return entry ? owners.epochOf(ghost(entry, world, namespace)) : owners.epoch
     },
+    termOf(uid) {
+      const pod = world.store.get(uid)?.pod ?? known.get(uid)
+      return pod && owners.termOf(pod)
+    },
     inputFor(pod) {
       const observation = world.store.get(pod.uid)
       const assessed = world.workloadOf(pod)
@@ -57,10 +62,12 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
       known.set(pod.uid, pod)
       const address = ledgers.addressOf(pod.uid)
       const before = ledgers.current.ledger.entries.get(pod.uid)?.before?.images
+      const term = owners.termOf(pod)
       return {
         ...observation,
         run: header.run,
         epoch: owners.epochOf(pod),
+        ...(term && { lease: term.lease }),
         wanted: world.imagesFor(pod),
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),

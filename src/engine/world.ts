@@ -1,6 +1,7 @@
 import { ReflectorError } from '../kube/reflector-error.ts'
+import { journalOf } from '../journal/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
-import type { PodView } from '../pods/glossary.ts'
+import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
@@ -10,7 +11,7 @@ import type { EndpointStore } from './endpoint-store.ts'
 import { openEndpointStore } from './endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import type { JournalCount } from './ledgers/late-intents.ts'
+import type { JournalCount, TermOf } from './ledgers/late-intents.ts'
 import { createJournalCount } from './ledgers/late-intents.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
@@ -47,8 +48,10 @@ export interface World extends Planning {
   refresh(): Promise<void>
   /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
   own(ledgers: readonly Ledger[], owner: Owner): void
-  /** Nothing was open on it then, and no owner before could act any more: it was of the owner that this entry names. */
-  wasQuiet: JournalCount['wasQuiet']
+  /** What the journal of a pod that was just read says, as it counts. */
+  journalOf(pod: PodView): ReadJournal
+  /** Nothing was open on the pod then, and no owner before could act any more. */
+  boundOf: JournalCount['boundOf']
   /** Throws a RunError of kind `deadline` once a watch has ended for good. */
   assertWatched(): void
   listen(listener: WorldListener): void
@@ -60,8 +63,7 @@ export interface World extends Planning {
 /** This process, which has the Leases. */
 export interface Owner {
   epochOf(pod: PodView): number
-  /** No owner of its Lease before this one can act any more. */
-  isSole(pod: PodView): boolean
+  termOf: TermOf
 }
 
 const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }
@@ -160,13 +162,14 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     })
     return {
       ...planning,
-      own(ledgers, { epochOf, isSole }) {
+      own(ledgers, { termOf }) {
         journals.know(ledgers)
         // Of several workloads the store has pods of others, too.
-        const seen = [...store.all(), ...beside.all()].filter(({ pod }) => planning.workloadOf(pod) !== undefined && isSole(pod))
-        journals.own(epochOf, seen)
+        const seen = [...store.all(), ...beside.all()].filter(({ pod }) => planning.workloadOf(pod) !== undefined)
+        journals.own(termOf, seen)
       },
-      wasQuiet: journals.wasQuiet,
+      boundOf: journals.boundOf,
+      journalOf: (pod) => journals.count(pod, journalOf(pod)),
       store,
       endpoints,
       traffic,

@@ -23,6 +23,7 @@ const Stored = z.object({
   run: z.string(),
   origin: z.string().optional(),
   epoch: z.number().int().min(0),
+  lease: z.string().optional(),
   attempt: z.number().int().min(1),
   step: z.enum(['drain', 'patched', 'restore', 'closed']),
   gen: z.number().int().min(0).optional(),
@@ -59,7 +60,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   const parsed = Stored.safeParse(raw)
   if (!parsed.success)
     return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
-  const { run, origin, epoch, attempt, step, gen, back, base, lbs, sum } = parsed.data
+  const { run, origin, epoch, lease, attempt, step, gen, back, base, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
     return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
@@ -69,6 +70,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
       run,
       ...(origin === undefined ? {} : { origin }),
       epoch,
+      ...(lease === undefined ? {} : { lease }),
       attempt,
       step,
       ...(gen === undefined ? {} : { generation: gen }),
@@ -105,7 +107,7 @@ function newerVersion(raw: unknown): string | undefined {
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
-  const { run, origin, epoch, attempt, step, generation, rollback, baseline, targets } = journal
+  const { run, origin, epoch, lease, attempt, step, generation, rollback, baseline, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -113,6 +115,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
     run,
     ...(open && origin !== undefined && origin !== run ? { origin } : {}),
     epoch,
+    ...(step === 'drain' && lease !== undefined ? { lease } : {}),
     attempt,
     step,
     ...(open && generation !== undefined ? { gen: generation } : {}),

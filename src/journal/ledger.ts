@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ContainerImage, JournalTarget } from '../pods/glossary.ts'
+import type { ContainerImage, JournalTarget, Term } from '../pods/glossary.ts'
 
 /*
  * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
@@ -46,10 +46,10 @@ export interface LedgerEntry {
    */
   idle?: true
   /**
-   * An owner of this epoch had found nothing open on the pod: a drain intent of an earlier one that nobody has claimed has come since, and
+   * An owner had found nothing open on the pod then: a drain intent of an earlier one that nobody has claimed has come since, and
    * counts for nothing.
    */
-  voidBelow?: number
+  voidBelow?: Term
   /** Of a closed one: its targets stay out, since nothing was to come in its place. */
   leftOut?: true
   /** Of a pod that has come in the middle of the run: greater than of all before it. */
@@ -127,7 +127,7 @@ const Entry = z.object({
   state: z.enum(['open', 'restore', 'closed', 'abandoned']),
   epoch: z.number().int().min(0).optional(),
   idle: z.literal(true).optional(),
-  voidBelow: z.number().int().min(0).optional(),
+  voidBelow: z.object({ lease: z.string(), epoch: z.number().int().min(0) }).optional(),
   leftOut: z.literal(true).optional(),
   order: z.number().int().min(0).optional(),
   accounts: z.array(z.unknown()).optional(),

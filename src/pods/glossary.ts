@@ -129,12 +129,20 @@ export interface JournalTarget {
  */
 export type JournalStep = 'drain' | 'patched' | 'restore' | 'closed'
 
+/** When somebody had a Lease, by its uid: epochs are compared within one Lease. */
+export interface Term {
+  lease: string
+  epoch: number
+}
+
 /** The record of one pod upgrade: facts that cannot be observed, and no state name. */
 export interface Journal {
   run: string
   /** The run that opened this attempt, where another one has adopted it: operation ids keep its name. */
   origin?: string
   epoch: number
+  /** Of a drain intent: the uid of the Lease that the epoch is of. */
+  lease?: string
   attempt: number
   step: JournalStep
   /**

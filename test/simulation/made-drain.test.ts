@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
-import { prepareRun } from '../../src/engine/run.ts'
-import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
+import type { PatchOperation } from '../../src/kube/client.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { addStatefulSet } from './other-workload.ts'
 import { plainBalancer, plainScene } from './scene.ts'
@@ -21,7 +20,7 @@ const LAST = `${NAME}-1`
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluice-statefulset-${NAME}`
 
 interface Stored {
-  metadata: { ownerReferences: unknown; labels: { app: string } }
+  metadata: { name: string; ownerReferences: unknown; labels: { app: string } }
   status: { conditions: { type: string; message: string }[] }
 }
 
@@ -52,9 +51,14 @@ const ofPodAlone = (pod: string): Partial<RunRequest> => ({
   select: { refs: [{ kind: 'Pod', name: pod }] },
 })
 
-async function interruptedAtStart(stage: Stage, request: Partial<RunRequest>): Promise<void> {
+async function begun(stage: Stage, request: Partial<RunRequest>): Promise<Actor> {
   const actor = stage.start(request)
-  await stage.until(() => actor.end !== undefined || actor.events.some(({ type }) => type === 'started'))
+  await stage.until(() => actor.events.some(({ type }) => type === 'started'))
+  return actor
+}
+
+async function interruptedAtStart(stage: Stage, request: Partial<RunRequest>): Promise<void> {
+  const actor = await begun(stage, request)
   actor.interrupt()
   expect((await ended(stage, actor)).outcome).toBe('interrupted')
 }
@@ -86,14 +90,21 @@ test('a pod was its workload’s no more for a while, and had a Lease of its own
   expect(await endOf(stage, stage.start(request), LAST)).toEqual(HOME)
 })
 
-test.each([[[NAME]], [[NAME, 'another']]])(
-  'a pod comes back to its workload drained, in the middle of a run of %j',
-  async (names) => {
+test.each([
+  { names: [NAME], before: 0 },
+  { names: [NAME, 'another'], before: 0 },
+  // Its own run has said before that nothing is drained for it, and what was read then is old.
+  { names: [NAME], before: 1 },
+  { names: [NAME, 'another'], before: 1 },
+])(
+  'a pod comes back to its workload drained, in the middle of a run of $names (runs of its own before: $before)',
+  async ({ names, before }) => {
     const stage = await openScene(2, 20_000)
     await addStatefulSet(stage, 'another')
     const request = { ...upgradeTo('v2', { ...TWO, names }) }
-    await interruptedAtStart(stage, request)
+    for (let count = 0; count < 1 + 3 * before; count += 1) await interruptedAtStart(stage, request)
     const giveBack = await release(stage, LAST)
+    for (let count = 0; count < before; count += 1) await interruptedAtStart(stage, ofPodAlone(LAST))
     const run = stage.start(request)
     await stage.until(() => isIn('restarting', FIRST)(run))
     await killedWithDrained(stage, ofPodAlone(LAST), LAST)
@@ -122,26 +133,43 @@ test.each([{ isDeleted: false }, { isDeleted: true }])(
   },
 )
 
-test('somebody clears the holder of a Lease whose owner lives, and is about to drain', async () => {
-  const stage = await openScene(1, 5_000)
-  const request = upgradeTo('v2', TWO)
-  await interruptedAtStart(stage, request)
-  let goOn: (() => void) | undefined
-  const first = stage.start(request, (ports) => {
-    const { client } = ports
-    const patch: KubeClient['patch'] = async (path, operations, options) => {
-      const isIntent = path.includes('/pods/') && JSON.stringify(operations).includes('DrainIntent')
-      if (isIntent && goOn === undefined) await new Promise<void>((resolve) => (goOn = resolve))
-      return client.patch(path, operations, options)
-    }
-    return prepareRun(request, { ...ports, client: { ...client, patch } })
-  })
-  await stage.until(() => goOn !== undefined)
-  const clear = [{ op: 'replace', path: '/spec/holderIdentity', value: '' }] as unknown as PatchOperation[]
-  await stage.ask(stage.client.patch(LEASE, clear))
-  const second = stage.start(request)
-  await stage.until(() => second.events.some(({ type }) => type === 'started'))
-  goOn!()
-  expect(await endOf(stage, second, FIRST)).toEqual(HOME)
-  expect((await ended(stage, first)).outcome).toBe('conflict')
+/** The ReplicaSet is its Deployment's no more, until that is called. */
+async function orphan(stage: Stage): Promise<() => Promise<void>> {
+  const patch = async (path: string, operation: object): Promise<void> => {
+    const operations = [operation] as unknown as PatchOperation[]
+    await stage.ask(stage.client.patch(`/apis/apps/v1/namespaces/${NAMESPACE}/${path}`, operations))
+    await stage.pass(500)
+  }
+  const [set] = stage.world.server.store.list('replicasets.apps', NAMESPACE) as unknown as [Pick<Stored, 'metadata'>]
+  const place = { path: '/metadata/ownerReferences' }
+  const { name, ownerReferences: value } = set.metadata
+  await patch(`deployments/${NAME}`, { op: 'add', path: '/spec/paused', value: true })
+  await patch(`replicasets/${name}`, { op: 'remove', ...place })
+  return async () => {
+    await patch(`replicasets/${name}`, { op: 'add', ...place, value })
+    await patch(`deployments/${NAME}`, { op: 'remove', path: '/spec/paused' })
+  }
+}
+
+test('a ReplicaSet was its Deployment’s no more for a while, and its pod had a Lease of its own, with a larger count', async () => {
+  const stage = await openStage(
+    plainScene({ workload: 'Deployment', pods: 1, balancers: [plainBalancer({ longestRequestMs: 6_000 })] }),
+  )
+  const pod = (stage.world.pods()[0] as { metadata: { name: string } }).metadata.name
+  const whole = {
+    ...upgradeTo('v2'),
+    select: { refs: [{ kind: 'Deployment', name: NAME } as const] },
+    acceptTemplateDrift: true,
+  }
+  await interruptedAtStart(stage, whole)
+  const giveBack = await orphan(stage)
+  for (let count = 0; count < 2; count += 1) {
+    const actor = await begun(stage, { ...whole, ...ofPodAlone(pod) })
+    actor.host.kill()
+    await stage.pass(1_000)
+  }
+  await interruptedAtStart(stage, { ...whole, ...ofPodAlone(pod) })
+  await giveBack()
+  await killedWithDrained(stage, whole, pod)
+  expect(await endOf(stage, stage.start(whole), pod)).toEqual(HOME)
 })

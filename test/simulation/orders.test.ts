@@ -1125,7 +1125,7 @@ test('somebody deletes the Lease of a live owner, and another has seen it: what 
   const { ask, client } = stage
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
   const name = `sluice-statefulset-${NAME}`
-  const counted = { holderIdentity: '', leaseTransitions: 40, leaseDurationSeconds: 15 }
+  const counted = { holderIdentity: '', leaseTransitions: 40, leaseDurationSeconds: 1 }
   await ask(client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name }, spec: counted }))
   let goOn = (): void => {}
   const isAllowed = new Promise<void>((resolve) => (goOn = resolve))

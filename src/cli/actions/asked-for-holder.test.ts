@@ -7,6 +7,7 @@ const lease = (name: string, holder: string): LeaseRecord => ({
   uid: 'l',
   resourceVersion: '7',
   holder,
+  isGivenBack: holder === '',
   transitions: 1,
   durationMs: 15_000,
   renewTime: '',

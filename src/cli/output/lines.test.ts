@@ -61,7 +61,7 @@ test('a Lease that is gone has no holder to name', () => {
   const { emit, text } = setup()
   emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: '', remainingMs: 15_500 })
   expect(text()).toContain(
-    'the Lease sluice-statefulset-web was deleted, and its owner may be alive: waiting 16s for its calls to end before taking over',
+    'the Lease sluice-statefulset-web was deleted, or its holder cleared, and its owner may be alive: waiting 16s for its calls to end before taking over',
   )
 })
 

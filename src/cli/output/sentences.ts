@@ -51,7 +51,7 @@ export function finishedPod(result: PodResult, colors: Colors): string {
 export function leaseWaiting({ lease, holder, remainingMs }: { lease: string; holder: string; remainingMs: number }): string {
   const seconds = Math.max(0, Math.ceil(remainingMs / 1000))
   if (holder === '')
-    return `the Lease ${inert(lease)} was deleted, and its owner may be alive: waiting ${seconds}s for its calls to end before taking over`
+    return `the Lease ${inert(lease)} was deleted, or its holder cleared, and its owner may be alive: waiting ${seconds}s for its calls to end before taking over`
   return `the Lease ${inert(lease)} is held by ${inert(holder)}: waiting ${seconds}s for a sign of life before taking over`
 }
 

@@ -11,6 +11,8 @@ export const RENEW_EVERY_MS = 4_000
  * at most.
  */
 export const LONGEST_DURATION_MS = 60_000
+/** Written with a Lease that is given back, as by the leader election of client-go: one whose holder somebody has cleared has its own. */
+const GIVEN_BACK_SECONDS = 1
 /** The API server keeps the count of owners in so many bits. */
 export const LARGEST_EPOCH = 2 ** 31 - 1
 const LONGEST_NAME = 253
@@ -21,6 +23,8 @@ export interface LeaseRecord {
   resourceVersion: string
   /** Empty where nobody holds it. */
   holder: string
+  /** By its owner, which can act no more. */
+  isGivenBack: boolean
   /** `leaseTransitions`: grows with each new owner, and is the epoch. */
   transitions: number
   /** How long a newcomer waits for a sign of life: within bounds, whatever is written there. */
@@ -51,11 +55,13 @@ const RawLease = z.object({
 
 export function leaseRecord(raw: unknown): LeaseRecord {
   const { metadata, spec } = RawLease.parse(raw)
+  const holder = spec.holderIdentity ?? ''
   return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    holder: spec.holderIdentity ?? '',
+    holder,
+    isGivenBack: holder === '' && spec.leaseDurationSeconds === GIVEN_BACK_SECONDS,
     transitions: spec.leaseTransitions ?? 0,
     durationMs: believable((spec.leaseDurationSeconds ?? 0) * 1000),
     renewTime: spec.renewTime ?? '',
@@ -80,6 +86,7 @@ export function leasePath(namespace: string, name?: string): string {
 interface LeaseBody {
   namespace: string
   name: string
+  /** Empty where it is given back. */
   holder: string
   transitions: number
   /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
@@ -99,7 +106,7 @@ export function leaseBody({ namespace, name, holder, transitions, renewedAt, fou
     spec: {
       holderIdentity: holder,
       leaseTransitions: transitions,
-      leaseDurationSeconds: LEASE_DURATION_MS / 1000,
+      leaseDurationSeconds: holder === '' ? GIVEN_BACK_SECONDS : LEASE_DURATION_MS / 1000,
       // MicroTime
       renewTime: new Date(renewedAt).toISOString().replace('Z', '000Z'),
     },

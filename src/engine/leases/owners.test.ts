@@ -58,7 +58,7 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
 describe('what was seen before is outdated where another owner may have acted since', () => {
   function given() {
     const bed = createBed('StatefulSet')
-    for (const server of bed.servers.values()) server.write({ leaseTransitions: 1 })
+    for (const server of bed.servers.values()) server.write({ leaseTransitions: 1, leaseDurationSeconds: 1 })
     const see = () => seeLeases({ namespace: 'shop', select: { refs: bed.refs } }, bed)
     return { ...bed, see }
   }
@@ -73,7 +73,7 @@ describe('what was seen before is outdated where another owner may have acted si
     const { take, see, servers } = given()
     const seen = await see()
     expect(seen.size).toBe(3)
-    servers.get(leaseName({ kind: 'StatefulSet', name: 'web-2' }))!.write({ leaseTransitions: 2 })
+    servers.get(leaseName({ kind: 'StatefulSet', name: 'web-2' }))!.write({ leaseTransitions: 2, leaseDurationSeconds: 1 })
     expect(await outdated(take(seen))).toBe(true)
   })
 

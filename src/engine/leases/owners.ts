@@ -178,7 +178,10 @@ export async function takeOwners({
   return {
     isHeld: (pod, forMs) => of(pod)?.isHeld(forMs) ?? false,
     epochOf: (pod) => of(pod)?.epoch ?? 1,
-    isSole: (pod) => of(pod)?.isSole ?? false,
+    termOf(pod) {
+      const own = of(pod)
+      return own && { lease: own.uid, epoch: own.epoch }
+    },
     confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),

@@ -17,7 +17,7 @@ interface Bed {
   take(options?: Partial<OwnershipOptions>): Promise<Ownership>
   /** Lets time pass until the promise settles. */
   settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>>
-  held(): Promise<Ownership>
+  held(options?: Partial<OwnershipOptions>): Promise<Ownership>
 }
 
 function createBed(): Bed {
@@ -49,8 +49,8 @@ function createBed(): Bed {
       await clock.runUntil(() => result !== undefined)
       return result!
     },
-    async held() {
-      const result = await bed.settled(bed.take())
+    async held(options) {
+      const result = await bed.settled(bed.take(options))
       if (result.status === 'rejected') throw result.reason
       return result.value
     },
@@ -59,6 +59,8 @@ function createBed(): Bed {
 }
 
 const other = (transitions = 4) => ({ holderIdentity: 'other', leaseTransitions: transitions, leaseDurationSeconds: 15 })
+const givenBack = (transitions = 4) => ({ holderIdentity: '', leaseTransitions: transitions, leaseDurationSeconds: 1 })
+const cleared = { ...other(), holderIdentity: '' }
 
 describe('taking', () => {
   test('a Lease that nobody has made: the first epoch', async () => {
@@ -72,14 +74,14 @@ describe('taking', () => {
 
   test('one that was given back: at once, with the next epoch', async () => {
     const { held, server, told } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     expect((await held()).epoch).toBe(5)
     expect(told).toEqual([])
   })
 
   test('never below an epoch that a journal has seen', async () => {
     const { take, server, settled } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     expect(await settled(take({ epochFloor: () => 41 }))).toMatchObject({ value: { epoch: 42 } })
   })
 
@@ -149,7 +151,7 @@ describe('taking', () => {
 
   test('one that is deleted as it is taken is not made anew by that', async () => {
     const { clock, held, server } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     const from = clock.now()
     server.fault = ({ method, index }) => {
       if (method === 'PUT' && index === 1) server.write(undefined)
@@ -176,7 +178,7 @@ describe('taking', () => {
 
   test('one whose count is at its end: refused, with the way out', async () => {
     const { server, settled, take } = createBed()
-    const spec = { ...other(LARGEST_EPOCH), holderIdentity: '' }
+    const spec = givenBack(LARGEST_EPOCH)
     server.write(spec)
     expect(await settled(take({ epochFloor: () => 13 }))).toMatchObject({
       reason: {
@@ -248,7 +250,7 @@ describe('taking', () => {
   test('given back while it is waited for: taken', async () => {
     const { clock, held, server } = createBed()
     server.write(other())
-    clock.setTimeout(() => server.write({ ...other(), holderIdentity: '' }), 2_500)
+    clock.setTimeout(() => server.write(givenBack()), 2_500)
     const from = clock.now()
     expect((await held()).epoch).toBe(5)
     expect(clock.now() - from).toBe(3_000)
@@ -256,7 +258,7 @@ describe('taking', () => {
 
   test('somebody is faster: looked at anew, for a whole life', async () => {
     const { clock, held, server } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     server.fault = ({ method, index }) => {
       if (method === 'PUT' && index === 1) server.write(other(5))
       return undefined
@@ -279,7 +281,7 @@ describe('taking', () => {
     { name: 'it did not', fault: 'lost' as const, epoch: 5, puts: 2 },
   ])('the answer is lost: $name', async ({ fault, epoch, puts }) => {
     const { held, server } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     server.fault = ({ method, index }) => (method === 'PUT' && index === 1 ? fault : undefined)
     expect((await held()).epoch).toBe(epoch)
     expect(server.calls.filter((method) => method === 'PUT')).toHaveLength(puts)
@@ -287,10 +289,10 @@ describe('taking', () => {
 
   test.each([
     { what: 'nobody had', given: undefined, known: { floor: 0, isFirst: true } },
-    { what: 'another had', given: other(), known: { floor: 4, isFirst: false } },
+    { what: 'another had', given: givenBack(), known: { floor: 4, isFirst: false } },
   ])('what was known when it was first asked for, where $what it: its own try is no other owner', async ({ given, known }) => {
     const { server, held } = createBed()
-    if (given) server.write({ ...given, holderIdentity: '' })
+    if (given) server.write(given)
     server.fault = ({ index }) => {
       // The first try arrives late: it was looked for once by then.
       if (index === 3) server.write({ holderIdentity: 'me', leaseTransitions: known.floor + 1 })
@@ -300,24 +302,32 @@ describe('taking', () => {
     expect([{ floor, isFirst }, epoch]).toEqual([known, known.floor + 2])
   })
 
-  // A holder that somebody has cleared has an owner that may live, and drain: what it has sent does not come late.
-  test.each<[string, { holderIdentity: string } | undefined, boolean]>([
-    ['there was none', undefined, true],
-    ['it was waited out', other(), true],
-    ['nobody holds it', { ...other(), holderIdentity: '' }, false],
-  ])('whether no owner before can act any more: %s', async (_, given, isSole) => {
-    for (const isLost of [false, true]) {
-      const { server, held } = createBed()
-      if (given) server.write(given)
-      let puts = 0
-      server.fault = ({ method }) => (isLost && method !== 'GET' && (puts += 1) === 1 ? 'unanswered' : undefined)
-      expect((await held()).isSole, `its own try unanswered: ${isLost}`).toBe(isSole)
-    }
+  // Found by a reviewer: its owner was about to drain, and the next began at once, found nothing open, and wrote so.
+  test('one whose holder somebody has cleared: its owner may live, and is waited for', async () => {
+    const { clock, held, server, told } = createBed()
+    server.write(cleared)
+    const from = clock.now()
+    expect((await held()).epoch).toBe(5)
+    expect(clock.now() - from).toBe(LEASE_DURATION_MS + 1_000)
+    expect(told[0]).toBe(`waiting for  ${LEASE_DURATION_MS + 1_000}`)
+  })
+
+  test.each([
+    { seen: 'when it is waited for', once: {} },
+    { seen: 'before', once: { once: true as const } },
+  ])('one that is cleared after it was seen ($seen): counted from then', async ({ once }) => {
+    const { clock, held, server } = createBed()
+    server.write(other())
+    const seen = { record: leaseRecord(server.lease()), since: clock.now(), ...once }
+    clock.setTimeout(() => server.write(cleared), 4_500)
+    const from = clock.now()
+    expect((await held({ seen })).epoch).toBe(5)
+    expect(clock.now() - from).toBe(5_000 + LEASE_DURATION_MS + 1_000)
   })
 
   test('the answer is lost, and somebody edits its count before it is looked at: the epoch is what was written', async () => {
     const { held, server } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     server.fault = ({ method, index }) => {
       if (index === 2) server.write({ ...server.lease()!.spec, leaseTransitions: 0 })
       return method === 'PUT' && index === 1 ? 'unanswered' : undefined
@@ -344,7 +354,7 @@ describe('taking', () => {
 
   test('no write is ever done: told, and given up after a while', async () => {
     const { take, server, settled } = createBed()
-    server.write({ ...other(), holderIdentity: '' })
+    server.write(givenBack())
     server.fault = ({ method }) => (method === 'PUT' ? 'lost' : undefined)
     expect(await settled(take())).toMatchObject({ status: 'rejected', reason: { kind: 'ambiguous', method: 'PUT' } })
     expect(server.calls.filter((method) => method === 'PUT').length).toBeLessThan(20)
@@ -485,7 +495,7 @@ describe('holding', () => {
     let stalledMs = 0
     const ownership = await held()
     const stalling = { ...clock, now: () => clock.now() + stalledMs }
-    server.write({ ...other(1), holderIdentity: '' })
+    server.write(givenBack(1))
     const stalled = await take({ holder: 'stalled', clock: stalling })
     expect(stalled.isHeld()).toBe(true)
     stalledMs = LEASE_DURATION_MS

@@ -18,6 +18,8 @@ const MOST_CONFIRMATIONS = 2
 /** The right to change one workload's pods and their targets. */
 export interface Ownership {
   readonly lease: string
+  /** Of the Lease: one that is made anew counts anew. */
+  readonly uid: string
   /** Larger than that of every owner before. */
   readonly epoch: number
   /** The `resourceVersion` of the Lease that was taken; undefined where there was none. */
@@ -26,11 +28,6 @@ export interface Ownership {
   readonly floor: number
   /** There was no owner before, as far as was known then. */
   readonly isFirst: boolean
-  /**
-   * No owner before can act any more: its Lease was waited out, or there was none. One that was given back looks like one whose holder
-   * somebody has cleared under an owner that lives.
-   */
-  readonly isSole: boolean
   /** What stood on the Lease when it was last read or renewed. */
   readonly order: Order | undefined
   /**
@@ -78,7 +75,7 @@ export interface OwnershipOptions {
   seen?: SeenLease | undefined
   /** It was seen that there is none, though there was an owner: that time need not be waited for again. */
   gone?: GoneLease | undefined
-  /** `holder` is empty where the Lease is gone, and nobody can say who had it. */
+  /** `holder` is empty where somebody has deleted the Lease, or cleared its holder: nobody can say who had it. */
   onWaiting(holder: string, remainingMs: number): void
   /**
    * It had run out, as after a stall of this process, and nobody else has taken it: it counts as held again once this has
@@ -95,8 +92,9 @@ export interface OwnershipOptions {
 /**
  * Takes the Lease. Where somebody holds it, looks for one lease life on the own monotonic clock: a renewal seen means
  * that the owner lives, and rejects with a RunError of kind `conflict`; none means that it is dead. Where there was one
- * and is none, somebody has deleted it, and its owner may live for as long: that is waited for. Rejects with a RunError
- * of kind `preflight` where the count of owners is at its end.
+ * and is none, somebody has deleted it, and its owner may live for as long: that is waited for; so is one whose holder somebody
+ * has cleared. No owner before can act any more when this resolves, but where nobody knew of one. Rejects with a RunError of
+ * kind `preflight` where the count of owners is at its end.
  */
 export async function takeOwnership(options: OwnershipOptions): Promise<Ownership> {
   const { client, clock, namespace, lease, holder, signal } = options
@@ -110,7 +108,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   /** One that has this process's name may be its own from now on: an answer was lost. */
   let isTried = false
   /** What was known when that was first tried. */
-  let known = { floor: 0, isFirst: false, isSole: false }
+  let known = { floor: 0, isFirst: false }
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
 
@@ -139,9 +137,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       gone = undefined
       largestSeen = Math.max(largestSeen, countable(found.transitions))
     }
-    if (found !== undefined && found.holder !== '' && !(isTried && found.holder === holder)) {
+    if (found !== undefined && !found.isGivenBack && !(isTried && found.holder === holder)) {
       const renewed = watched !== undefined && isRenewed(watched.record, found)
-      if (renewed && watched?.once !== true) {
+      if (renewed && watched?.once !== true && found.holder !== '') {
         throw new RunError(
           'conflict',
           `another run has this workload: ${found.holder} holds the Lease ${lease} and has just renewed it${pausedWords(found)}`,
@@ -158,8 +156,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
     // One that its own first try has made is no sign of another owner.
-    if (!(isTried && found?.holder === holder))
-      known = { floor: largestKnown(), isFirst: !hadOwner, isSole: found?.holder !== '' }
+    if (!(isTried && found?.holder === holder)) known = { floor: largestKnown(), isFirst: !hadOwner }
     const until = leaseEnd(clock)
     const taken = await take(found)
     if (taken) return hold(taken, until, found?.resourceVersion)
@@ -326,6 +323,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
     return {
       lease,
+      uid: first.uid,
       epoch,
       takenFrom,
       ...known,

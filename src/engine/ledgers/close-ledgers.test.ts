@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { journalOf } from '../../journal/journal.ts'
+import type { Term } from '../../pods/glossary.ts'
 import { rawPod } from '../../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY } from '../../pods/view.ts'
 import { closeLedgers, findLeftOpen } from './close-ledgers.ts'
@@ -12,7 +14,7 @@ import type { World } from '../world.ts'
 
 const told = { process: { endedAt: 'then' }, pods: new Map() } as unknown as Parameters<typeof closeLedgers>[0]['told']
 
-const boundsOf = (): Map<string, number> => new Map()
+const boundsOf = (): Map<string, Term> => new Map()
 
 describe('an entry of a pod that nobody has looked after', () => {
   async function close(traffic: 'in' | 'out', pod?: ReturnType<typeof rawPod>, later: Recorded[] = []) {
@@ -21,6 +23,7 @@ describe('an entry of a pod that nobody has looked after', () => {
     const world = {
       workloads: [],
       store: { get: () => undefined },
+      journalOf,
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
@@ -139,7 +142,8 @@ test('one before it that goes on for other pods stays open, and what is over bes
 })
 
 // Found by a reviewer: what it had sent came later, and was taken for a drain, since nothing was said of it there.
-test('one before it that stays open says which drain intents count for nothing; one that is over need not', async () => {
+test('each says which drain intents count for nothing, whether it stays open or is over', async () => {
+  const term = { lease: 'lease-1', epoch: 5 }
   const { ledgers } = ledgersOf({ startedAt: '2' }, [{ startedAt: '1' }])
   const endings = new Map<string, unknown>()
   for (const store of [ledgers.current, ...ledgers.superseded])
@@ -150,12 +154,14 @@ test('one before it that stays open says which drain intents count for nothing; 
       left: { ledgers: new Set<never>(), overlooked: [], shared: new Set(shared) },
       isComplete: true,
       unended: new Set(),
-      boundsOf: ({ header }) => new Map([[`of ${header.run}`, 5]]),
+      boundsOf: ({ header }) => new Map([[`of ${header.run}`, term]]),
       told,
       assertOwned() {},
     })
   await close(ledgers.superseded)
-  expect(Object.fromEntries(endings)).toEqual({ 1: new Map([['of 1', 5]]), 2: new Map() })
+  const said = { 1: new Map([['of 1', term]]), 2: new Map([['of 2', term]]) }
+  expect(Object.fromEntries(endings)).toEqual(said)
+  endings.clear()
   await close([])
-  expect(Object.fromEntries(endings)).toEqual({ 1: new Map(), 2: new Map() })
+  expect(Object.fromEntries(endings)).toEqual(said)
 })

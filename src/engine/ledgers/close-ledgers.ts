@@ -1,7 +1,6 @@
-import { journalOf } from '../../journal/journal.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { ReadJournal } from '../../pods/glossary.ts'
+import type { ReadJournal, Term } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 import type { ProcessAccount } from '../../journal/account.ts'
 import { areGone } from './cleanup.ts'
@@ -119,7 +118,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
     // Nobody has looked after it.
     if (targets.every(({ untouched }) => untouched)) return false
     const alive = await findAlive(client, namespace, entry)
-    if (alive) return isLeftBy(run, journalOf(alive))
+    if (alive) return isLeftBy(run, world.journalOf(alive))
     if (isHadSince(entry, midway)) return false
     const { state, removed } = await world.traffic.inspect(uid, targets)
     return state !== 'in' && removed !== true
@@ -143,8 +142,8 @@ interface CloseOptions {
   isComplete: boolean
   /** Earlier runs that go on for pods that this one was not about, unless an order ends them. */
   unended: ReadonlySet<Ledger>
-  /** Below which epoch drain intents count for nothing, see `voidBelow`. */
-  boundsOf(ledger: Ledger): ReadonlyMap<string, number>
+  /** By uid, what its entry is to say as `voidBelow`. */
+  boundsOf(ledger: Ledger): ReadonlyMap<string, Term>
   /** An order has ended the run, and those before it. */
   aborted?: LedgerHeader['aborted']
   /** This process's part, for the report. */
@@ -175,7 +174,7 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const isOver = !(isCurrent && goesOn) && !left.ledgers.has(store) && !isOthers && !isUnended
     const how = aborted ? { aborted } : unended.size > 0 ? { part: true as const } : {}
     const finished = isOver ? { at: told.process.endedAt, ...how } : undefined
-    const voidBelow = finished ? new Map<string, number>() : boundsOf(store.ledger)
+    const voidBelow = boundsOf(store.ledger)
     const own: Told = { ...(isCurrent ? told : ofEarlier(store, told, ledgers.current)), voidBelow }
     if (isCurrent || finished || own.pods.size > 0 || voidBelow.size > 0)
       await store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned)

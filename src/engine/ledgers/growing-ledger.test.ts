@@ -111,7 +111,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
       plan: () => ({ images: V2, pods: pods.map(({ uid }) => ({ uid, action: 'upgrade' })) }),
       undoing: () => undefined,
       own() {},
-      wasQuiet: () => true,
+      boundOf: () => undefined,
       store: { get: (uid: string) => observed.get(uid) },
       targetsOf: () => entryOf('web-0').targets,
       workloadOf: () => undefined,
@@ -119,7 +119,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
     } as unknown as World,
     token: 'new',
     tell: () => {},
-    owners: { epochOf: () => 1, isSole: () => true },
+    owners: { epochOf: () => 1, termOf: () => ({ lease: 'lease', epoch: 1 }) },
     assertOwned: owned,
   })
   expect([resumed, current.ledger.header.run]).toEqual([true, 'abc'])

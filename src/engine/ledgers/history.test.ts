@@ -11,6 +11,7 @@ import { entryOf } from '../testing/ledgers.ts'
 import type { World } from '../world.ts'
 
 const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
+const TERM = { lease: 'lease-1', epoch: 4 }
 const V2 = [{ container: 'app', image: 'app:v2' }]
 const V3 = [{ container: 'app', image: 'app:v3' }]
 
@@ -46,7 +47,7 @@ async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, 
       plan: () => ({ images: V2, pods: halfDone ? [{ uid: halfDone.pod.uid, action: 'adopt' }] : [] }),
       undoing: () => undefined,
       own() {},
-      wasQuiet: () => isQuiet,
+      boundOf: () => (isQuiet ? TERM : undefined),
       store: { get: () => halfDone },
       targetsOf: () => undefined,
       workloadOf: () => undefined,
@@ -55,7 +56,7 @@ async function openedWhere(isQuiet: boolean, halfDone: Observation | undefined, 
     token: 'new',
     tell: () => {},
     assertOwned: () => {},
-    owners: { epochOf: () => 4, isSole: () => true },
+    owners: { epochOf: () => 4, termOf: () => TERM },
   })
   const runs = (list: readonly { ledger: Ledger }[]): string[] => list.map(({ ledger }) => ledger.header.run)
   const { run, startedAt } = current.ledger.header
@@ -119,6 +120,6 @@ test('what the run before has settled for a pod that is going stays so in the ne
 test('a new record says of which pods nothing was open by then: a drain intent of an earlier owner comes late from now on', async () => {
   const pod = { uid: entryOf('web-0').uid, name: 'web-0', containers: [] }
   const observed = { pod, stored: { kind: 'none' } } as unknown as Observation
-  expect((await openedWhere(true, observed)).voidBelow).toEqual([4])
+  expect((await openedWhere(true, observed)).voidBelow).toEqual([TERM])
   expect((await openedWhere(false, observed)).voidBelow, 'control: nobody knows').toEqual([undefined])
 })

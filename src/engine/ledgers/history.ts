@@ -90,8 +90,13 @@ export async function openRunLedger({
     // Found by reading: written as open over what was settled, it was settled once more when it went with its journal.
     const isOver = isEnding({ gone: false, pod }) && isSettled({ pod, stored }, known)
     const state = isOver ? ({ state: 'closed' } as const) : {}
-    const found = world.wasQuiet(pod) ? { voidBelow: owners.epochOf(pod) } : {}
-    const entry = { ...ledgerEntry(pod, targets), ...state, ...found, before: formerPod(pod, wanted, journal, recorded) }
+    const voidBelow = world.boundOf(pod.uid)
+    const entry = {
+      ...ledgerEntry(pod, targets),
+      ...state,
+      ...(voidBelow && { voidBelow }),
+      before: formerPod(pod, wanted, journal, recorded),
+    }
     // Where the targets of a drained pod were found, which may not be where it is now.
     const address = adopted ? addressOf(pod.uid) : undefined
     return address === undefined ? entry : { ...entry, address }

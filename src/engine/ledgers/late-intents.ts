@@ -1,39 +1,36 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import { journalOf } from '../../journal/journal.ts'
-import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
-import type { PodView, ReadJournal } from '../../pods/glossary.ts'
+import type { Ledger } from '../../journal/ledger.ts'
+import type { PodView, ReadJournal, Term } from '../../pods/glossary.ts'
 import { mayBeOpen, openJournal } from '../../pods/open-journal.ts'
 
 /**
- * The journal of a pod as it counts. A drain intent that nobody has claimed has come late where its run is over, or has told that nothing
- * is drained for the pod (`idle`); or where an owner after its sender had found nothing open on the pod (`voidBelow`). The sender has
- * never had the answer while the Lease was its own, and without that no drain leaves. So nothing was drained by it, and what it says of
- * the prior state is of then.
+ * The journal of a pod as it counts. A drain intent that nobody has claimed has come late where a later owner of its Lease had found
+ * nothing open on the pod (`voidBelow`): no owner before that one could act any more by then. So its sender has never had the answer
+ * while the Lease was its own, and without that no drain leaves. Nothing was drained by it, and what it says of the prior state is of
+ * then.
  *
  * Found by trial: it arrived when the run was over, and the next one put back what an operator had out by that time.
  */
 export function asItCounts(uid: string, stored: ReadJournal, ledgers: readonly Ledger[]): ReadJournal {
   if (stored.kind !== 'read' || !isUnclaimedIntent(stored)) return stored
-  const { run, epoch } = stored.journal
-  const own = ledgers.find(({ header }) => header.run === run)
+  const own = ledgers.find(({ header }) => header.run === stored.journal.run)
   if (own === undefined) return stored
-  const entry = own.entries.get(uid)
-  if (own.header.finishedAt !== undefined || entry?.idle) return closed(stored)
-  // Epochs are those of one Lease, that of the pod's owner. Found by trial: a pod was nobody's for a while, and had a run and a Lease of
-  // its own then, by whose count the drain of its workload counted for nothing; it stayed out. Nor do records from before the intent's
-  // run tell: where somebody has deleted the Lease, its count has begun anew since.
-  const isVoid = ledgers.some(({ header, entries }) => {
-    const found = entries.get(uid)
-    return found && isOfOneOwner(found, entry) && header.startedAt >= own.header.startedAt && epoch < (found.voidBelow ?? 0)
-  })
+  // Records from before the intent's run say nothing of it: somebody may have set the count of the Lease back since.
+  const isVoid = ledgers.some(
+    ({ header, entries }) => header.startedAt >= own.header.startedAt && isBelow(stored, entries.get(uid)?.voidBelow),
+  )
   return isVoid ? closed(stored) : stored
 }
 
 type Read = Extract<ReadJournal, { kind: 'read' }>
-type Owned = Pick<LedgerEntry, 'owner'>
 
-function isOfOneOwner(one: Owned, other: Owned | undefined): boolean {
-  return other !== undefined && one.owner?.uid === other.owner?.uid
+/**
+ * Epochs are those of one Lease. Found by a reviewer, in four ways: a drain that was made counted for nothing by the count of another,
+ * as that of a pod which was nobody's for a while, or by that of one which somebody had deleted; the pod stayed out, and the run said done.
+ */
+function isBelow({ journal: { lease, epoch } }: Read, bound: Term | undefined): boolean {
+  return bound !== undefined && lease === bound.lease && epoch < bound.epoch
 }
 
 /** What a person has said of it is no first one, whoever has written that down. */
@@ -50,48 +47,37 @@ export interface JournalCount {
   /** What these ledgers say counts from now on. */
   know(ledgers: readonly Ledger[]): void
   /**
-   * This process has the Leases of these pods, has waited until no owner before it could act any more, and has seen them since: on those
-   * with nothing open, a drain intent of such an owner that is seen from now on comes late. Found by reading: it came while its pod
-   * waited for its turn, or when the process was on its way out, and was taken for a drain; what an operator had out by then was put back.
+   * This process has the Leases of these pods, and has seen them since: on those with nothing open, a drain intent of an earlier owner
+   * that is seen from now on comes late. Found by reading: it came while its pod waited for its turn, or when the process was on its way
+   * out, and was taken for a drain; what an operator had out by then was put back.
    */
-  own(epochOf: (pod: PodView) => number, seen: Iterable<Observation>): void
-  /** It was seen so, as a pod of the owner that this entry names. */
-  wasQuiet(entry: Owned & Pick<LedgerEntry, 'uid'>): boolean
+  own(termOf: TermOf, seen: Iterable<Observation>): void
+  /** Below which drain intents come late, by what this process has seen; undefined where it has not. */
+  boundOf(uid: string): Term | undefined
   count(pod: PodView, stored: ReadJournal): ReadJournal
 }
 
+/** Of whom the pod's Lease is this process's own. */
+export type TermOf = (pod: PodView) => Term | undefined
+
 export function createJournalCount(): JournalCount {
   let ledgers: readonly Ledger[] = []
-  let ownEpoch = (_pod: PodView): number => Infinity
-  const quiet = new Map<string, Owned>()
-
-  function wasQuiet(entry: Owned & Pick<LedgerEntry, 'uid'>): boolean {
-    const seen = quiet.get(entry.uid)
-    return seen !== undefined && isOfOneOwner(seen, entry)
-  }
-
-  /** Of one that came meanwhile, as for a pod that was nobody's for a while, it has another Lease than this process. */
-  function isOfEarlierOwner({ uid }: PodView, { run }: Read['journal']): boolean {
-    return ledgers.some(({ header, entries }) => {
-      const entry = entries.get(uid)
-      return header.run === run && entry !== undefined && wasQuiet(entry)
-    })
-  }
+  const bounds = new Map<string, Term>()
 
   return {
     know(some) {
       ledgers = some
     },
-    own(epochOf, seen) {
-      ownEpoch = epochOf
-      for (const { pod, stored } of seen) if (!mayBeOpen(stored)) quiet.set(pod.uid, pod)
+    own(termOf, seen) {
+      for (const { pod, stored } of seen) {
+        const term = termOf(pod)
+        if (term !== undefined && !mayBeOpen(stored)) bounds.set(pod.uid, term)
+      }
     },
-    wasQuiet,
-    count(pod, stored) {
-      // What this process writes counts as it stands.
-      if (stored.kind !== 'read' || stored.journal.epoch >= ownEpoch(pod)) return stored
-      const isLate = isUnclaimedIntent(stored) && isOfEarlierOwner(pod, stored.journal)
-      return isLate ? closed(stored) : asItCounts(pod.uid, stored, ledgers)
+    boundOf: (uid) => bounds.get(uid),
+    count({ uid }, stored) {
+      const isLate = stored.kind === 'read' && isUnclaimedIntent(stored) && isBelow(stored, bounds.get(uid))
+      return isLate ? closed(stored) : asItCounts(uid, stored, ledgers)
     },
   }
 }

@@ -280,6 +280,8 @@ it('is not written in its next part, nor once more after a refusal, by who has l
   expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
 })
 
+const TERM = { lease: 'lease-1', epoch: 5 }
+
 it('says of which pods nothing was drained when a process came to its end, until the run begins with them', async () => {
   const { client } = server()
   const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
@@ -289,8 +291,8 @@ it('says of which pods nothing was drained when a process came to its end, until
       ...told(1),
       idle: new Set(['u1', 'u2']),
       voidBelow: new Map([
-        ['u1', 5],
-        ['u2', 5],
+        ['u1', TERM],
+        ['u2', TERM],
       ]),
     },
   })
@@ -298,19 +300,14 @@ it('says of which pods nothing was drained when a process came to its end, until
   const again = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
   expect(Array.from(again.ledger.entries.values(), ({ uid, idle, voidBelow }) => [uid, idle, voidBelow])).toEqual([
     ['u0', undefined, undefined],
-    ['u1', true, 5],
+    ['u1', true, TERM],
     ['u2', undefined, undefined],
   ])
   // What has come too late has, whatever becomes of the pod.
   await again.put(entry('u1'))
-  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: 5 })
-  // Of another owner it has another Lease, whose count says nothing of that.
-  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'other', uid: 'other' }
-  await again.put({ ...entry('u1'), owner })
-  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), owner })
-  // Its Lease was deleted since, and with it the count.
-  await again.put({ ...entry('u1'), voidBelow: 2 })
-  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: 2 })
+  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: TERM })
+  await again.put({ ...entry('u1'), voidBelow: { ...TERM, epoch: 6 } })
+  expect((await stored(client)).entries.get('u1')).toEqual({ ...entry('u1'), voidBelow: { ...TERM, epoch: 6 } })
 })
 
 // Found by reading: a pod that had lost its place was looked at anew, and the entry of the first look stood in the end.

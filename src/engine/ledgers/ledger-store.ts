@@ -7,6 +7,7 @@ import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-acc
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
 import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
+import type { Term } from '../../pods/glossary.ts'
 import { displayName } from '../../workloads/resources.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
@@ -51,7 +52,7 @@ export interface Told {
   /** Uids of pods for which nothing is drained now. */
   idle?: ReadonlySet<string>
   /** By uid. */
-  voidBelow?: ReadonlyMap<string, number>
+  voidBelow?: ReadonlyMap<string, Term>
 }
 
 /**
@@ -381,10 +382,9 @@ function ledgerStore(
     },
     async put(given, assertOwned) {
       const before = ledger.entries.get(given.uid)
-      // What was told stays with it, whoever writes it anew; and what was found, where it is of one owner.
-      const { accounts, voidBelow, owner } = before ?? {}
-      const isKnown = voidBelow !== undefined && owner?.uid === given.owner?.uid
-      const entry = { ...(isKnown ? { voidBelow } : {}), ...given, ...(accounts === undefined ? {} : { accounts }) }
+      // What was told, and found, stays with it, whoever writes it anew.
+      const { accounts, voidBelow } = before ?? {}
+      const entry = { ...(voidBelow && { voidBelow }), ...given, ...(accounts && { accounts }) }
       const { uid } = entry
       if (before && !asked.has(uid) && writeEntry(before) === writeEntry(entry)) return
       asked.set(uid, entry)

@@ -1,7 +1,7 @@
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { Word } from '../../journal/word.ts'
 import { isMeant } from '../../journal/word.ts'
-import type { JournalTarget, PodView } from '../../pods/glossary.ts'
+import type { JournalTarget, PodView, ReadJournal } from '../../pods/glossary.ts'
 import { RunError } from '../errors.ts'
 import type { LedgerStore } from '../ledgers/ledger-store.ts'
 
@@ -11,6 +11,8 @@ export interface Found {
   name: string
   /** Absent where none of that name is there. */
   pod?: PodView
+  /** Its journal, as it counts. */
+  stored: ReadJournal
   /** In ledgers of runs that are not finished, open or left out: of the pod itself, and of those that had its name before. */
   entries: { store: LedgerStore; entry: LedgerEntry }[]
 }

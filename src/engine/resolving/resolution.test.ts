@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { writeJournal } from '../../journal/journal.ts'
+import { journalOf, writeJournal } from '../../journal/journal.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import { testTarget } from '../../journal/testing/journals.ts'
 import type { Journal, PodView } from '../../pods/glossary.ts'
@@ -27,7 +27,7 @@ function found(view: PodView | undefined, ...entries: LedgerEntry[]): Found {
   return {
     namespace: 'shop',
     name: 'web-0',
-    ...(view ? { pod: view } : {}),
+    ...(view ? { pod: view, stored: journalOf(view) } : { stored: { kind: 'none' } }),
     entries: entries.map((one) => ({ store, entry: one })),
   }
 }

@@ -1,6 +1,5 @@
 import type { PodAccount } from '../../journal/account.ts'
 import { RESOLVED } from '../../journal/account.ts'
-import { journalOf } from '../../journal/journal.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { Word } from '../../journal/word.ts'
 import { isMeant, withWord } from '../../journal/word.ts'
@@ -28,8 +27,7 @@ export interface Said extends Required<Pick<PodAccount, 'outcome' | 'reason' | '
 
 /** Pure: what the word means for the records as they are. `epoch`: of the Lease of the pod that is there, as who says it has it. */
 export function decide(found: Found, word: Word, epoch: number): Decision {
-  const { name, pod, entries } = found
-  const stored = pod ? journalOf(pod) : ({ kind: 'none' } as const)
+  const { name, pod, stored, entries } = found
   // The newest first. Found by trial: of two runs the one whose id came first counted, and a pod got back the weight that it had had
   // before the earlier one.
   const owns = entries
@@ -64,7 +62,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
           'left out for good, say --traffic in',
       )
   }
-  const journal = pod && live ? { pod, ...nextJournal(pod, own, word, epoch) } : undefined
+  const journal = pod && live ? { pod, ...nextJournal(pod, stored, own, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
   const meant = word.traffic === 'in' ? [...gone, ...abandoned] : live ? [] : gone
   const changed = meant.map((one) => nextEntry(one, word, found))
@@ -103,14 +101,16 @@ function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['jour
 
 function nextJournal(
   pod: PodView,
+  stored: ReadJournal,
   own: Found['entries'][number] | undefined,
   word: Word,
   epoch: number,
 ): { next: Journal; message: string } {
-  const journal = openOrRebuilt(pod, own, word)
+  const journal = openOrRebuilt(pod, stored, own, word)
   const said = withWord(journal, word)
   if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
-  const next = { ...said.journal, epoch }
+  const { lease: _, ...spoken } = said.journal
+  const next = { ...spoken, epoch }
   if (next.step !== 'closed') {
     const where = word.traffic === 'in' ? 'in' : 'out of'
     return { next, message: `pod/${pod.name} is ${where} rotation, as you say: the next run goes on from there` }
@@ -122,8 +122,7 @@ function nextJournal(
 }
 
 /** A record that cannot be read says nothing; what was drained stands in the ledger too. */
-function openOrRebuilt(pod: PodView, own: Found['entries'][number] | undefined, { traffic }: Word): Journal {
-  const stored = journalOf(pod)
+function openOrRebuilt(pod: PodView, stored: ReadJournal, own: Found['entries'][number] | undefined, { traffic }: Word): Journal {
   if (stored.kind === 'read') return stored.journal
   if (own) {
     const { entry, store } = own

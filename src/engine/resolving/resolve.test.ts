@@ -35,7 +35,7 @@ async function resolved({ stoppedMs, writable = 9, othersOwners }: Meanwhile) {
   if (othersOwners !== undefined)
     api.put(leasePath(NAMESPACE, 'sluice-statefulset-other'), {
       metadata: { name: 'sluice-statefulset-other', namespace: NAMESPACE, uid: 'l' },
-      spec: { holderIdentity: '', leaseTransitions: othersOwners },
+      spec: { holderIdentity: '', leaseTransitions: othersOwners, leaseDurationSeconds: 1 },
     })
   const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01', chunks: 1 }
   const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })

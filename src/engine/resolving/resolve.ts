@@ -8,6 +8,7 @@ import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Random } from '../../ports/random.ts'
 import { messageOf, RunError } from '../errors.ts'
+import { asItCounts } from '../ledgers/late-intents.ts'
 import { resumeLedger } from '../ledgers/ledger-store.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { leftOutEntries } from '../ledgers/left-out-entries.ts'
@@ -93,7 +94,9 @@ async function lookUp({ namespace, pod: name }: ResolveRequest, { client }: Reso
         .filter(({ pod, targets }) => pod === name && targets.length > 0)
         .map((entry) => ({ store, entry })),
     )
-  return { namespace, name, ...(raw === undefined ? {} : { pod: podView(raw) }), entries }
+  if (raw === undefined) return { namespace, name, stored: { kind: 'none' }, entries }
+  const pod = podView(raw)
+  return { namespace, name, pod, stored: asItCounts(pod.uid, journalOf(pod), all), entries }
 }
 
 function take(lease: string, found: Found, request: ResolveRequest, ports: ResolvePorts): Promise<Ownership> {
@@ -117,9 +120,8 @@ function take(lease: string, found: Found, request: ResolveRequest, ports: Resol
   })
 }
 
-function epochIn({ pod }: Found): number {
-  const stored = pod ? journalOf(pod) : undefined
-  return stored?.kind === 'read' ? stored.journal.epoch : 0
+function epochIn({ stored }: Found): number {
+  return stored.kind === 'read' ? stored.journal.epoch : 0
 }
 
 async function record(

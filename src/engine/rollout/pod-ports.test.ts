@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import type { ContainerView, Journal, PodView } from '../../pods/glossary.ts'
+import type { ContainerView, Journal, PodView, Term } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
@@ -111,6 +111,8 @@ test.each([
   expect((await recorded()).ledger.entries.get(uid)?.state).toBe(state)
 })
 
+const TERM = { lease: 'lease-1', epoch: 4 }
+
 test('a pod that comes in the middle of a run is recorded after those before it, and stays there', async () => {
   const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
   const entries = new Map([['uid-9', {}]])
@@ -118,13 +120,13 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   const ports = createPodPorts({
     podOf: () => pod,
     ledger: { ledger: { entries }, put },
-    epochOf: () => 4,
-    wasQuiet: () => true,
+    termOf: () => TERM,
+    boundOf: () => TERM,
     isOwned: () => true,
   } as unknown as PodPortOptions)
   const enroll = (): unknown => ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: [] })
   await enroll()
-  expect(entries.get(pod.uid)).toMatchObject({ order: 1, voidBelow: 4 })
+  expect(entries.get(pod.uid)).toMatchObject({ order: 1, voidBelow: TERM })
   entries.set('uid-10', {})
   await enroll()
   await ports.settle({ uid: pod.uid, targets: [], settlement: 'restore', epoch: 4 })
@@ -133,16 +135,12 @@ test('a pod that comes in the middle of a run is recorded after those before it,
   expect(entries.get('uid-10')).not.toHaveProperty('order')
 })
 
-const OTHER = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'other', uid: 'other' }
-
-// Found by a reviewer: where the Lease was deleted, its count has begun anew, and what this run drains would count for nothing.
-test.each<[string, { isQuiet?: true; before?: Partial<LedgerEntry> }, number | undefined]>([
-  ['nothing was open on it', { isQuiet: true }, 4],
-  ['that was found by an earlier owner', { before: { voidBelow: 2 } }, undefined],
-  ['and the Lease was deleted since', { before: { voidBelow: 9 } }, 4],
-  ['the entry said that nothing is drained', { before: { idle: true } }, 4],
-  ['and of another owner then', { before: { idle: true, owner: OTHER } }, undefined],
-  ['it was of another owner then', { before: { voidBelow: 9, owner: OTHER } }, undefined],
+// Found by reading: somebody had set the count of the Lease back, and what this run drained would have counted for nothing.
+test.each<[string, { seen?: Term; before?: Partial<LedgerEntry> }, Term | undefined]>([
+  ['nothing was open on it', { seen: TERM }, TERM],
+  ['that was found by an earlier owner', { before: { voidBelow: { ...TERM, epoch: 2 } } }, undefined],
+  ['and the count of the Lease was set back since', { before: { voidBelow: { ...TERM, epoch: 9 } } }, TERM],
+  ['it was of another Lease', { before: { voidBelow: { lease: 'lease-2', epoch: 9 } } }, undefined],
   ['nobody knows', {}, undefined],
 ])('below which epoch drain intents count for nothing, where %s: what is not written stays', async (_, given, written) => {
   const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
@@ -151,8 +149,8 @@ test.each<[string, { isQuiet?: true; before?: Partial<LedgerEntry> }, number | u
   const ports = createPodPorts({
     podOf: () => pod,
     ledger: { ledger: { entries }, put: async (entry: LedgerEntry) => void put.push(entry) },
-    epochOf: () => 4,
-    wasQuiet: () => given.isQuiet ?? false,
+    termOf: () => TERM,
+    boundOf: () => given.seen,
     isOwned: () => true,
   } as unknown as PodPortOptions)
   await ports.enroll({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], targets: [] })

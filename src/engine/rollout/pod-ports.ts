@@ -14,7 +14,7 @@ import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import { asksFor } from '../../pods/baseline.ts'
-import type { ContainerImage, Journal, JournalTarget, PodView } from '../../pods/glossary.ts'
+import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
 import { hasOtherContainers } from '../../pods/other-containers.ts'
 import { podView } from '../../pods/view.ts'
@@ -48,9 +48,8 @@ export interface PodPortOptions {
   ledger: LedgerStore
   /** The pod as its machine knows it: also one that is gone. */
   podOf(uid: string): PodView
-  /** Of the Lease that is its own. */
-  epochOf(uid: string): number
-  wasQuiet: World['wasQuiet']
+  termOf(uid: string): Term | undefined
+  boundOf: World['boundOf']
   /** What its workload adds to the images patch. */
   podOperations(pod: PodView): PatchOperation[]
   isOwned(uid: string): boolean
@@ -108,16 +107,14 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     }
   }
 
-  /**
-   * Never above the epoch of the intent that comes next: somebody may have deleted the Lease, and its count with it. What counted for
-   * nothing since the entry is `idle` goes on doing so when it is not any more.
-   */
+  /** Never above the epoch of the intent that comes next: somebody may have set the count of the Lease back. */
   function boundOf(uid: string): Pick<LedgerEntry, 'voidBelow'> {
-    const epoch = options.epochOf(uid)
-    const pod = options.podOf(uid)
-    const { voidBelow = 0, idle = false, owner } = ledger.ledger.entries.get(uid) ?? {}
-    const isSaid = (idle || voidBelow > epoch) && owner?.uid === pod.owner?.uid
-    return isSaid || options.wasQuiet(pod) ? { voidBelow: epoch } : {}
+    const seen = options.boundOf(uid)
+    const said = ledger.ledger.entries.get(uid)?.voidBelow
+    const own = options.termOf(uid)
+    const isAbove = said !== undefined && said.lease === own?.lease && said.epoch > own.epoch
+    const voidBelow = seen ?? (isAbove ? own : undefined)
+    return voidBelow ? { voidBelow } : {}
   }
 
   /**

@@ -502,14 +502,6 @@ describe('what is right', () => {
       tell: (story) => lateIntent(story, { ledger: { voidBelow: 2 }, followed: false }),
     },
     {
-      name: 'a drain intent comes late, where nothing is drained for the pod',
-      tell: (story) => lateIntent(story, { ledger: { idle: true } }),
-    },
-    {
-      name: 'a drain intent comes late, where its run is over',
-      tell: (story) => lateIntent(story, { ledger: { finished: true } }),
-    },
-    {
       name: 'a drain intent comes late, where a later run has found nothing open on the pod',
       tell: (story) => lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', voidBelow: 2 }) }),
     },
@@ -1141,6 +1133,14 @@ const bad: Record<Invariant, Bad[]> = {
       tell: (story) => lateIntent(story),
     },
     {
+      name: 'a drain intent comes late, where nobody has, and nothing was drained for the pod when its process ended',
+      tell: (story) => lateIntent(story, { ledger: { idle: true } }),
+    },
+    {
+      name: 'a drain intent comes late, where nobody has, and its run is over',
+      tell: (story) => lateIntent(story, { ledger: { finished: true } }),
+    },
+    {
       name: 'a drain intent comes late, where its own owner alone has',
       tell: (story) => lateIntent(story, { ledger: { voidBelow: 1 } }),
     },
@@ -1159,13 +1159,17 @@ const bad: Record<Invariant, Bad[]> = {
       },
     },
     {
-      name: 'a drain intent comes late, where a later run knew the pod as of another owner',
+      name: 'a drain intent comes late, where an owner of another Lease has',
       tell: (story) =>
-        lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', owner: 'other', voidBelow: 2 }) }),
+        lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', lease: 'lease-2', voidBelow: 2 }) }),
     },
     {
-      name: 'a drain intent comes late, where another run says that nothing is drained for the pod',
-      tell: (story) => lateIntent(story, { meanwhile: () => story.ledger(0, 'open', { run: 'r2', idle: true }) }),
+      name: 'a drain intent comes late that names no Lease',
+      tell: (story) =>
+        lateIntent(story, {
+          ledger: { voidBelow: 2 },
+          meanwhile: () => story.journal(0, 'drain', { run: 'r1', epoch: 1, lease: undefined }, 'sluice-0'),
+        }),
     },
     {
       name: 'a drain intent comes late of which a person has said that the pod is out',

@@ -9,6 +9,8 @@ export type Step = 'drain' | 'patched' | 'restore' | 'closed'
 export interface JournalText {
   run: string
   epoch: number
+  /** The uid of the Lease that the epoch is of, where it says so. */
+  lease: string | undefined
   attempt: number
   step: Step
   /** It was an earlier run's, or a person has said that the pod is out. */
@@ -46,20 +48,30 @@ function parse(text: string): JournalText | 'unreadable' {
       run,
       origin,
       epoch,
+      lease,
       attempt,
       step,
       lbs = [],
     } = JSON.parse(text) as Record<string, unknown> & {
       lbs?: [string, string, string, unknown, 0 | 1 | 2 | 3][]
     }
-    if (typeof run !== 'string' || typeof epoch !== 'number' || typeof attempt !== 'number') return 'unreadable'
+    const isLease = lease === undefined || typeof lease === 'string'
+    if (!isLease || typeof run !== 'string' || typeof epoch !== 'number' || typeof attempt !== 'number') return 'unreadable'
     const targets = lbs.map(([balancer, target, , , mark]) => ({
       balancer,
       target: entryName(target),
       untouched: mark === 1,
       said: mark === 2,
     }))
-    return { run, epoch, attempt, step: step as Step, isClaim: origin !== undefined || targets.some(({ said }) => said), targets }
+    return {
+      run,
+      epoch,
+      lease,
+      attempt,
+      step: step as Step,
+      isClaim: origin !== undefined || targets.some(({ said }) => said),
+      targets,
+    }
   } catch {
     return 'unreadable'
   }

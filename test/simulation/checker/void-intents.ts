@@ -9,32 +9,28 @@ export interface VoidIntents {
 
 export interface KnownLedger {
   run: string
-  finished: boolean
   /** When it was made. */
   at: number
 }
 
 export function createVoidIntents(): VoidIntents {
-  /** By run and uid. */
-  const entries = new Map<string, { owner: string | undefined; isIdle: boolean; below: number }>()
+  /** By run and uid: below which epoch, of the Lease of this uid. */
+  const bounds = new Map<string, { lease: string; below: number }>()
   return {
     note(run, data) {
       for (const [uid, text] of Object.entries(data)) {
-        const [, below = 0] = /"voidBelow":(\d+)/.exec(text) ?? []
-        const [owner] = /"owner":\{[^}]*\}/.exec(text) ?? []
-        entries.set(`${run} ${uid}`, { owner, isIdle: text.includes('"idle":true'), below: Number(below) })
+        const [, lease = '', below = 0] = /"voidBelow":\{"lease":"([^"]*)","epoch":(\d+)\}/.exec(text) ?? []
+        bounds.set(`${run} ${uid}`, { lease, below: Number(below) })
       }
     },
-    isSaid(uid, { run, epoch, step, isClaim }, ledgers) {
+    isSaid(uid, { run, epoch, lease, step, isClaim }, ledgers) {
       const known = [...ledgers]
       const own = known.find((one) => one.run === run)
       if (step !== 'drain' || isClaim || own === undefined) return false
-      const entry = entries.get(`${run} ${uid}`)
-      if (own.finished || entry?.isIdle) return true
-      // Those before it say nothing of it, nor those that knew the pod as another owner's: epochs are those of one Lease.
+      // Those before it say nothing of it, nor those of another Lease.
       return known.some((one) => {
-        const found = entries.get(`${one.run} ${uid}`)
-        return found !== undefined && one.at >= own.at && found.owner === entry?.owner && epoch < found.below
+        const found = bounds.get(`${one.run} ${uid}`)
+        return found !== undefined && one.at >= own.at && found.lease === lease && epoch < found.below
       })
     },
   }

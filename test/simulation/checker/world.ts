@@ -121,7 +121,7 @@ export function createWorld(given: Scenario): World {
   }
 
   function isSaidVoid(uid: string, journal: JournalText): boolean {
-    const known = Array.from(ledgers, ([name, { finished, at }]) => ({ run: name.slice(LEDGER.length), finished, at }))
+    const known = Array.from(ledgers, ([name, { at }]) => ({ run: name.slice(LEDGER.length), at }))
     return voidIntents.isSaid(uid, journal, known)
   }
 

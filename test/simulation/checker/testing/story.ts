@@ -54,15 +54,15 @@ export interface Story {
     state: string,
     over?: {
       finished?: boolean
-      owner?: string
       by?: string
       run?: string
       undoes?: string
       aborted?: boolean
       /** What its template had. */
       before?: string
-      /** An owner of this epoch has found nothing open on the pod. */
+      /** An owner of this epoch, of the Lease that is given or else of `LEASE`, has found nothing open on the pod. */
       voidBelow?: number
+      lease?: string
       /** Nothing is drained for the pod. */
       idle?: true
     },
@@ -100,6 +100,8 @@ export interface RawPod {
 
 const KEY = 'sluice.dev/journal'
 const PRIOR = { weight: 5 }
+/** The uid of that of the workload. */
+const LEASE = 'lease-1'
 
 export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenario, maintained = [] }: StoryOptions = {}): Story {
   const history: HistoryEntry[] = []
@@ -175,6 +177,7 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
       v: 1,
       run: actor,
       epoch,
+      ...(step === 'drain' ? { lease: LEASE } : {}),
       attempt: 1 + (upgrades[place] ?? 0),
       step,
       ...(step === 'closed' ? {} : { base: [], lbs }),
@@ -311,14 +314,14 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     ledger(
       place,
       state,
-      { finished = false, owner = 'web', by = actor, run: id = 'r1', undoes, aborted, before, voidBelow, idle } = {},
+      { finished = false, by = actor, run: id = 'r1', undoes, aborted, before, voidBelow, lease = LEASE, idle } = {},
     ) {
       const entry = {
         pod: nameOf(place),
-        owner: { kind: 'StatefulSet', name: owner },
+        owner: { kind: 'StatefulSet', name: 'web' },
         targets: [{ loadBalancer: 'edge', target: `${nameOf(place)}@10.0.0.${(place % pods) + 1}:80`, untouched: false }],
         state,
-        ...(voidBelow === undefined ? {} : { voidBelow }),
+        ...(voidBelow === undefined ? {} : { voidBelow: { lease, epoch: voidBelow } }),
         ...(idle ? { idle } : {}),
       }
       const header = JSON.stringify({ run: id, undoes, aborted, before, ...(finished ? { finishedAt: 'now' } : {}) })
