@@ -151,6 +151,8 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
       })
     case 'lease-deleted':
       return deleteLease(which, options)
+    case 'lease-cleared':
+      return clearHolder(which, options)
     case 'scaled-down':
       return scaleDown(forMs, options)
     case 'template-edited':
@@ -211,6 +213,22 @@ function deleteLease(which: number, { scene, world }: IncidentOptions): boolean 
   if (lease === undefined || store.list('configmaps', NAMESPACE).length === 0) return false
   store.remove('leases.coordination.k8s.io', NAMESPACE, lease.metadata.name, 'operator')
   return true
+}
+
+/** Its owner may live, and finds out at its next renewal. */
+function clearHolder(which: number, { world }: IncidentOptions): boolean {
+  const { store } = world.server
+  const resource = 'leases.coordination.k8s.io'
+  const held = store.list(resource, NAMESPACE).filter((lease) => holderOf(lease) !== '')
+  const lease = held[which % Math.max(1, held.length)]
+  if (lease === undefined) return false
+  const cleared = (now: KubeObject): KubeObject => ({ ...now, spec: { ...(now['spec'] as object), holderIdentity: '' } })
+  store.update(resource, NAMESPACE, lease.metadata.name, cleared, 'operator')
+  return true
+}
+
+function holderOf(lease: KubeObject): string {
+  return (lease['spec'] as { holderIdentity?: string } | undefined)?.holderIdentity ?? ''
 }
 
 /** One pod less for a while. */

@@ -37,7 +37,7 @@ export const INCIDENTS = [
 /** A person patches another image into a pod, past sluice: and leaves it so, or takes it back after `forMs`. */
 export const BY_HAND = ['images-patched', 'images-patched-back'] as const
 /** What somebody does to the workload, or to sluice's own records: rare, and of a stream of its own. */
-export const BY_OTHERS = ['lease-deleted', 'scaled-down'] as const
+export const BY_OTHERS = ['lease-deleted', 'scaled-down', 'lease-cleared'] as const
 /** What somebody wants in the middle of a run, and by a command of his own. */
 export const ORDERS = ['abort', 'pause', 'other-images'] as const
 /** … and what follows from how a run ends. */

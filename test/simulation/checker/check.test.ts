@@ -1812,6 +1812,58 @@ describe('what nobody can know', () => {
     expect(found.includes('I5')).toBe(!excused)
   })
 
+  test.each([
+    { who: 'its owner goes on', by: 'sluice-0', ms: 4_000, excused: true },
+    { who: 'its owner goes on for longer than it lives', by: 'sluice-0', ms: 16_000, excused: false },
+    { who: 'another acts beside it', by: 'sluice-1', ms: 4_000, excused: false },
+    {
+      who: 'another acts beside it, with nothing on record of its owner',
+      by: 'sluice-1',
+      ms: 4_000,
+      hasBegun: false,
+      excused: false,
+    },
+    { who: 'another acts when it has run out', by: 'sluice-1', ms: 16_000, excused: true },
+  ])('the holder of a Lease is cleared, and it is taken by another; $who: $excused', ({ by, ms, hasBegun = true, excused }) => {
+    const found = broken((story) => {
+      if (hasBegun) story.step(0, 'drainIntent')
+      story.clearLease()
+      story.process('sluice-1')
+      story.pass(ms)
+      story.journal(0, 'drain', { epoch: by === 'sluice-0' ? 1 : 2, base: ['anew'] }, by)
+    })
+    expect(found.includes('I5')).toBe(!excused)
+  })
+
+  // Harsh seed 9301609.
+  test('the holder of a Lease is cleared that got an order last, and it is taken by another when its owner’s last renewal has run out', () => {
+    const found = broken((story) => {
+      story.step(0, 'drainIntent')
+      story.pass(8_000)
+      story.pause('person')
+      story.clearLease()
+      story.pass(8_000)
+      story.process('sluice-1')
+      story.journal(0, 'drain', { epoch: 2, base: ['anew'] }, 'sluice-1')
+    })
+    expect(found).not.toContain('I5')
+  })
+
+  // Harsh seeds 9202463 and 9202756.
+  test.each([true, false])(
+    'the owner of a Lease that was cleared ends, and had sent before that what comes then: %s',
+    (isBefore) => {
+      const found = broken((story) => {
+        story.clearLease()
+        const leftAt = story.history.at(-1)!.at
+        story.tell({ type: 'process', process: 'sluice-0', what: 'crashed' })
+        story.journal(0, 'drain')
+        if (isBefore) Object.assign(story.history.at(-1)!, { leftAt })
+      })
+      expect(found.includes('I5')).toBe(!isBefore)
+    },
+  )
+
   test('a Lease that was deleted is made anew with an epoch that a journal has seen, and its owner writes nothing', () => {
     const found = broken((story) => {
       story.step(0, 'drainIntent')

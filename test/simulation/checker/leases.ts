@@ -1,7 +1,7 @@
 /** The Leases of the workloads, as they were written: who may act when. */
 import type { Scenario } from './history.ts'
 import type { Process, Span } from './processes.ts'
-import { isProcess, remainderMs } from './processes.ts'
+import { asleepSince, isProcess, remainderMs } from './processes.ts'
 
 export interface LeaseRecord {
   at: number
@@ -13,6 +13,8 @@ export interface LeaseRecord {
   ordered: string[]
   /** Somebody has deleted it after this. */
   isDeleted?: true
+  /** … or has cleared its holder. */
+  isCleared?: true
 }
 
 interface Owned {
@@ -58,19 +60,24 @@ export function holdersAt({ leases, processes }: Owned, at: number, lease?: stri
 }
 
 /**
- * Who had one that somebody has deleted may act until it has run out, since it cannot know before its next renewal; and whoever has
- * made another meanwhile may not (harsh seed 9109739), but where nothing was on record of that owner yet (harsh seed 9299600).
+ * Who had one that somebody has deleted, or whose holder he has cleared, may act until it has run out, since it cannot know before its
+ * next renewal; and whoever has taken it meanwhile may not (harsh seed 9109739), but where it was deleted with nothing on record of that
+ * owner yet (harsh seed 9299600).
  */
 function holdersIn(records: readonly LeaseRecord[], processes: Owned['processes'], at: number): string[] {
   const written = records.filter((record) => record.at <= at)
   const last = written.at(-1)
   if (last === undefined) return []
-  const place = written.slice(0, -1).findLastIndex(({ isDeleted }) => isDeleted)
-  const [deleted, made] = place === -1 ? [] : written.slice(place)
-  const owner = [...processes.values()].find(({ name }) => deleted !== undefined && isProcess(deleted.holder, name))
-  if (deleted === undefined || !owner?.isRunning || at - deleted.at > LEASE_MS) return [last.holder]
-  const isOnRecord = owner.begunAt !== undefined && owner.begunAt < made!.at
-  return isOnRecord ? [deleted.holder] : [deleted.holder, last.holder]
+  const place = written.slice(0, -1).findLastIndex(({ isDeleted, isCleared }) => isDeleted ?? isCleared)
+  const [lost, next] = place === -1 ? [] : written.slice(place)
+  const owner = [...processes.values()].find(({ name }) => lost !== undefined && isProcess(lost.holder, name))
+  if (lost === undefined || owner === undefined) return [last.holder]
+  // An order on it is no renewal (harsh seed 9301609). It may have ended since (harsh seeds 9202463, 9202756).
+  const { at: renewedAt } = written.findLast(({ by }) => by === owner.name) ?? lost
+  const hasEnded = !owner.isRunning && (asleepSince(owner) ?? at) < at
+  if (hasEnded || at - renewedAt > LEASE_MS) return [last.holder]
+  const isKnown = lost.isCleared || (owner.begunAt !== undefined && owner.begunAt < next!.at)
+  return isKnown ? [lost.holder] : [lost.holder, last.holder]
 }
 
 /** Milliseconds in which it could see what happened, and do something about it. */

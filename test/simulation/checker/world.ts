@@ -222,6 +222,8 @@ export function createWorld(given: Scenario): World {
             if (lease && owner && previous && lease.holder === previous.holder && at - previous.at > LEASE_MS)
               owner.begunAt = undefined
             if (lease === undefined && previous) previous.isDeleted = true
+            const isCleared = lease?.holder === '' && !isProcess(previous?.holder ?? '', entry.by)
+            if (isCleared && previous && previous.holder !== '') previous.isCleared = true
             if (lease) leases.set(lease.key, [...(leases.get(lease.key) ?? []), { ...lease, at, entry: index, by: entry.by }])
           }
           if (resource === 'statefulsets.apps' || resource === 'replicasets.apps') {

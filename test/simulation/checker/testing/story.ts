@@ -70,6 +70,8 @@ export interface Story {
   lease(transitions: number, holder?: string, name?: string): void
   /** Somebody deletes the Lease of the workload. */
   deleteLease(): void
+  /** Somebody clears the holder of that. */
+  clearLease(): void
   /** The Lease of the process that acts is written with an order to pause its run, by that somebody. */
   pause(by: string): void
   tell(happening: Happening): void
@@ -223,6 +225,11 @@ export function createStory({ level = 'G1', pods = 1, maxUnavailable = 1, scenar
     deleteLease() {
       const before = { metadata: { name: 'sluice-statefulset-web', namespace: 'default' } }
       tell({ type: 'stored', by: 'person', resource: 'leases.coordination.k8s.io', verb: 'delete', before, after: undefined })
+    },
+    clearLease() {
+      const spec = { holderIdentity: '', leaseTransitions: epoch }
+      const after = { metadata: { name: 'sluice-statefulset-web', namespace: 'default' }, spec }
+      tell({ type: 'stored', by: 'person', resource: 'leases.coordination.k8s.io', verb: 'update', before: undefined, after })
     },
     pause(by) {
       const annotations = { 'sluice.dev/order': JSON.stringify({ v: 1, order: 'pause', runs: [actor], by: 'person' }) }
