@@ -24,7 +24,7 @@ import { keyOf } from './traffic/target-key.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import type { Undoing } from './undoing.ts'
-import { assertWholeWorkload, isTemplateWritten, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
+import { assertWholeWorkload, changedSince, isTemplateWritten, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -135,6 +135,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const views = pods.map(({ pod }) => pod)
     const abandoned = abandonedWords(left, views, request.namespace)
     const staying = undo ? stillOnRelease(undo, options.workloads, views) : []
+    const changed = undo ? changedSince(undo, options.workloads, views) : []
     plan = buildPlan({
       ...planned,
       namespace: request.namespace,
@@ -147,7 +148,13 @@ export function createPlanning(options: PlanningOptions): Planning {
         level: capabilities.guarantee,
         meaning: guarantees[capabilities.guarantee],
       })),
-      warnings: [...workloads.flatMap(({ assessment }) => assessment.warnings), ...shortages(), ...staying, ...abandoned],
+      warnings: [
+        ...workloads.flatMap(({ assessment }) => assessment.warnings),
+        ...shortages(),
+        ...staying,
+        ...changed,
+        ...abandoned,
+      ],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
     if (undo) {

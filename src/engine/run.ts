@@ -8,7 +8,7 @@ import { leftOpen } from './ledgers/left-open.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
-import { seeLeases } from './leases/see-leases.ts'
+import { seeLeases, seeOthers } from './leases/see-leases.ts'
 import { standingOrders } from './orders/standing-orders.ts'
 import { observeWorld } from './world.ts'
 
@@ -23,7 +23,7 @@ export interface LeaseHolder {
 export interface PreparedRun {
   /** What would be done; with refusals, `execute` refuses. Nothing was touched to make it. */
   plan: Plan
-  /** Who has a Lease that it would take: at work, or killed there. Of workloads that were asked for by name. */
+  /** Who has a Lease that it would take: at work, or killed there. Of none of the bare pods. */
   holders: readonly LeaseHolder[]
   /** Takes the Lease, writes the ledger, and upgrades. Once only. */
   execute(): Promise<RunResult>
@@ -54,7 +54,8 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })
   // An abort is what is being carried out then.
-  const ordered = request.abort ? [] : await standingOrders(seen, request, ports)
+  const now = await seeOthers(seen, world, request, ports)
+  const ordered = request.abort ? [] : await standingOrders(now, { request, world }, ports)
   const made = { ...world.plan(), warnings: [...world.plan().warnings, ...ordered] }
   // By a label that no pod has it is about no workload.
   const left = world.workloads.length === 0 ? leftOfGone : leftOpen
@@ -65,7 +66,7 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   tell({ type: 'planned', plan })
   return {
     plan,
-    holders: Array.from(seen, ([lease, { record }]) => ({ lease, holder: record.holder })).filter(({ holder }) => holder !== ''),
+    holders: Array.from(now, ([lease, { record }]) => ({ lease, holder: record.holder })).filter(({ holder }) => holder !== ''),
     execute: () => execution.run(),
     interrupt: (graceMs) => {
       tell({ type: 'interrupting', graceMs })

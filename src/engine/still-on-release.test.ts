@@ -3,7 +3,7 @@ import type { ContainerImage } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import type { Workload } from '../workloads/workload.ts'
 import type { Undoing } from './undoing.ts'
-import { stillOnRelease } from './undoing.ts'
+import { changedSince, stillOnRelease } from './undoing.ts'
 
 const image = (tag: string): ContainerImage[] => [{ container: 'app', image: `app:${tag}` }]
 const web = { ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' }, uid: 'w', owns: () => true } as unknown as Workload
@@ -55,4 +55,21 @@ test.each([
   ['is of another workload', pod('web-1', 'v2'), { ...web, owns: () => false } as unknown as Workload],
 ])('control: not one that %s', (_, one, workload = web) => {
   expect(stillOnRelease(undo, [workload], [one])).toEqual([])
+})
+
+// Found by a fresh user: an undo by name of a run that had failed took the next release back, and said nothing of it.
+test('pods that were brought to other images since go back too, and are told', () => {
+  expect(changedSince(undo, [web], [pod('web-0', 'v3'), pod('web-1', 'v3')])).toEqual([
+    '1 of 2 pods of statefulset/web run neither the images of run r1 nor those from before it: what has been released since is taken ' +
+      'back with it',
+  ])
+})
+
+test.each([
+  ['runs what the run brought', pod('web-0', 'v2')],
+  ['runs what it had before', pod('web-0', 'v1')],
+  ['was not of that run', pod('web-1', 'v3')],
+  ['is going', pod('web-0', 'v3', { deleting: true })],
+])('control: not one that %s', (_, one) => {
+  expect(changedSince(undo, [web], [one])).toEqual([])
 })

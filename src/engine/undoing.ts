@@ -144,6 +144,22 @@ export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], po
 }
 
 /**
+ * Of each workload, that pods go back which were brought to other images since. Found by a fresh user: a run that had failed at its first
+ * pod was undone by its name when the next release was out, and nothing said that this went with it.
+ */
+export function changedSince(undo: Undoing, workloads: readonly Workload[], pods: readonly PodView[]): string[] {
+  return workloads.flatMap((workload) => {
+    const own = pods.filter((pod) => !pod.deleting && !pod.finished && workload.owns(pod))
+    const others = own.filter((pod) => !runsRelease(undo, pod) && !asksFor(pod, undo.imagesOf(pod)))
+    if (others.length === 0) return []
+    return [
+      `${others.length} of ${own.length} pods of ${displayName(workload.ref)} run neither the images of run ${undo.run} nor those from ` +
+        'before it: what has been released since is taken back with it',
+    ]
+  })
+}
+
+/**
  * That the newest run has nothing left to take back, since an abort has seen to it. Found by trial: who took back what had gone
  * wrong at night was told that all was done, with the release before it in place. It is not taken back unasked: who undoes what
  * he has aborted, to be sure, means no other.

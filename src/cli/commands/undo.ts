@@ -18,7 +18,7 @@ export function registerUndo(program: Command, context: CommandContext): void {
     .summary('take a run back: pods and template to the images before it')
     .description(
       'Takes a run back: the template first, then each pod to the images that it had before, drained and restored as in an ' +
-        'upgrade. Pods that the run has not touched are left as they are; what it left half done goes first. The same command ' +
+        'upgrade. Pods that the run was not about are left as they are; what it left half done goes first. The same command ' +
         'again goes on where an earlier one stopped, and has nothing to do where all is back.',
     )
     .argument('<workload>', 'TYPE/NAME of a workload, or of a pod that has no owner')

@@ -1,7 +1,9 @@
+import type { WorkloadRef } from '../../plan/plan.ts'
 import { leaseName } from './lease.ts'
 import type { SeenLease } from './ownership.ts'
 import { readLease } from './read-lease.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
+import type { World } from '../world.ts'
 
 /**
  * The Leases of the workloads that are asked for by name, as they are before anything else is looked at: where one is the same when
@@ -12,10 +14,33 @@ export async function seeLeases(
   { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
   { client, clock }: Pick<RunPorts, 'client' | 'clock'>,
 ): Promise<Map<string, SeenLease>> {
-  const refs = 'refs' in select ? select.refs.filter(({ kind }) => kind !== 'Pod') : []
+  return lookAt('refs' in select ? select.refs : [], namespace, { client, clock })
+}
+
+/**
+ * And those of what pods and labels have turned out to be about, for the plan. Found by a fresh user: by label it said nothing of the run
+ * that it would wait for, or that was being aborted.
+ */
+export async function seeOthers(
+  seen: ReadonlyMap<string, SeenLease>,
+  { workloads }: Pick<World, 'workloads'>,
+  { namespace }: Pick<RunRequest, 'namespace'>,
+  ports: Pick<RunPorts, 'client' | 'clock'>,
+): Promise<Map<string, SeenLease>> {
+  const others = workloads.map(({ workload: { ref } }) => ref).filter((ref) => !seen.has(leaseName(ref)))
+  return new Map([...seen, ...(await lookAt(others, namespace, ports))])
+}
+
+/** Of a pod it is not known yet whose it is; and those that are nobody's may be many. */
+async function lookAt(
+  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
+  namespace: string,
+  { client, clock }: Pick<RunPorts, 'client' | 'clock'>,
+): Promise<Map<string, SeenLease>> {
   const seen = new Map<string, SeenLease>()
+  const asked = refs.filter(({ kind }) => kind !== 'Pod')
   await Promise.all(
-    refs.map(async (ref) => {
+    asked.map(async (ref) => {
       const name = leaseName(ref)
       const record = await readLease(client, namespace, name).catch(() => undefined)
       if (record !== undefined) seen.set(name, { record, since: clock.now(), once: true })

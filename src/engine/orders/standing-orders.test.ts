@@ -3,29 +3,53 @@ import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import type { SeenLease } from '../leases/ownership.ts'
+import type { RunRequest } from '../request.ts'
+import type { World } from '../world.ts'
 import { ORDER_ANNOTATION, writeOrder } from './order.ts'
 import { standingOrders } from './standing-orders.ts'
 
-async function words(order: 'pause' | 'abort', undo?: object): Promise<string[]> {
+const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web' }
+const V2 = [{ container: 'app', image: 'app:v2' }]
+
+interface Given {
+  /** Asked for by this request. */
+  images?: typeof V2
+  /** The run that this request takes back, and that the ordered one does. */
+  undo?: string
+  undoes?: string
+}
+
+async function words(order: 'pause' | 'abort', { images = V2, undo, undoes }: Given = {}): Promise<string[]> {
   const api = createFakeApi()
-  const header = { run: 'r1', workloads: [], images: [], startedAt: '2026-01-01', chunks: 1 }
+  const header = { run: 'r1', workloads: [WEB], images: V2, startedAt: '2026-01-01', chunks: 1, ...(undoes && { undoes }) }
   const [data] = ledgerChunks({ header, entries: new Map() })
   const metadata = { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }
   api.put(`/api/v1/namespaces/${NAMESPACE}/configmaps/sluice-run-r1`, { metadata, data })
   const annotations = { [ORDER_ANNOTATION]: writeOrder({ order, runs: ['r1'], by: 'ann' }) }
   const seen = new Map([['sluice-statefulset-web', { record: { annotations } } as unknown as SeenLease]])
-  return standingOrders(seen, { namespace: NAMESPACE, ...(undo ? { undo } : {}) }, api)
+  const world = {
+    workloads: [{ workload: { uid: WEB.uid, ref: WEB } }],
+    plan: () => ({ images }),
+    undoing: () => undo && { run: undo },
+  } as unknown as World
+  const request = { namespace: NAMESPACE, ...(undo ? { undo: { run: undo } } : {}) } as RunRequest
+  return standingOrders(seen, { request, world }, api)
 }
 
 // Found by a fresh user: the plan of an undo spoke of an upgrade.
-test('what an order makes of the run that is planned, an upgrade or an undo', async () => {
+test('what an order makes of the run that is gone on with, an upgrade or an undo', async () => {
   expect(await words('abort')).toEqual([
-    'run r1 is being aborted (by ann): an upgrade that goes on with it ends it, and upgrades nothing',
+    'run r1 is being aborted (by ann): this upgrade goes on with it, ends it, and upgrades nothing',
   ])
-  expect(await words('abort', {})).toEqual([
-    'run r1 is being aborted (by ann): an undo that goes on with it ends it, and takes back nothing',
+  expect(await words('abort', { undo: 'r0', undoes: 'r0' })).toEqual([
+    'run r1 is being aborted (by ann): this undo goes on with it, ends it, and takes back nothing',
   ])
-  expect(await words('pause', {})).toEqual([
-    'run r1 is paused (by ann): an undo that goes on with it waits until sluice resume, or sluice abort',
+  expect(await words('pause', { undo: 'r0', undoes: 'r0' })).toEqual([
+    'run r1 is paused (by ann): this undo goes on with it, and waits until sluice resume, or sluice abort',
   ])
+})
+
+test('control: nothing of a run that this leaves behind: of other images, or that is taken back itself', async () => {
+  expect(await words('abort', { images: [{ container: 'app', image: 'app:v3' }] })).toEqual([])
+  expect(await words('abort', { undo: 'r1' })).toEqual([])
 })

@@ -1,35 +1,38 @@
+import type { PlacedLedger } from '../../journal/ledger.ts'
 import { messageOf } from '../errors.ts'
+import { chooseLedgers } from '../ledgers/choose-ledgers.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
-import { ordersIn, readOrder } from './order.ts'
 import type { SeenLease } from '../leases/ownership.ts'
 import type { RunPorts, RunRequest } from '../request.ts'
+import type { World } from '../world.ts'
+import { ordersIn, readOrder } from './order.ts'
 
 /**
- * What has been ordered of runs that are not finished, in words. Found by reading: a plan had read it with the Lease, and said how
- * many pods it would upgrade; the upgrade ended the run, or waited.
+ * What has been ordered of the run that this request would go on with, in words. Found by reading: a plan had read it with the Lease,
+ * and said how many pods it would upgrade; the upgrade ended the run, or waited. Found by a fresh user: it was said of each run that was
+ * open, also of one that this leaves behind; and the undo that took back nothing, by its warning, took back all.
  */
 export async function standingOrders(
   seen: ReadonlyMap<string, SeenLease>,
-  { namespace, undo }: Pick<RunRequest, 'namespace' | 'undo'>,
+  choice: { request: RunRequest; world: World },
   { client }: Pick<RunPorts, 'client'>,
 ): Promise<string[]> {
   const orders = Array.from(seen.values()).flatMap(({ record }) => ordersIn(readOrder(record.annotations)))
   if (orders.length === 0) return []
-  let open: Set<string>
+  const { namespace, undo } = choice.request
+  let found: PlacedLedger[]
   try {
-    const found = await listLedgers(client, namespace)
-    const headers = found.flatMap((one) => (one.kind === 'read' ? [one.ledger.header] : []))
-    open = new Set(headers.flatMap(({ run, finishedAt }) => (finishedAt === undefined ? [run] : [])))
+    found = (await listLedgers(client, namespace)).filter((one) => one.kind === 'read')
   } catch (error) {
     return [`something has been ordered of a run here, and which are open could not be asked: ${messageOf(error)}`]
   }
+  const run = chooseLedgers(found, choice).same?.ledger.header.run
   const words = orders.flatMap(({ order, runs, by }) => {
-    const meant = runs.filter((run) => open.has(run)).join(', ')
-    if (meant === '') return []
+    if (run === undefined || !runs.includes(run)) return []
     const said = order === 'abort' ? 'is being aborted' : 'is paused'
-    const [run, does] = undo === undefined ? ['an upgrade', 'upgrades'] : ['an undo', 'takes back']
-    const then = order === 'abort' ? `ends it, and ${does} nothing` : 'waits until sluice resume, or sluice abort'
-    return [`run ${meant} ${said} (by ${by}): ${run} that goes on with it ${then}`]
+    const [command, does] = undo === undefined ? ['upgrade', 'upgrades'] : ['undo', 'takes back']
+    const then = order === 'abort' ? `ends it, and ${does} nothing` : 'and waits until sluice resume, or sluice abort'
+    return [`run ${run} ${said} (by ${by}): this ${command} goes on with it, ${then}`]
   })
   return [...new Set(words)]
 }
