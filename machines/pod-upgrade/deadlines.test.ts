@@ -540,6 +540,14 @@ test('restoring: not confirmed in time is for a person', async () => {
   })
 })
 
+// Found by a fresh user: the first run had named the socket that was gone, and who went on with it was not told.
+test('restoring: what could not be read in time says why, where no call was tried', async () => {
+  const drive = createDrive({ stored: recorded('restore'), pod: PODS.ready })
+  await keepAnswering(drive, { inspect: UNREAD }, DEADLINES.restoreDeadline + 500)
+  const reason = `the restore could not be confirmed in time: ${UNREAD.detail}`
+  expect(end(drive)).toMatchObject({ value: 'needsOperator', deadline: 'restore', reason })
+})
+
 describe('restoring: the intent is stored, and the pod is not ready', () => {
   async function waiting(): Promise<Drive> {
     const drive = createDrive({ stored: recorded('restore'), pod: PODS.started })

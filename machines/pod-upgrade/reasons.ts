@@ -61,7 +61,7 @@ export const reasons = {
   notClaimed: (c) => `the record of an earlier owner could not be taken over${because(c)}`,
   drainNotRecorded: (c) => `the drain intent could not be written${because(c)}`,
   drainRefused: (c) => `the load balancer refuses the drain${because(c)}`,
-  drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c)}`,
+  drainNotConfirmed: (c) => `the drain could not be confirmed in time${because(c) || unread(c)}`,
   reclaimed: ({ traffic }) => `an operator had it out of rotation in part, and has put it back meanwhile: ${traffic?.reclaimed}`,
   notEmpty: ({ traffic }) => {
     const again = traffic?.state === 'in' ? 'it was drained, and reads as in rotation all the same: ' : ''
@@ -82,7 +82,7 @@ export const reasons = {
   restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,
   restoreRefused: (c) => `the load balancer refuses to put it back${because(c)}`,
   notFit: ({ traffic }) => `it was not ready to be put back in time, and stays out of rotation: ${traffic?.detail}`,
-  restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c)}`,
+  restoreNotConfirmed: (c) => `the restore could not be confirmed in time${because(c) || unread(c)}`,
   patchedElsewhere: (c) =>
     `somebody has given it other images while it was out (${storedImages(c)}): ` +
     'nothing has proven what runs now, and it is not put back so',
