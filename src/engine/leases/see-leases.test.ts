@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { createFakeApi } from '../../workloads/testing/fake-api.ts'
+import { createLeaseServer } from '../testing/lease-server.ts'
 import type { World } from '../world.ts'
-import { leaseBody, leaseName, leasePath } from './lease.ts'
+import { leaseName } from './lease.ts'
 import { seeLeases, seeOthers } from './see-leases.ts'
 
 const NAMESPACE = 'shop'
@@ -12,22 +12,19 @@ const worldOf = (...refs: object[]): World => ({ workloads: refs.map((ref) => ({
 
 // Found by a fresh user: by label a plan said nothing of the run that it would wait for.
 test('the Leases of what pods and labels are about are known once that is known, but for those of bare pods', async () => {
-  const { client } = createFakeApi()
-  const ports = { client, clock: createVirtualClock() }
-  for (const ref of [WEB, BARE]) {
-    const body = leaseBody({ namespace: NAMESPACE, name: leaseName(ref), holder: 'ann', transitions: 1, renewedAt: 0 })
-    await client.create(leasePath(NAMESPACE), body)
-  }
+  const server = createLeaseServer()
+  server.write({ holderIdentity: 'ann' })
+  const ports = { client: server.client, clock: createVirtualClock() }
   const request = { namespace: NAMESPACE, select: { labelSelector: 'app=web' } }
   const seen = await seeLeases(request, ports)
   expect(seen.size).toBe(0)
   const now = await seeOthers(seen, worldOf(WEB, BARE), request, ports)
   expect(Array.from(now, ([name, { record }]) => [name, record.holder])).toEqual([['sluice-statefulset-web', 'ann']])
+  expect(server.calls).toEqual(['GET'])
 })
 
 test('what was seen before the world was looked at stays as it was seen', async () => {
-  const { client } = createFakeApi()
-  const ports = { client, clock: createVirtualClock() }
+  const ports = { client: createLeaseServer().client, clock: createVirtualClock() }
   const seen = new Map([[leaseName(WEB), { record: { holder: 'ben' }, since: 0 }]]) as unknown as Awaited<
     ReturnType<typeof seeLeases>
   >
