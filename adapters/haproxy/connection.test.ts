@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Call } from '../contract.ts'
-import { connectionError, type RuntimeSession, withRuntimeSession } from './connection.ts'
+import { connectionError, LONGEST_REPLY, type RuntimeSession, withRuntimeSession } from './connection.ts'
 
 const call: Call = { deadlineMs: 20_000, assertLive: () => {} }
 const open = new Set<Socket>()
@@ -61,6 +61,27 @@ test('over TCP: the first line turns on the prompt, each command has its reply, 
   const replies = await talk(socket, async (session) => [await session.read(['a', 'b']), await session.write(['c'])])
   expect(replies).toEqual([['é a', 'é b'], ['é c']])
   expect(lines).toEqual(['prompt;a;b\n', 'c\n'])
+})
+
+// Found by a breaker: 640 MB in the time of one call.
+test('what sends without end is given up, and not kept', async () => {
+  const chunk = Buffer.alloc(1024 * 1024, 'x')
+  let sent = 0
+  const socket = await listen(
+    (client) => {
+      const send = (): void => {
+        if (client.destroyed || sent > 2 * LONGEST_REPLY) return
+        sent += chunk.length
+        client.write(chunk, send)
+      }
+      client.on('error', () => {})
+      send()
+    },
+    join(folder, 'a.sock'),
+  )
+  const asked = talk(socket, (session) => session.read(['show info']))
+  await expect(asked).rejects.toMatchObject({ kind: 'fatal', message: expect.stringContaining('sends more than HAProxy') })
+  expect(sent).toBeLessThan(2 * LONGEST_REPLY)
 })
 
 test('a connection that HAProxy has closed is found out before anything is written', async () => {

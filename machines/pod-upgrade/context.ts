@@ -32,6 +32,8 @@ export interface PodUpgradeInput extends Observation {
   address?: string
   /** From the ledger, for a pod that is gone and took its journal with it. */
   targets?: JournalTarget[]
+  /** Its journal cannot be read: what the ledger says of its targets, for a person. */
+  recorded?: JournalTarget[]
   /** What was drained for it is settled, by the ledger. */
   settled?: boolean
   /** The pod does not exist any more; `pod` is what the ledger knows of it. */

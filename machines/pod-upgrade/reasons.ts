@@ -76,7 +76,7 @@ export const reasons = {
   notOut: (c) =>
     `${relapse(c)}it was restarted, and could not be read as out in time: ${c.traffic?.detail ?? 'the load balancer could not be read'}`,
   hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,
-  notReady: (c) => `${relapse(c)}not ready in time: ${notReadyReason(c) ?? 'it was ready for less than readyFor'}`,
+  notReady: (c) => `${relapse(c)}not ready in time: ${notReadyReason(c) ?? 'it has become ready only just now'}`,
   notRolledBack: (c) => `${relapse(c)}the images could not be patched${because(c)}`,
   rolledBackBefore: () => 'it had failed, and was on its way back to its former images',
   restoreNotRecorded: (c) => `the restore intent could not be written${because(c)}`,

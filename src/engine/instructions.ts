@@ -93,7 +93,8 @@ export function unsaidOf(targets: readonly JournalTarget[]): JournalTarget[] {
   return targets.filter(({ said, untouched }) => said !== 'in' && !untouched)
 }
 
-function entriesOf({ targets }: Stranded): string[] {
+/** A line for each, with what it was before the drain. */
+export function entriesOf({ targets }: Pick<Stranded, 'targets'>): string[] {
   return targets
     .filter(({ untouched }) => !untouched)
     .map(({ loadBalancer, target, prior }) => `  ${loadBalancer}: ${target}, was ${JSON.stringify(prior)}`)

@@ -1,6 +1,6 @@
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
-import type { PodView, Term } from '../pods/glossary.ts'
+import type { JournalTarget, PodView, Term } from '../pods/glossary.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Owners } from './leases/owners.ts'
 import type { RunLedgers } from './ledgers/history.ts'
@@ -37,6 +37,12 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
   const { header } = ledgers.current.ledger
   const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
 
+  /** By the newest run that is open. */
+  function recordedOf(uid: string): JournalTarget[] | undefined {
+    const open = [ledgers.current, ...ledgers.superseded].map(({ ledger }) => ledger.entries.get(uid))
+    return open.find((entry) => entry !== undefined)?.targets
+  }
+
   return {
     podOf(uid) {
       const pod = world.store.get(uid)?.pod
@@ -63,6 +69,7 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
       const address = ledgers.addressOf(pod.uid)
       const before = ledgers.current.ledger.entries.get(pod.uid)?.before?.images
       const term = owners.termOf(pod)
+      const recorded = observation.stored.kind === 'unreadable' ? recordedOf(pod.uid) : undefined
       return {
         ...observation,
         run: header.run,
@@ -72,6 +79,7 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
         rehearsed: rehearsed.has(pod.uid),
         ...(address === undefined ? {} : { address }),
         ...(before === undefined ? {} : { before }),
+        ...(recorded && { recorded }),
         ...(isSettled(observation, allLedgers(ledgers)) ? { settled: true } : {}),
         gone: false,
       }

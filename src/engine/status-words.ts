@@ -1,5 +1,5 @@
 import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
-import { resolveCommand } from './instructions.ts'
+import { entriesOf, resolveCommand } from './instructions.ts'
 
 /* What `sluice status` says of a pod, and asks of a person. */
 
@@ -10,9 +10,19 @@ export const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod
   closed: () => '',
 }
 
-/** Its journal cannot be read. */
-export function unreadableWords(pod: PodView, reason: string): string {
-  return `The journal of pod/${pod.name} (sluice.dev/journal) cannot be read: ${reason}. Look at the load balancer, then say what you have seen, in or out:\n${resolveCommand(pod, '--traffic in')}\n${resolveCommand(pod, '--traffic out')}`
+/** Its journal cannot be read. `targets`: what is on record of it beside that. */
+export function unreadableWords(pod: PodView, reason: string, targets: readonly JournalTarget[]): string {
+  const entries = entriesOf({ targets })
+  const look =
+    entries.length === 0
+      ? ['Look at the load balancer, then say what you have seen, in or out:']
+      : ['Look at these entries; before the drain they were as given:', ...entries, 'Then say what you have seen, in or out:']
+  return [
+    `The journal of pod/${pod.name} (sluice.dev/journal) cannot be read: ${reason}. ${look[0]}`,
+    ...look.slice(1),
+    resolveCommand(pod, '--traffic in'),
+    resolveCommand(pod, '--traffic out'),
+  ].join('\n')
 }
 
 export function movedWords(pod: PodView, targets: readonly JournalTarget[]): string {

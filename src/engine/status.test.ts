@@ -65,6 +65,29 @@ describe('a pod that has another address than its entries, which a run has left 
   })
 })
 
+// Found by a breaker: the ledger of its run had its entries, and how they stood before.
+test('a pod whose journal cannot be read needs a person, who is told of its entries by the newest run that is open', async () => {
+  const api = createFakeApi()
+  const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
+  addRun(api, 'r1', {}, [entry])
+  addRun(api, 'r2', {}, [{ ...entry, targets: [{ ...TARGET, prior: 'weight 7' }] }])
+  addRun(api, 'r3', { finishedAt: 'then' }, [{ ...entry, targets: [{ ...TARGET, prior: 'weight 9' }] }])
+  addPod(api, '10.0.0.1')
+  api.edit(`${CORE}/pods/web-0`, (raw) => {
+    ;(raw as { status: { conditions: { message: string }[] } }).status.conditions[0]!.message = '{'
+  })
+  expect((await read(api)).pods[0]!.needsOperator).toBe(
+    [
+      'The journal of pod/web-0 (sluice.dev/journal) cannot be read: in the condition, it is not JSON. ' +
+        'Look at these entries; before the drain they were as given:',
+      '  edge: web-0@10.0.0.1, was "weight 7"',
+      'Then say what you have seen, in or out:',
+      `  sluice resolve pod/web-0 -n ${NAMESPACE} --traffic in`,
+      `  sluice resolve pod/web-0 -n ${NAMESPACE} --traffic out`,
+    ].join('\n'),
+  )
+})
+
 test('a pod that is gone, whose entries a run has left to a person: they are to be pointed at the one in its place', async () => {
   const api = createFakeApi()
   addRun(api, 'r1', {}, [{ uid: 'uid-old', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'abandoned' }])

@@ -5,7 +5,7 @@ import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { Journal, JournalStep, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -231,7 +231,7 @@ function livePods(
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read
-        const needsOperator = unreadableWords(pod, reason)
+        const needsOperator = unreadableWords(pod, reason, recordedTargets(uid, ledgers))
         return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal
@@ -254,6 +254,13 @@ function livePods(
         },
       ]
     })
+}
+
+/** What the newest run that is open has on record. */
+function recordedTargets(uid: string, ledgers: readonly Ledger[]): readonly JournalTarget[] {
+  const open = ledgers.filter(({ header, entries }) => header.finishedAt === undefined && entries.has(uid))
+  const newest = open.toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1)).at(0)
+  return newest?.entries.get(uid)?.targets ?? []
 }
 
 /** What the process that wrote its record last has said of it in the end. */

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Journal, PodView, ReadJournal } from '../pods/glossary.ts'
+import { digest } from './digest.ts'
+import { issueWords } from './issue-words.ts'
 
 /** Grows when a field changes its meaning; a newer record than this is refused, never guessed at. */
 const VERSION = 1
@@ -58,8 +60,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
     return { kind: 'unreadable', reason: 'it is not JSON' }
   }
   const parsed = Stored.safeParse(raw)
-  if (!parsed.success)
-    return { kind: 'unreadable', reason: newerVersion(raw) ?? z.prettifyError(parsed.error).replaceAll('\n', ' ') }
+  if (!parsed.success) return { kind: 'unreadable', reason: newerVersion(raw) ?? issueWords(parsed.error) }
   const { run, origin, epoch, lease, attempt, step, gen, back, base, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
@@ -152,12 +153,9 @@ export function writeJournal(journal: Journal, uid?: string): string {
 
 /**
  * Found by trial: who had edited the targets of a pod that was out, so that they could be read, had those of another drained and
- * restored for it, and its own stayed out. It is no protection against who means it, and need not be: 32 bits of FNV-1a.
+ * restored for it, and its own stayed out. It is no protection against who means it, and need not be.
  */
 function checksum(stored: z.input<typeof Stored>): string {
   // A key without a value is not in the text.
-  const text = JSON.stringify({ ...stored, sum: undefined })
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  return (hash >>> 0).toString(16).padStart(8, '0')
+  return digest(JSON.stringify({ ...stored, sum: undefined }))
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ContainerImage, JournalTarget, Term } from '../pods/glossary.ts'
+import { issueWords } from './issue-words.ts'
 
 /*
  * The record of a run: what was asked for, and for every pod its uid, address, targets and prior state, so that what
@@ -234,11 +235,16 @@ export function readLedgers(configMaps: readonly LedgerPart[]): ReadLedger[] {
         {
           kind: 'unreadable',
           run: name.replace(/^sluice-run-/, ''),
-          reason: String(error instanceof z.ZodError ? z.prettifyError(error) : error),
+          reason: reasonOf(error),
         },
       ]
     }
   })
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof z.ZodError) return issueWords(error)
+  return error instanceof SyntaxError ? 'it is not JSON' : (error as Error).message
 }
 
 /** First ConfigMaps whose header is not there: of runs of one of these workloads that have not begun, or were about to. */

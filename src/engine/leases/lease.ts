@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { digest } from '../../journal/digest.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 
 /* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
@@ -74,9 +75,15 @@ function believable(durationMs: number): number {
   return Math.min(Math.max(durationMs, LEASE_DURATION_MS), LONGEST_DURATION_MS)
 }
 
-/** `sluice-KIND-NAME`; a name that would be too long is cut, which two workloads can share without harm: one waits. */
+/**
+ * `sluice-KIND-NAME`; one that would be too long is cut, and gets a digest of the whole. Found by a breaker: two workloads shared one, and
+ * a run of both waited for itself.
+ */
 export function leaseName({ kind, name }: Pick<WorkloadRef, 'kind' | 'name'>): string {
-  return `sluice-${kind.toLowerCase()}-${name}`.slice(0, LONGEST_NAME).replace(/[^a-z0-9]+$/, '')
+  const whole = `sluice-${kind.toLowerCase()}-${name}`
+  if (whole.length <= LONGEST_NAME) return whole
+  const end = `-${digest(whole)}`
+  return whole.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '') + end
 }
 
 export function leasePath(namespace: string, name?: string): string {

@@ -812,8 +812,22 @@ describe('an order', () => {
 test.each([
   { ref: { kind: 'StatefulSet', name: 'web' } as const, name: 'sluice-statefulset-web' },
   { ref: { kind: 'Pod', name: 'web-0.a' } as const, name: 'sluice-pod-web-0.a' },
-  { ref: { kind: 'DaemonSet', name: 'x'.repeat(300) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
-  { ref: { kind: 'Pod', name: `${'y'.repeat(241)}.${'z'.repeat(9)}` } as const, name: `sluice-pod-${'y'.repeat(241)}` },
+  { ref: { kind: 'DaemonSet', name: 'x'.repeat(236) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
 ])('the Lease of $ref.kind $name', ({ ref, name }) => {
   expect(leaseName(ref)).toBe(name)
 })
+
+// Found by a breaker: they had one, and a run of both waited for itself.
+test.each(['x'.repeat(230), `${'x'.repeat(224)}.${'x'.repeat(5)}`])(
+  'the Leases of workloads whose names are long: %s',
+  (stem) => {
+    const [one, two] = ['-first', '-other'].map((end) =>
+      leaseName({ kind: 'DaemonSet', name: `${stem}-${stem}${end}`.slice(-250) }),
+    )
+    expect(one).not.toBe(two)
+    for (const name of [one!, two!]) {
+      expect(name.length).toBeLessThanOrEqual(253)
+      expect(name).toMatch(/^sluice-daemonset-x[x.-]*x-[0-9a-f]{8}$/)
+    }
+  },
+)

@@ -23,10 +23,14 @@ test('the Leases of what pods and labels are about are known once that is known,
   expect(server.calls).toEqual(['GET'])
 })
 
-test('what was seen before the world was looked at stays as it was seen', async () => {
-  const ports = { client: createLeaseServer().client, clock: createVirtualClock() }
+test('what was asked for by name was seen before the world was looked at, and stays so', async () => {
+  const server = createLeaseServer()
+  const ports = { client: server.client, clock: createVirtualClock() }
   const seen = new Map([[leaseName(WEB), { record: { holder: 'ben' }, since: 0 }]]) as unknown as Awaited<
     ReturnType<typeof seeLeases>
   >
-  expect(await seeOthers(seen, worldOf(WEB), { namespace: NAMESPACE }, ports)).toEqual(seen)
+  const request = { namespace: NAMESPACE, select: { refs: [WEB] } }
+  expect(await seeOthers(seen, worldOf(WEB), request, ports)).toEqual(seen)
+  expect(await seeOthers(new Map(), worldOf(WEB), request, ports)).toEqual(new Map())
+  expect(server.calls).toEqual([])
 })

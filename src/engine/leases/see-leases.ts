@@ -24,10 +24,11 @@ export async function seeLeases(
 export async function seeOthers(
   seen: ReadonlyMap<string, SeenLease>,
   { workloads }: Pick<World, 'workloads'>,
-  { namespace }: Pick<RunRequest, 'namespace'>,
+  { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
   ports: Pick<RunPorts, 'client' | 'clock'>,
 ): Promise<Map<string, SeenLease>> {
-  const others = workloads.map(({ workload: { ref } }) => ref).filter((ref) => !seen.has(leaseName(ref)))
+  const asked = new Set('refs' in select ? select.refs.map(leaseName) : [])
+  const others = workloads.map(({ workload: { ref } }) => ref).filter((ref) => !asked.has(leaseName(ref)))
   return new Map([...seen, ...(await lookAt(others, namespace, ports))])
 }
 

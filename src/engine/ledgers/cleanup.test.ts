@@ -11,6 +11,7 @@ import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { STATEFUL_SETS } from '../../workloads/resources.ts'
+import type { CleanupReport, CleanupRequest } from './cleanup.ts'
 import { cleanUp } from './cleanup.ts'
 import { entryOf } from '../testing/ledgers.ts'
 
@@ -25,30 +26,49 @@ async function removeAsRead(api: FakeApi, path: string, { resourceVersion }: Del
   throw new KubeError('409 Conflict', { kind: 'conflict', method: 'DELETE', path, status: 409, reason: 'Conflict' })
 }
 
+/** Lets time pass until it is done. */
+async function cleanedUp(request: CleanupRequest, client: FakeApi['client']): Promise<CleanupReport> {
+  const clock = createVirtualClock()
+  const cleaning = cleanUp(request, { client, clock })
+  let isDone = false
+  void cleaning.then(
+    () => (isDone = true),
+    () => (isDone = true),
+  )
+  await clock.runUntil(() => isDone)
+  return cleaning
+}
+
 /** Where the second part of a ledger is there, and not its first; `meanwhile` comes to pass between the look and the removal. */
 interface Meanwhile {
   holder?: string
+  /** It lives. */
+  renews?: boolean
   meanwhile?: (writeFirst: () => void) => void
   /** Before the call that removes it arrives. */
   late?: (api: FakeApi) => void
 }
 
-async function cleaned({ holder = '', meanwhile = () => {}, late = () => {} }: Meanwhile) {
+const specOf = (holder: string) => ({ holderIdentity: holder, leaseDurationSeconds: holder === '' ? 1 : 15 })
+
+async function cleaned({ holder = '', renews = false, meanwhile = () => {}, late = () => {} }: Meanwhile) {
   const api = createFakeApi()
   const put = (name: string, data: Record<string, string>): void =>
     void api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
   put(PART, {})
-  api.put(LEASE, { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: { holderIdentity: holder } })
+  api.put(LEASE, { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: specOf(holder) })
   const header = writeHeader({ run: 'r1', workloads: [], images: [], startedAt: '2026-01-01', chunks: 2 })
   api.faults.after = (_method, path) => {
-    if (path.endsWith('/leases')) meanwhile(() => put('sluice-run-r1', { header }))
+    if (!path.endsWith('/leases')) return
+    meanwhile(() => put('sluice-run-r1', { header }))
+    if (renews) api.edit(LEASE, (raw) => (raw.spec = { ...specOf(holder), renewTime: '1' }))
   }
   const remove = (path: string, options?: DeleteOptions): ReturnType<typeof removeAsRead> => {
     late(api)
     return removeAsRead(api, path, options)
   }
   const client = { ...api.client, delete: remove }
-  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   return {
     removed: report.removed.map(({ name }) => name),
     kept: report.kept.map(({ name }) => name),
@@ -62,7 +82,12 @@ describe('a part of a ledger whose header is not there', () => {
   })
 
   test('stays where somebody does, who may be about to write it', async () => {
-    expect(await cleaned({ holder: 'somebody' })).toEqual({ removed: [], kept: [PART], parts: 1 })
+    expect(await cleaned({ holder: 'somebody', renews: true })).toEqual({ removed: [], kept: [PART], parts: 1 })
+  })
+
+  // Found by a breaker.
+  test('goes where somebody did, and was killed', async () => {
+    expect(await cleaned({ holder: 'somebody' })).toEqual({ removed: [PART], kept: [], parts: 0 })
   })
 
   // Found by trial: the run had grown into it when the call arrived, and its ledger could not be read any more.
@@ -84,10 +109,17 @@ describe('a run that is not finished, of which a person has settled all', () => 
     isUnbalanced?: boolean
     /** What its pod has, which the workload was deleted without. */
     journal?: Journal | 'none'
+    /** Of the Lease of its workload. */
+    holder?: { name: string; renews: boolean }
   }
 
-  async function cleanedRun({ isThere = false, state = 'closed', isUnbalanced = false, journal }: Left) {
+  async function cleanedRun({ isThere = false, state = 'closed', isUnbalanced = false, journal, holder }: Left) {
     const api = createFakeApi()
+    if (holder) api.put(LEASE, { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: specOf(holder.name) })
+    api.faults.after = (_method, path) => {
+      if (holder?.renews && path.endsWith('/leases'))
+        api.edit(LEASE, (raw) => (raw.spec = { ...specOf(holder.name), renewTime: '1' }))
+    }
     if (journal !== undefined) {
       const annotations = journal === 'none' ? {} : { [JOURNAL_KEY]: writeJournal(journal) }
       api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
@@ -100,12 +132,18 @@ describe('a run that is not finished, of which a person has settled all', () => 
     if (isThere) api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
     const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
     const client = { ...api.client, delete: remove }
-    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+    const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
     return report.removed.map(({ reason }) => reason)
   }
 
   test('goes where its workload is gone: no command could go on with it', async () => {
     expect(await cleanedRun({})).toEqual(['nothing of run r1 is open, and statefulset/web is gone'])
+  })
+
+  // Found by a breaker: no command could take its Lease over, since the workload was gone, and the record was kept for good.
+  test('goes where the process that had its Lease was killed; control: not while somebody is at work', async () => {
+    expect(await cleanedRun({ holder: { name: 'ann', renews: false } })).toHaveLength(1)
+    expect(await cleanedRun({ holder: { name: 'ann', renews: true } })).toEqual([])
   })
 
   test('stays where the workload is there, or something may be open', async () => {
@@ -142,12 +180,12 @@ test('a finished run that an undo takes back, which was killed, stays: the same 
   }
   api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
-  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
     [],
     [
       'run r1 is finished, and needed still: run r2, which is not finished, takes it back',
-      'run r2 is not finished: 0 pods may be open',
+      'run r2 is not finished: the same command goes on with it, and sluice abort ends it',
     ],
   ])
 })
@@ -171,10 +209,10 @@ test('of two finished runs that have settled the same pod of one that is not fin
   for (const dryRun of [true, false]) {
     const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
     const client = { ...api.client, delete: remove }
-    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
+    const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun }, client)
     expect(report.removed.map(({ name }) => name)).toEqual(['sluice-run-r2'])
     expect(report.kept.map(({ reason }) => reason)).toEqual([
-      'run r1 is not finished: 0 pods may be open',
+      'run r1 is not finished: the same command goes on with it, and sluice abort ends it',
       'run r3 is finished, and needed still: it has settled pods of run r1, which is not finished',
     ])
   }
@@ -195,11 +233,11 @@ test('a run that is not finished, of a workload that is gone, stays while it has
   put('r2', [WEB], 'closed')
   api.put(STATEFUL_SETS.object(NAMESPACE, 'api'), { metadata: { name: 'api', namespace: NAMESPACE }, spec: {} })
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
-  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
     [],
     [
-      'run r1 is not finished: 0 pods may be open',
+      'run r1 is not finished: the same command goes on with it, and sluice abort ends it',
       'run r2 is not finished, and needed still: it has settled pods of run r1, which is not finished',
     ],
   ])
@@ -214,7 +252,7 @@ test('a finished run of two workloads stays where one of them is named alone, an
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
   const clean = async (names: string[]) => {
     const refs = names.map((name) => ({ kind: 'StatefulSet' as const, name }))
-    const { removed, kept } = await cleanUp({ namespace: NAMESPACE, refs, dryRun: true }, { client, clock: createVirtualClock() })
+    const { removed, kept } = await cleanedUp({ namespace: NAMESPACE, refs, dryRun: true }, client)
     return [removed.length, ...kept.map(({ reason }) => reason)]
   }
   expect(await clean(['web'])).toEqual([0, 'run r1 is finished, and needed still: it is of statefulset/api too'])
@@ -235,7 +273,7 @@ test.each([
   const name = 'sluice-run-r1'
   api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
   const client = { ...api.client, delete: (path: string, options?: DeleteOptions) => removeAsRead(api, path, options) }
-  const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun: false }, { client, clock: createVirtualClock() })
+  const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   expect(report.removed.map((one) => one.name)).toEqual(removed)
 })
 
@@ -248,7 +286,7 @@ describe('a finished run that could be undone', () => {
     const [data] = ledgerChunks({ header: whole, entries: new Map() })
     api.put(`${CONFIG_MAPS}/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
     const client = { ...api.client, delete: async (path: string) => api.remove(path) }
-    const report = await cleanUp({ namespace: NAMESPACE, refs: [], dryRun }, { client, clock: createVirtualClock() })
+    const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun }, client)
     return report.removed.map(({ reason }) => reason)
   }
 
@@ -266,7 +304,7 @@ describe('a workload of which there is no record', () => {
     const api = createFakeApi()
     fill(api)
     const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet' as const, name: 'web' }], dryRun: false }
-    return cleanUp(request, { client: api.client, clock: createVirtualClock() })
+    return cleanedUp(request, api.client)
   }
   const nothing = { removed: [], kept: [] }
 

@@ -14,7 +14,9 @@ import { podsPath } from '../pod-store.ts'
 import { namedByJournals } from './late-intents.ts'
 import { findAlive } from './find-alive.ts'
 import { hasChanged } from './has-changed.ts'
+import type { LeaseRecord } from '../leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from '../leases/lease.ts'
+import { liveLease } from '../leases/live-lease.ts'
 import type { LedgerOptions } from './create-part.ts'
 import { deleteLedger, deletePart } from './delete-ledger.ts'
 import { listLedgerParts } from './list-ledgers.ts'
@@ -52,7 +54,10 @@ export interface CleanupReport {
  * Removes what no run needs any more. Never a record with an open target, and never a Lease.
  * @throws WorkloadError where a workload is named of which nothing is known
  */
-export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { client }: CleanupPorts): Promise<CleanupReport> {
+export async function cleanUp(
+  { namespace, refs, dryRun }: CleanupRequest,
+  { client, clock }: CleanupPorts,
+): Promise<CleanupReport> {
   const parts = await listLedgerParts(client, namespace)
   const report: CleanupReport = { removed: [], kept: [] }
   const wanted = ({ workloads }: LedgerHeader): boolean =>
@@ -81,7 +86,9 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       const unsettled = openEntries(found.ledger, ledgers)
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
       const need = asNamed ?? needFor(found.ledger, [...ledgers])
-      if (open === 0 && isGone && need === undefined && !(await someoneRuns(client, namespace))) {
+      const isOver = open === 0 && isGone && need === undefined
+      const live = isOver ? await liveLease(client, clock, namespace) : undefined
+      if (isOver && live === undefined) {
         const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
         if (await remove(names, `nothing of run ${header.run} is open, and ${what} is gone`, (to) => deleteLedger(found, to)))
           ledgers.delete(found.ledger)
@@ -90,7 +97,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
-        reason: `run ${header.run} is not finished${open === 0 && need ? `, and needed still: ${need}` : `: ${open} ${open === 1 ? 'pod' : 'pods'} may be open`}`,
+        reason: `run ${header.run} is not finished${unfinishedWords({ open, isGone, need, live })}`,
       })
       continue
     }
@@ -105,7 +112,7 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
   // A part without its ledger: nothing was ever drained by it, since the header is written last.
   const found = refs.length > 0 ? [] : orphansAmong(parts)
   if (found.length === 0) return report
-  const isBusy = await someoneRuns(client, namespace)
+  const isBusy = (await liveLease(client, clock, namespace)) !== undefined
   // Whoever was writing one when it was found, and has given its Lease back since, has written the header as well.
   const orphans = isBusy ? found : intersection(found, orphansAmong(await listLedgerParts(client, namespace)))
   for (const part of orphans) {
@@ -130,6 +137,23 @@ export async function cleanUp({ namespace, refs, dryRun }: CleanupRequest, { cli
 }
 
 type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+interface Unfinished {
+  /** Pods. */
+  open: number
+  /** So are its workloads. */
+  isGone: boolean
+  need: string | undefined
+  live: LeaseRecord | undefined
+}
+
+function unfinishedWords({ open, isGone, need, live }: Unfinished): string {
+  if (live)
+    return `, and ${live.holder || 'somebody'} is at work (${live.name}), maybe on one of its pods: try again once that is over`
+  if (open > 0) return `: ${open} ${open === 1 ? 'pod' : 'pods'} may be open`
+  if (need !== undefined) return `, and needed still: ${need}`
+  return isGone ? '' : ': the same command goes on with it, and sluice abort ends it'
+}
 
 /**
  * A typo in a name must not read as "nothing to remove". One that is gone is known by what a run has left of it: its record, or its
@@ -215,9 +239,4 @@ function orphansAmong(parts: readonly LedgerPart[]): LedgerPart[] {
 function intersection(some: readonly LedgerPart[], others: readonly LedgerPart[]): LedgerPart[] {
   const wanted = new Set(others.map(({ name }) => name))
   return some.filter(({ name }) => wanted.has(name))
-}
-
-async function someoneRuns(client: KubeClient, namespace: string): Promise<boolean> {
-  const { items } = await listPages({ client, path: leasePath(namespace) })
-  return items.map(leaseRecord).some(({ name, holder }) => name.startsWith('sluice-') && holder !== '')
 }

@@ -72,9 +72,9 @@ function isOperatorsOut(record: PodContext['record']): boolean {
 }
 
 function instructionsOf(context: PodContext, out: boolean, { finished }: PodView): Pick<PodResult, 'instructions'> {
-  const { outcome, pod, gone, record } = context
+  const { outcome, pod, gone, record, recorded = [] } = context
   const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
-  const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? [], former: formerOf(record) }
+  const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? recorded, former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }

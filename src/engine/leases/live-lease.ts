@@ -1,0 +1,37 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { listPages } from '../../kube/list-pages.ts'
+import { pause } from '../../kube/pause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { LeaseRecord } from './lease.ts'
+import { leasePath, leaseRecord } from './lease.ts'
+import { isRenewed, PAUSE_MS } from './ownership.ts'
+
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * A Lease in the namespace whose owner lives; undefined where there is none. One that is held, and is not renewed, is looked at for as
+ * long as it lives. Found by a breaker: what a process had held that was killed counted for ever, where nobody could take it over any more
+ * since its workload was gone, and the record of its run was kept for good.
+ */
+export async function liveLease(client: KubeClient, clock: Clock, namespace: string): Promise<LeaseRecord | undefined> {
+  const since = clock.now()
+  const first = await heldLeases(client, namespace)
+  const endMs = Math.max(0, ...Array.from(first.values(), ({ durationMs }) => durationMs)) + PAUSE_MS
+  let now = first
+  while (now.size > 0) {
+    for (const [name, record] of now) {
+      const before = first.get(name)
+      if (before === undefined || isRenewed(before, record)) return record
+    }
+    if (clock.now() - since >= endMs) return undefined
+    await pause(clock, LOOK_EVERY_MS)
+    now = await heldLeases(client, namespace)
+  }
+  return undefined
+}
+
+async function heldLeases(client: KubeClient, namespace: string): Promise<Map<string, LeaseRecord>> {
+  const { items } = await listPages({ client, path: leasePath(namespace) })
+  const held = items.map(leaseRecord).filter(({ name, isGivenBack }) => name.startsWith('sluice-') && !isGivenBack)
+  return new Map(held.map((record) => [record.name, record]))
+}
