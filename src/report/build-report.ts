@@ -62,8 +62,11 @@ function missingOf(record: RunRecord): string[] {
   const [first] = processes
   if (run === '') return []
   if (first === undefined) {
-    if (finishedAt !== undefined) return ['No process has kept an account of this run: times, calls and proofs are missing.']
-    return ['A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.']
+    const why =
+      finishedAt === undefined
+        ? 'A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.'
+        : 'No process has kept an account of this run: times, calls and proofs are missing.'
+    return [why, ...notKept(record)]
   }
   const missing: string[] = []
   const isOneLost = processes.some(({ lost = 0 }) => lost > 0)
@@ -75,7 +78,7 @@ function missingOf(record: RunRecord): string[] {
     const before = processes[index - 1]
     if (before !== undefined && epoch > before.epoch + 1)
       missing.push(
-        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed, ${isOneLost ? 'or whose account was not kept, ' : ''}or somebody else.`,
+        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed${isOneLost ? ' or whose account was not kept' : ''}, or somebody else.`,
       )
   })
   return [...missing, ...notKept(record)]

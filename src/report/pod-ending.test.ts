@@ -96,6 +96,12 @@ test('what a process of another run has done with what it had left open is told 
     out: false,
     by: 1,
   })
+  const midway = { phases: [{ state: 'restoring', ms: 5 }], run: 'later' }
+  expect(ended([drained, midway])).toMatchObject({
+    outcome: 'failed',
+    reason: 'not ready; since then, by run later: unknown',
+    out: true,
+  })
   expect(ended([drained, left])).toMatchObject({ outcome: 'needsOperator', out: true, instructions: 'look there' })
   expect(ended([upgraded, left])).toMatchObject({
     outcome: 'upgraded',

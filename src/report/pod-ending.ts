@@ -38,7 +38,7 @@ function withOthers(own: PodEnding, since: readonly PodAccount[]): PodEnding | u
   const last = since.findLast((one) => didSomething(one) || OF_WHAT_WAS_OPEN.has(one.outcome))
   if (last === undefined) return undefined
   const { instructions: _, ...rest } = own
-  const { outcome = 'unknown', reason = '', out = false, instructions, run } = last
+  const { outcome = 'unknown', reason = '', out = own.out, instructions, run } = last
   const isOfOpen = OF_WHAT_WAS_OPEN.has(outcome) && (own.out || own.outcome === 'unknown')
   return {
     ...rest,
