@@ -19,6 +19,8 @@ const accounts: fc.Arbitrary<PodAccount> = fc.record(
   {
     epoch: fc.nat(),
     processEpoch: fc.nat(),
+    run: words,
+    lost: fc.record({ doing: fc.nat(), telling: fc.nat() }),
     startedAtMs: fc.nat(),
     phases: fc.array(
       fc.record(

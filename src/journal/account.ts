@@ -26,12 +26,20 @@ export interface ProcessAccount {
   window: number
   guarantees: { loadBalancer: string; adapter: string; level: string; meaning: string }[]
   warnings: string[]
+  /** Of processes before it, all in all: accounts that the ledger has not kept. */
+  lost?: number
+  /** Pods of which the ledger had no room for what this process has told, or has given up for it what those before had. */
+  withoutRoom?: number
 }
 
 /** One process's part in the upgrade of one pod. */
 export interface PodAccount {
   /** Of the pod's own Lease, as its journal has it. */
   epoch: number
+  /** Of the process that has told it, where that is another than the run in whose ledger it stands. */
+  run?: string
+  /** Of the pod, all in all until then: accounts that the ledger has not kept. */
+  lost?: LostAccounts
   /** What the account of its process has, where that is another: of a run of several workloads the largest. */
   processEpoch?: number
   /** Wall time in milliseconds since 1970, of the first phase. */
@@ -47,6 +55,12 @@ export interface PodAccount {
   proof?: string
   out?: boolean
   instructions?: string
+}
+
+/** `doing`: of processes that did something with the pod. `telling`: of those that only told how it stood. */
+export interface LostAccounts {
+  doing: number
+  telling: number
 }
 
 export interface AccountPhase {
@@ -117,6 +131,8 @@ const Process = z.object({
   window: z.number(),
   guarantees: z.array(z.object({ loadBalancer: z.string(), adapter: z.string(), level: z.string(), meaning: z.string() })),
   warnings: z.array(z.string()),
+  lost: z.number().exactOptional(),
+  withoutRoom: z.number().exactOptional(),
 })
 
 const text = z.string().nullish()
@@ -124,6 +140,10 @@ const text = z.string().nullish()
 const Pod = z.object({
   v: z.literal(VERSION),
   e: z.number(),
+  /** The run, where it is another's. */
+  n: z.string().optional(),
+  /** Lost: doing, telling. */
+  l: z.tuple([z.number(), z.number()]).optional(),
   /** Of its process, where that is another. */
   m: z.number().optional(),
   t: z.number(),
@@ -174,11 +194,13 @@ export function readProcessAccount(value: unknown): ProcessAccount | undefined {
 }
 
 export function writePodAccount(account: PodAccount, { targets, before, after }: AccountContext): unknown {
-  const { outcome, reason, deadline, proof, out, instructions, processEpoch } = account
+  const { outcome, reason, deadline, proof, out, instructions, processEpoch, run, lost } = account
   const isPlain = outcome === 'upgraded'
   return {
     v: VERSION,
     e: account.epoch,
+    ...(run === undefined ? {} : { n: run }),
+    ...(lost === undefined ? {} : { l: [lost.doing, lost.telling] as [number, number] }),
     ...(processEpoch === undefined ? {} : { m: processEpoch }),
     t: account.startedAtMs,
     p: endsOf(account.phases, joined).map(({ state, ms, detail }): z.input<typeof Pod>['p'][number] => {
@@ -222,9 +244,11 @@ export function writePodAccount(account: PodAccount, { targets, before, after }:
 export function readPodAccount(value: unknown, { targets, before, after }: AccountContext): PodAccount | undefined {
   const parsed = Pod.safeParse(value)
   if (!parsed.success) return undefined
-  const { e, m, t, p, f, c, o, r, d, w, u, i } = parsed.data
+  const { e, n, l, m, t, p, f, c, o, r, d, w, u, i } = parsed.data
   return {
     epoch: e,
+    ...(n === undefined ? {} : { run: n }),
+    ...(l === undefined ? {} : { lost: { doing: l[0], telling: l[1] } }),
     ...(m === undefined ? {} : { processEpoch: m }),
     startedAtMs: t,
     phases: p.map(([state, ms, detail]) => ({

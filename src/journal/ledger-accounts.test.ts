@@ -122,15 +122,16 @@ describe('accounts in a ledger', () => {
     const entry = ledger.entries.get(uid!)!
     expect(accountsOf(entry, ledger.header).map(({ epoch }) => epoch)).toEqual([3, 4, 5])
     const { effects, restarts } = accountOf(0)
-    expect(accountsOf(entry, ledger.header)[2]).toMatchObject({ effects, restarts, outcome: 'upgraded' })
+    const lost = { doing: 2, telling: 0 }
+    expect(accountsOf(entry, ledger.header)[2]).toMatchObject({ effects, restarts, outcome: 'upgraded', lost })
   })
 
   test('who finds it done again and again does not push out who has upgraded it', () => {
     const ledger = ledgerOf(1)
     const [uid] = ledger.entries.keys()
     for (const epoch of [1, 2, 3, 4, 5]) {
-      const outcome = epoch === 1 ? 'upgraded' : 'skipped'
-      const [entry] = withAccounts(ledger, new Map([[uid!, { ...accountOf(0), epoch, outcome }]]))
+      const found = { outcome: 'skipped', phases: [], effects: [], restarts: [] }
+      const [entry] = withAccounts(ledger, new Map([[uid!, { ...accountOf(0), epoch, ...(epoch > 1 && found) }]]))
       ledger.entries.set(uid!, entry!)
     }
     const told = accountsOf(ledger.entries.get(uid!)!, ledger.header).map(({ epoch, outcome }) => [epoch, outcome])

@@ -1,10 +1,9 @@
 import type { AccountContext, PodAccount } from './account.ts'
-import { readPodAccount, writePodAccount } from './account.ts'
+import { readPodAccount } from './account.ts'
+import { keptAccounts } from './kept-accounts.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import { writeEntry } from './ledger.ts'
 
-/** Of one pod: those of the processes that had it last. */
-const KEPT_PROCESSES = 3
 /** A ConfigMap holds 1 MiB; what runs need may still grow in it. */
 const MOST_BYTES = 1000 * 1024
 const utf8 = new TextEncoder()
@@ -14,12 +13,7 @@ export function withAccounts({ header, entries }: Ledger, told: ReadonlyMap<stri
   return Array.from(told, ([uid, account]) => {
     const entry = entries.get(uid)
     if (entry === undefined) return undefined
-    const context = contextOf(entry, header)
-    const before = entry.accounts ?? []
-    // That there was nothing to do is said once: else a command that is given again and again would push out who has upgraded it.
-    const isSaid = account.outcome === 'skipped' && readPodAccount(before.at(-1), context)?.outcome === 'skipped'
-    const accounts = [...(isSaid ? before.slice(0, -1) : before), writePodAccount(account, context)]
-    return { ...entry, accounts: accounts.slice(-KEPT_PROCESSES) }
+    return { ...entry, accounts: keptAccounts(entry.accounts ?? [], account, contextOf(entry, header)) }
   }).filter((entry) => entry !== undefined)
 }
 

@@ -251,6 +251,11 @@ describe('what a report cannot know', () => {
       expect.stringMatching(/^Between epoch 1 and epoch 3 .*: a process of it that was killed, or somebody else\.$/),
     ])
     expect(buildReport({ ...record, processes: [process!, { ...process!, epoch: 2, resumed: true }] }).missing).toEqual([])
+    const lost = buildReport({ ...record, processes: [process!, { ...process!, epoch: 3, resumed: true, lost: 1 }] })
+    expect(lost.missing).toEqual([
+      expect.stringMatching(/: a process of it that was killed or whose account was not kept, or somebody else\.$/),
+      'Of one process of the run the account is not kept: of one run those of 8 are.',
+    ])
   })
 
   test('what a later run has closed', () => {

@@ -1,9 +1,12 @@
 import type { AccountEffect, PodAccount } from '../journal/account.ts'
+import { didSomething } from '../journal/kept-accounts.ts'
+import { lostOf, notKept } from './not-kept.ts'
 import { podEnding } from './pod-ending.ts'
 import type { EffectCounts, Report, ReportEffect, ReportFailure, ReportLoadBalancer, ReportPhase, ReportPod } from './report.ts'
 import type { EndedPod } from './run-ending.ts'
 import { isWord, runEnding } from './run-ending.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
+import { isOwn } from './run-record.ts'
 
 /** Pure: the same record gives the same report. */
 export function buildReport(record: RunRecord, failures: readonly ReportFailure[] = []): Report {
@@ -54,14 +57,19 @@ function warningsOf({ processes }: RunRecord): string[] {
   return [...new Set(all)]
 }
 
-function missingOf({ processes, startedAt, finishedAt, run }: RunRecord): string[] {
+function missingOf(record: RunRecord): string[] {
+  const { processes, startedAt, finishedAt, run } = record
   const [first] = processes
   if (run === '') return []
   if (first === undefined) {
-    if (finishedAt !== undefined) return ['No process has kept an account of this run: times, calls and proofs are missing.']
-    return ['A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.']
+    const why =
+      finishedAt === undefined
+        ? 'A process keeps its account when it ends: times, calls and proofs of one at work, or killed, are missing.'
+        : 'No process has kept an account of this run: times, calls and proofs are missing.'
+    return [why, ...notKept(record)]
   }
   const missing: string[] = []
+  const isOneLost = processes.some(({ lost = 0 }) => lost > 0)
   if (first.resumed)
     missing.push(
       `The run was begun by a process whose account is not here${startedAt < first.startedAt ? `, at ${startedAt}` : ''}: what it did before ${first.startedAt} is missing. A process that is killed keeps none.`,
@@ -70,18 +78,23 @@ function missingOf({ processes, startedAt, finishedAt, run }: RunRecord): string
     const before = processes[index - 1]
     if (before !== undefined && epoch > before.epoch + 1)
       missing.push(
-        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed, or somebody else.`,
+        `Between epoch ${before.epoch} and epoch ${epoch} the workload had another owner, who has left no account in this run: a process of it that was killed${isOneLost ? ' or whose account was not kept' : ''}, or somebody else.`,
       )
   })
-  return missing
+  return [...missing, ...notKept(record)]
 }
 
 function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>): ReportPod {
-  const { uid, pod, node, images, targets, accounts, untold } = record
+  const { uid, pod, node, images, targets, untold } = record
   const { epoch: _, ...how } = ending
+  const own = record.accounts.filter(isOwn)
+  // A call of a process of another run is one, on what this run had drained.
+  const accounts = record.accounts.filter((one) => isOwn(one) || didSomething(one))
   const phases = accounts.flatMap(phasesOf)
-  const restarts = accounts.findLast((account) => account.restarts.length > 0)?.restarts ?? []
-  const proof = accounts.findLast((account) => account.proof !== undefined)?.proof
+  const restarts = own.findLast((account) => account.restarts.length > 0)?.restarts ?? []
+  const proof = own.findLast((account) => account.proof !== undefined)?.proof
+  const missing =
+    lostOf(record).words ?? (own.length === 0 && untold === undefined ? 'no process has kept an account of it' : undefined)
   return {
     uid,
     pod,
@@ -93,7 +106,7 @@ function reportPod({ record, ending }: EndedPod, unreadable: ReadonlySet<string>
     effects: effectsOf({ accounts, phases, targets, unreadable, outcome: ending.outcome }),
     ...(proof === undefined ? {} : { proof }),
     restarts,
-    ...(accounts.length === 0 && untold === undefined ? { missing: 'no process has kept an account of it' } : {}),
+    ...(missing === undefined ? {} : { missing }),
   }
 }
 

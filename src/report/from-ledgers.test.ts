@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { PodAccount, ProcessAccount } from '../journal/account.ts'
 import { writeProcessAccount } from '../journal/account.ts'
 import { withAccounts } from '../journal/ledger-accounts.ts'
 import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
@@ -92,6 +93,69 @@ describe('runs on record', () => {
       for (const entry of withAccounts({ header, entries }, new Map([['u1', account]]))) entries.set('u1', entry)
     })
     expect(runsOf([one])[0]).toMatchObject({ outcome: 'done', reason: '1 upgraded, 0 at the wanted images already' })
+  })
+
+  describe('with what their ledger has kept', () => {
+    const process = { by: 'vm_1', resumed: false, window: 1, guarantees: [], warnings: [], outcome: 'failed', reason: 'web-2' }
+    const times = { startedAt: '2026-01-04T00:00:00.000Z', endedAt: '2026-01-04T00:01:00.000Z' }
+    const plain = { startedAtMs: Date.parse(times.startedAt), phases: [], effects: [], restarts: [], out: false }
+    const target = { loadBalancer: 'edge', target: 'web-1' }
+    const call = { ...target, afterMs: 5, effect: 'drain', operation: 'a', outcome: 'applied', batch: 1 } as const
+    const drained = { ...plain, effects: [call], outcome: 'failed', reason: 'not ready', out: true }
+
+    function reported(told: Partial<PodAccount>[], change: Partial<ProcessAccount> = {}) {
+      const accounts = [writeProcessAccount({ ...process, ...times, epoch: 1, ...change })]
+      const one = ledger('bad', times.startedAt, { accounts, finishedAt: times.endedAt })
+      if (one.kind !== 'read') throw new Error('made so')
+      const { entries, header } = one.ledger
+      const before = { images: [{ container: 'app', image: 'app:v1' }] }
+      const targets = [{ ...target, scope: 'web', prior: 'ready', untouched: false }]
+      entries.set('u1', { uid: 'u1', pod: 'web-1', targets, state: 'open', before })
+      told.forEach((account, index) => {
+        const all = new Map([['u1', { ...plain, epoch: index + 1, ...account }]])
+        for (const entry of withAccounts({ header, entries }, all)) entries.set('u1', entry)
+      })
+      const answer = reportOf([one], { wanted: { run: 'bad' }, namespace: 'shop', failures: [] })
+      if (answer.kind === 'none') throw new Error(answer.reason)
+      return answer.report
+    }
+
+    test('what its undo finds of a pod is not its own', () => {
+      const undone = { outcome: 'skipped', reason: 'it runs the wanted images already', run: 'undo' }
+      const { pods, missing } = reported([{ outcome: 'unchanged', reason: 'not started' }, undone])
+      expect(pods[0]).toMatchObject({ outcome: 'unchanged', reason: 'not started' })
+      expect([pods[0]!.missing, missing]).toEqual([undefined, []])
+    })
+
+    test('a call of another run, on what this one had drained, is told', () => {
+      const restored = { effects: [{ ...call, effect: 'restore', operation: 'b' } as const], outcome: 'settled', run: 'later' }
+      const { loadBalancers } = reported([drained, restored])
+      expect(loadBalancers[0]).toMatchObject({ drains: { done: 1 }, restores: { done: 1 } })
+    })
+
+    // Found by a reader: no call, no time out of rotation, and nothing was missing.
+    test('persons who say how it stands, again and again, leave the calls there', () => {
+      const said = { outcome: 'resolved', reason: 'a person has said so' }
+      const { pods, loadBalancers, missing } = reported([drained, said, said, said])
+      expect(loadBalancers[0]!.drains.done).toBe(1)
+      expect(pods[0]!.missing).toBe('what one process told of it before is not kept')
+      expect(missing).toEqual([
+        expect.stringMatching(/^Of web-1 not all that was told is kept: .* No call is missing for that\.$/),
+      ])
+    })
+
+    test('where there were more that did something with it than are kept, the report names it', () => {
+      const { pods, missing } = reported([drained, drained, drained, drained, drained])
+      expect(pods[0]!.missing).toBe('what 2 processes did with it before is not kept')
+      expect(missing).toEqual([expect.stringMatching(/^Of web-1 not all that was done is kept: .*calls.* are missing\.$/)])
+    })
+
+    test('processes without a place, and pods without room, are named', () => {
+      expect(reported([drained], { lost: 2, withoutRoom: 3 }).missing).toEqual([
+        'Of 2 processes of the run the account is not kept: of one run those of 8 are.',
+        `The ledger had no room for all that was told of 3 pods until ${times.endedAt}: phases, calls, restarts and proofs may be missing.`,
+      ])
+    })
   })
 
   test('that are not there, or cannot be read, are said to be so', () => {

@@ -73,6 +73,50 @@ test('a run of one process has no other that could have done it, and a pod that 
   expect(ended([skipped], { images: [{ container: 'app', from: 'app:v2', to: 'app:v2' }] }).reason).toBe(ALREADY)
 })
 
+// Found by a reader: the undo of a run had nothing to do with a pod that the run had not begun with, and by the report of the run it had
+// been brought to images that it never ran.
+test('what a process of another run finds of it is no end of it in this one', () => {
+  const unchanged = { outcome: 'unchanged', reason: 'not started', out: false }
+  const undone = { ...skipped, run: 'undo' }
+  expect(ended([unchanged, undone])).toEqual({ ...unchanged, by: 1 })
+  expect(ended([unchanged, undone, { ...skipped, run: 'later' }])).toEqual({ ...unchanged, by: 1 })
+  expect(ended([upgraded, undone])).toMatchObject({ outcome: 'upgraded', reason: '', by: 1 })
+  expect(ended([undone])).toEqual({ outcome: 'unknown', reason: '', out: false, by: undefined })
+  expect(ended([stranded, undone])).toMatchObject({ outcome: 'needsOperator', out: true, by: 1 })
+  expect(ended([stranded, undone, said])).toMatchObject({ outcome: 'resolved', out: false, by: 3 })
+})
+
+test('what a process of another run has done with what it had left open is told as of that run', () => {
+  const settled = { outcome: 'settled', reason: 'put back', out: false, run: 'later' }
+  const left = { ...stranded, instructions: 'look there', run: 'later' }
+  const drained = { outcome: 'failed', reason: 'not ready', out: true }
+  expect(ended([drained, settled])).toEqual({
+    outcome: 'settled',
+    reason: 'not ready; since then, by run later: settled, put back',
+    out: false,
+    by: 1,
+  })
+  const midway = { phases: [{ state: 'restoring', ms: 5 }], run: 'later' }
+  expect(ended([drained, midway])).toMatchObject({
+    outcome: 'failed',
+    reason: 'not ready; since then, by run later: unknown',
+    out: true,
+  })
+  expect(ended([drained, left])).toMatchObject({ outcome: 'needsOperator', out: true, instructions: 'look there' })
+  expect(ended([upgraded, left])).toMatchObject({
+    outcome: 'upgraded',
+    reason: 'since then, by run later: needsOperator, never put back by guess',
+    out: true,
+  })
+  expect(ended([left])).toEqual({
+    outcome: 'needsOperator',
+    reason: 'no process of this run has told of it; since then, by run later: needsOperator, never put back by guess',
+    out: true,
+    instructions: 'look there',
+    by: undefined,
+  })
+})
+
 test('what is closed is not out, though nobody has told how', () => {
   expect(ended([stranded])).toMatchObject({ outcome: 'needsOperator', out: true, instructions: 'look at it' })
   expect(ended([stranded], { isClosed: true })).toEqual({

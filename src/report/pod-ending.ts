@@ -1,7 +1,9 @@
 import type { PodAccount } from '../journal/account.ts'
 import { processEpochOf, RESOLVED } from '../journal/account.ts'
+import { didSomething } from '../journal/kept-accounts.ts'
 import type { ReportPod } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
+import { isOwn } from './run-record.ts'
 
 /** How a pod has ended in a run, by all that had it. */
 export interface PodEnding extends Pick<ReportPod, 'outcome' | 'reason' | 'deadline' | 'out' | 'instructions'> {
@@ -10,12 +12,43 @@ export interface PodEnding extends Pick<ReportPod, 'outcome' | 'reason' | 'deadl
 }
 
 export function podEnding(record: PodRecord, run: Pick<RunRecord, 'processes' | 'finishedAt'>): PodEnding {
+  const { accounts } = record
+  const place = accounts.findLastIndex(isOwn)
+  const own = ownEnding({ ...record, accounts: accounts.filter(isOwn) }, run)
+  const untold = place === -1 && own.reason === '' ? 'no process of this run has told of it' : own.reason
+  const ending = withOthers({ ...own, reason: untold }, accounts.slice(place + 1)) ?? own
+  return ending.out ? sinceThen(ending, record, run) : ending
+}
+
+function ownEnding(record: PodRecord, run: Pick<RunRecord, 'processes'>): PodEnding {
   const { accounts, untold } = record
   const last = accounts.at(-1)
   if (last === undefined) return { outcome: untold?.outcome ?? 'unknown', reason: untold?.reason ?? '', out: false }
-  if (last.outcome === 'skipped') return foundDone(last, record, run)
-  const ending = endingOf(last)
-  return ending.out ? sinceThen(ending, record, run) : ending
+  return last.outcome === 'skipped' ? foundDone(last, record, run) : endingOf(last)
+}
+
+/** Outcomes that say what has become of what was left open, whichever images were wanted. */
+const OF_WHAT_WAS_OPEN: ReadonlySet<string | undefined> = new Set(['settled', 'needsOperator'])
+
+/**
+ * What a process of another run has done with it since. Found by a reader: an undo had nothing to do with a pod that the run had not
+ * begun with, which was taken for the end of that: as if it had been brought to the images that it never ran.
+ */
+function withOthers(own: PodEnding, since: readonly PodAccount[]): PodEnding | undefined {
+  const last = since.findLast((one) => didSomething(one) || OF_WHAT_WAS_OPEN.has(one.outcome))
+  if (last === undefined) return undefined
+  const { instructions: _, ...rest } = own
+  const { outcome = 'unknown', reason = '', out = own.out, instructions, run } = last
+  const isOfOpen = OF_WHAT_WAS_OPEN.has(outcome) && (own.out || own.outcome === 'unknown')
+  return {
+    ...rest,
+    outcome: isOfOpen ? outcome : own.outcome,
+    reason: [own.reason, `since then, by run ${run}: ${[outcome, reason].filter((part) => part !== '').join(', ')}`]
+      .filter((part) => part !== '')
+      .join('; '),
+    out,
+    ...(instructions === undefined ? {} : { instructions }),
+  }
 }
 
 function endingOf(account: PodAccount): PodEnding {

@@ -3,6 +3,7 @@ import { processEpochOf, RESOLVED } from '../journal/account.ts'
 import type { PodEnding } from './pod-ending.ts'
 import type { Report } from './report.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
+import { isOwn } from './run-record.ts'
 
 /** A pod, and how it has ended. */
 export interface EndedPod {
@@ -46,7 +47,7 @@ function countedOverAll({ reason, epoch }: ProcessAccount, pods: readonly EndedP
   const resolved = pods.filter(({ ending }) => ending.outcome === RESOLVED)
   if (counts === null || before.length + resolved.length === 0) return reason
   const isFoundDone = ({ record: { accounts } }: EndedPod): boolean => {
-    const last = accounts.at(-1)
+    const last = accounts.findLast(isOwn)
     return last?.outcome === 'skipped' && processEpochOf(last) === epoch
   }
   const upgraded = Number(counts[1]) + before.length

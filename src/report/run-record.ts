@@ -26,12 +26,17 @@ export interface PodRecord {
   node?: string
   images: { container: string; from: string; to: string }[]
   targets: { loadBalancer: string; target: string; prior?: unknown }[]
-  /** The newest last. */
+  /** The newest last; also those of processes of other runs, which name theirs. */
   accounts: PodAccount[]
   /** Nothing is left to do for it, whoever has seen to that. */
   isClosed?: true
   /** Why no process has told of it, where that is known. */
   untold?: { outcome: string; reason: string }
+}
+
+/** Of a process of this run. */
+export function isOwn({ run }: Pick<PodAccount, 'run'>): boolean {
+  return run === undefined
 }
 
 /** What is kept in the cluster of a run. */
@@ -83,6 +88,9 @@ function podRecord(entry: LedgerEntry, header: LedgerHeader): PodRecord {
 function wantedImage(name: string, { images }: LedgerHeader, accounts: readonly PodAccount[]): string {
   const asked = images.filter(({ container }) => container === name)
   if (asked.length === 1) return asked[0]!.image
-  const restarted = accounts.flatMap(({ restarts }) => restarts).findLast(({ container }) => container === name)
+  const restarted = accounts
+    .filter(isOwn)
+    .flatMap(({ restarts }) => restarts)
+    .findLast(({ container }) => container === name)
   return restarted?.image.to ?? ''
 }

@@ -141,6 +141,21 @@ test('one before it that goes on for other pods stays open, and what is over bes
   expect(await close(aborted)).toEqual({ 1: ended, 2: ended, 3: ended })
 })
 
+// Found by a reader: an undo tells in the ledger of the run before what it has found of pods that are there alone, and by the report of
+// that run those were its own ends.
+test('what is told of a pod in the ledger of another run says whose word it is', async () => {
+  const { ledgers } = ledgersOf({ startedAt: '2', entry: entryOf('web-2') }, [{ startedAt: '1', entry: entryOf('web-1') }])
+  const endings = new Map<string, unknown>()
+  for (const store of [ledgers.current, ...ledgers.superseded])
+    store.conclude = async ({ told: own }) => void endings.set(store.ledger.header.run, [...(own?.pods ?? [])])
+  const account = { epoch: 2, startedAtMs: 0, phases: [], effects: [], restarts: [], outcome: 'skipped', out: false }
+  const pods = new Map(['web-1', 'web-2'].map((name) => [`uid of ${name}`, account]))
+  const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
+  const own = { ...told, pods }
+  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told: own, assertOwned() {} })
+  expect(Object.fromEntries(endings)).toEqual({ 1: [['uid of web-1', { ...account, run: '2' }]], 2: [...pods] })
+})
+
 // Found by a reviewer: what it had sent came later, and was taken for a drain, since nothing was said of it there.
 test('each says which drain intents count for nothing, whether it stays open or is over', async () => {
   const term = { lease: 'lease-1', epoch: 5 }

@@ -153,11 +153,13 @@ interface CloseOptions {
 
 /**
  * Of pods that an earlier run alone has on record. Found by trial: a run of other images ended with 8 for one that the run before it had
- * left out, and by `sluice status` nobody had to look.
+ * left out, and by `sluice status` nobody had to look. And found by a reader: an undo, to which nothing was to do with a pod that the
+ * run had not begun with, told so there, and by the report of the run it was brought to its images: so each says whose word it is.
  */
 function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore): Told {
   const isOnlyThere = (uid: string): boolean => ledger.entries.has(uid) && !current.ledger.entries.has(uid)
-  return { pods: new Map([...pods].filter(([uid]) => isOnlyThere(uid))) }
+  const { run } = current.ledger.header
+  return { pods: new Map([...pods].flatMap(([uid, account]) => (isOnlyThere(uid) ? [[uid, { ...account, run }]] : []))) }
 }
 
 /** Marks as finished what has nothing open any more. */

@@ -505,6 +505,38 @@ describe('what a process tells at its end', () => {
     const { header, entries } = await stored(client)
     expect(header.finishedAt).toBe(finished.at)
     expect(entries.get('u1')).toEqual(entry('u1'))
+    expect(header.accounts).toEqual([expect.objectContaining({ withoutRoom: 2 })])
+  })
+
+  it('says of how many pods there was no room for it, also where that was given up before', async () => {
+    const { client, configMaps, refuseLarger } = server()
+    const store = await createLedger(ledger(3), { client, namespace: NAMESPACE })
+    await store.conclude({ told: told(3) })
+    refuseLarger(Object.values(configMaps.get('sluice-run-abc')!.data).join('').length + 10)
+    await store.put(entry('u7'))
+    refuseLarger(2 ** 20)
+    await store.conclude({ finished, told: told(1) })
+    const { header, entries } = await stored(client)
+    expect(header.accounts).toEqual([
+      expect.not.objectContaining({ withoutRoom: expect.anything() }),
+      expect.objectContaining({ withoutRoom: 3 }),
+    ])
+    expect(entries.get('u0')?.accounts).toHaveLength(1)
+  })
+
+  it('says so of those that did not fit into their ConfigMap', async () => {
+    const { client } = server()
+    const count = ENTRIES_PER_CHUNK
+    const store = await createLedger(ledger(count), { client, namespace: NAMESPACE })
+    const long = { ...account, reason: 'ö'.repeat(300), instructions: 'ö'.repeat(900) }
+    await store.conclude({
+      finished,
+      told: { process, pods: new Map(Array.from(told(count).pods.keys(), (uid) => [uid, long])) },
+    })
+    const { header, entries } = await stored(client)
+    const untold = [...entries.values()].filter(({ accounts }) => accounts === undefined).length
+    expect(untold).toBeGreaterThan(0)
+    expect(header.accounts).toEqual([expect.objectContaining({ withoutRoom: untold })])
   })
 })
 

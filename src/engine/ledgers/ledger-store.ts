@@ -2,7 +2,7 @@ import type { PatchOperation } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
 import { RunError } from '../errors.ts'
 import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
-import { writeProcessAccount } from '../../journal/account.ts'
+import { keptProcesses } from '../../journal/kept-accounts.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
 import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
@@ -11,9 +11,6 @@ import type { Term } from '../../pods/glossary.ts'
 import { displayName } from '../../workloads/resources.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
-
-/** Processes of one run whose account is kept. */
-const KEPT_PROCESSES = 8
 
 /** For one write: somebody may edit it meanwhile. */
 const MOST_REREADS = 3
@@ -127,6 +124,9 @@ function ledgerStore(
   /** By uid, the entry that is to be written last, until it is known to stand there: under way, or without a good answer. */
   const asked = new Map<string, LedgerEntry>()
 
+  /** Uids of pods of which not all is kept that was told: the account of the process says of how many. */
+  const withoutRoom = new Set<string>()
+
   function standing(): Map<string, string> {
     written ??= new Map([
       ...(isBegun ? [[HEADER_KEY, writeHeader(ledger.header)] as const] : []),
@@ -202,9 +202,9 @@ function ledgerStore(
     return differs
   }
 
-  /** The report is not worth a run that stays open: where the API server refuses the whole, `least` is tried alone. */
+  /** The report is not worth a run that stays open: where the API server refuses the whole, what `least` says then is tried alone. */
   async function setAtLeast(
-    least: Record<string, string>,
+    least: () => Record<string, string>,
     chunk: number,
     values: Record<string, string>,
     assertOwned?: AssertOwned,
@@ -213,8 +213,10 @@ function ledgerStore(
       await set(chunk, values, assertOwned)
     } catch (error) {
       const isRefused = error instanceof KubeError && error.kind === 'definite'
-      if (!isRefused || Object.keys(values).length === Object.keys(least).length) throw error
-      if (Object.keys(least).length > 0) await set(chunk, least, assertOwned)
+      if (!isRefused || Object.keys(values).every((key) => key === HEADER_KEY)) throw error
+      for (const uid of Object.keys(values)) if (ledger.entries.get(uid)?.accounts) withoutRoom.add(uid)
+      const alone = least()
+      if (Object.keys(alone).length > 0) await set(chunk, alone, assertOwned)
     }
   }
 
@@ -234,7 +236,10 @@ function ledgerStore(
       const bare = Object.fromEntries(told.map((entry) => [entry.uid, writeEntry(withoutAccounts(entry))]))
       // Once: of these others one may have been written anew meanwhile, which is not to be written over.
       await set(chunk, { ...bare, ...values }, assertOwned, MOST_REREADS)
-      for (const { uid } of told) ledger.entries.set(uid, withoutAccounts(ledger.entries.get(uid)!))
+      for (const { uid } of told) {
+        ledger.entries.set(uid, withoutAccounts(ledger.entries.get(uid)!))
+        withoutRoom.add(uid)
+      }
     }
   }
 
@@ -346,27 +351,35 @@ function ledgerStore(
   ): Promise<void> {
     // Before the ledger in memory is ahead of it.
     standing()
-    const accounts =
-      told?.process && [...(ledger.header.accounts ?? []), writeProcessAccount(told.process)].slice(-KEPT_PROCESSES)
-    const ended: LedgerHeader = {
-      ...ledger.header,
+    const { header } = ledger
+    const ended = (): LedgerHeader => ({
+      ...header,
       ...(finished && { finishedAt: finished.at }),
       ...(finished?.aborted && { aborted: finished.aborted }),
       ...(finished?.part && { part: true }),
-      ...(accounts ? { accounts } : {}),
-    }
+      ...(told?.process && {
+        accounts: keptProcesses(header.accounts ?? [], {
+          ...told.process,
+          ...(withoutRoom.size > 0 && { withoutRoom: withoutRoom.size }),
+        }),
+      }),
+    })
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
     const changed = told ? withClear(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
     for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
-      const header: Record<string, string> = chunk === 0 && (finished || accounts) ? { [HEADER_KEY]: writeHeader(ended) } : {}
+      const least = (): Record<string, string> =>
+        chunk === 0 && (finished || told?.process) ? { [HEADER_KEY]: writeHeader(ended()) } : {}
       const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
-      const kept = fitting(own, { ...dataOf(chunk), ...header })
-      for (const entry of kept) ledger.entries.set(entry.uid, entry)
-      const values = { ...header, ...Object.fromEntries(kept.map((entry) => [entry.uid, writeEntry(entry)])) }
-      if (Object.keys(values).length > 0) await setAtLeast(header, chunk, values, assertOwned)
+      const kept = new Set(fitting(own, { ...dataOf(chunk), ...least() }))
+      for (const entry of own) {
+        if (kept.has(entry)) ledger.entries.set(entry.uid, entry)
+        else if (told?.pods.has(entry.uid)) withoutRoom.add(entry.uid)
+      }
+      const values = { ...least(), ...Object.fromEntries(Array.from(kept, (entry) => [entry.uid, writeEntry(entry)])) }
+      if (Object.keys(values).length > 0) await setAtLeast(least, chunk, values, assertOwned)
     }
     // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
-    ledger.header = ended
+    ledger.header = ended()
   }
 
   return {
