@@ -117,8 +117,8 @@ describe('interrupted where a pod was rolled back', () => {
 
 // Found by reading: the plan said how many pods it would upgrade, and the upgrade ended the run, or waited.
 test.each([
-  { order: 'abort', says: 'is being aborted (by ann@desk): an upgrade that goes on with it ends it' },
-  { order: 'pause', says: 'is paused (by ann@desk): an upgrade that goes on with it waits until sluice resume' },
+  { order: 'abort', says: 'is being aborted (by ann@desk): this upgrade goes on with it, ends it' },
+  { order: 'pause', says: 'is paused (by ann@desk): this upgrade goes on with it, and waits until sluice resume' },
 ] as const)('a plan says that there is an order of the run that it would go on with: $order', async ({ order, says }) => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const { client } = stage
