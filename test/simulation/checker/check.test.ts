@@ -1849,6 +1849,19 @@ describe('what nobody can know', () => {
     expect(found).not.toContain('I5')
   })
 
+  // Harsh seed 9502002.
+  test('the holder of a Lease was cleared once, and its owner has had it again, and has given it back', () => {
+    const found = broken((story) => {
+      story.clearLease()
+      story.pass(16_000)
+      story.lease(2)
+      story.lease(2, '')
+      story.process('sluice-1')
+      story.journal(0, 'drain', { epoch: 2 }, 'sluice-1')
+    })
+    expect(found).not.toContain('I5')
+  })
+
   // Harsh seeds 9202463 and 9202756.
   test.each([true, false])(
     'the owner of a Lease that was cleared ends, and had sent before that what comes then: %s',

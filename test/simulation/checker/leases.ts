@@ -73,7 +73,7 @@ function holdersIn(records: readonly LeaseRecord[], processes: Owned['processes'
   const owner = [...processes.values()].find(({ name }) => lost !== undefined && isProcess(lost.holder, name))
   if (lost === undefined || owner === undefined) return [last.holder]
   // An order on it is no renewal (harsh seed 9301609). It may have ended since (harsh seeds 9202463, 9202756).
-  const { at: renewedAt } = written.findLast(({ by }) => by === owner.name) ?? lost
+  const { at: renewedAt } = written.slice(0, place + 1).findLast(({ by }) => by === owner.name) ?? lost
   const hasEnded = !owner.isRunning && (asleepSince(owner) ?? at) < at
   if (hasEnded || at - renewedAt > LEASE_MS) return [last.holder]
   const isKnown = lost.isCleared || (owner.begunAt !== undefined && owner.begunAt < next!.at)
