@@ -10,6 +10,7 @@ const PATCHES = 'src/journal/patches.ts'
 const ASK_TARGETS = 'src/engine/traffic/ask-targets.ts'
 const EFFECTS = 'src/engine/traffic/effects.ts'
 const EXECUTION = 'src/engine/execution.ts'
+const LATE_INTENTS = 'src/engine/ledgers/late-intents.ts'
 const OWNERSHIP = 'src/engine/leases/ownership.ts'
 const ROLLOUT = 'src/engine/rollout/rollout.ts'
 
@@ -202,6 +203,17 @@ export const MUTATIONS: Mutation[] = [
         replace: 'if (remainingMs > 1e9) {\n        options.onWaiting(found.holder, remainingMs)',
       },
     ],
+  },
+  {
+    name: 'cleared-lease-taken',
+    breaks: 'a Lease whose holder somebody has cleared counts as given back',
+    harsh: true,
+    changes: [{ file: OWNERSHIP, find: '&& !found.isGivenBack &&', replace: "&& found.holder !== '' &&" }],
+  },
+  {
+    name: 'made-drain-void',
+    breaks: 'a drain intent of the owner that had found nothing open counts for nothing, too',
+    changes: [{ file: LATE_INTENTS, find: 'epoch < bound.epoch', replace: 'epoch <= bound.epoch' }],
   },
   {
     name: 'lease-not-asked-before-a-call',
