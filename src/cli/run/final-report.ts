@@ -21,16 +21,21 @@ export function finalReport(
   { flags, invocation, aborts = false }: { flags: SharedFlags; invocation: Invocation; aborts?: boolean },
   env: NodeJS.ProcessEnv,
 ): RunReport {
+  const isAborting = aborts || given?.order === 'abort'
+  // Found by a reader: an interrupted abort said how to take "it" back, which is the release, and read as the abort; that it stands
+  // was not said.
+  const abortStands = isAborting && result.outcome === 'interrupted'
   return runReport({
     ...facts,
     result,
     plan,
     mixed: mixedWorkloads(result, flags, invocation, env),
-    undoCommands: undoCommands(result, plan, flags, invocation, env),
+    undoCommands: abortStands ? [] : undoCommands(result, plan, flags, invocation, env),
     templateCommands: isOver ? templateCommands(plan.workloads, flags, invocation, env) : [],
     resumeCommand: isOver ? undefined : resumeCommand(invocation, flags, env),
     // To an abort it is the same command.
-    endCommand: aborts || given?.order === 'abort' ? undefined : endCommand(result, plan, flags, invocation, env),
+    endCommand: isAborting ? undefined : endCommand(result, plan, flags, invocation, env),
+    abortStands,
     pause: given?.order === 'pause' ? { by: given.by, liftCommand: liftCommand(plan, flags, invocation, env) } : undefined,
   })
 }

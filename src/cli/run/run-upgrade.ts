@@ -89,7 +89,9 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   )
   /** Below what has ended it without a report. */
   const next = (): string => {
-    const isPaused = events.order()?.order === 'pause'
+    const given = events.order()?.order
+    if (aborts || given === 'abort') return orderStands(resume)
+    const isPaused = given === 'pause'
     const lift = isPaused ? `${LIFT}\n  ${liftCommand(prepared!.plan, flags, order.invocation, env)}\n` : ''
     return `${lift}${goOn(isPaused)}\n  ${resume}\n`
   }
@@ -161,8 +163,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     if (touched) writeReport({ outcome: 'failed', reason: failure.lines.join(' ') })
     renderer.close()
     tell(failure)
-    if (aborts) err.write(orderStands(resume))
-    else if (touched) err.write(next())
+    if (aborts || touched) err.write(next())
     return settle(aborts ? codeOnceOrdered(failure.code) : failure.code)
   }
 
