@@ -21,7 +21,7 @@ function ended(outcome: RunOutcome, { aborts = true, given }: { aborts?: boolean
       given,
       isOver: false,
     },
-    { flags: {}, invocation: { program: 'sluice', args: ['abort', 'sts/web'] }, aborts },
+    { request: {}, flags: {}, invocation: { program: 'sluice', args: ['abort', 'sts/web'] }, aborts },
     {},
   )
   return { report, text: summary(report, createColors(false)) }
@@ -52,4 +52,12 @@ test('control: one that is interrupted and not aborted is taken back, and goes o
   const failed = ended('failed').report
   expect(failed).not.toHaveProperty('abortStands')
   expect(failed.undoCommands).toHaveLength(1)
+})
+
+test('an undo that is interrupted goes on with the run that it takes back', () => {
+  const result = runResult({ outcome: 'interrupted' })
+  const ending = { result, exitCode: 130, startedAt: '', finishedAt: '', warnings: [], given: undefined, isOver: false } as const
+  const plan = { ...samplePlan, undoes: { run: 'r6', images: [] } }
+  const order = { request: { undo: {} }, flags: {}, invocation: { program: 'sluice', args: ['undo', 'sts/web'] } }
+  expect(finalReport({ ...ending, plan }, order, {}).resumeCommand).toBe('sluice undo sts/web --run r6')
 })
