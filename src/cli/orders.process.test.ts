@@ -27,6 +27,8 @@ interface ClusterOptions {
   losesLease?: boolean
   /** Another run, which was begun after that. */
   alsoOpen?: string
+  /** The run that the first one takes back. */
+  undoes?: string
   /** Once an order was given, the run has been aborted, and this was left as it is. */
   leaves?: string[]
 }
@@ -38,6 +40,7 @@ async function startCluster({
   order,
   losesLease,
   alsoOpen,
+  undoes,
   leaves,
 }: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
@@ -61,7 +64,10 @@ async function startCluster({
     const code = !isLease ? 200 : !leased ? 404 : losesLease && isOrdered && method === 'GET' ? 403 : 200
     const lease = { metadata: { ...metadata, annotations }, spec: { holderIdentity: holder, leaseDurationSeconds: 15 } }
     const end = isOrdered && leaves ? { finishedAt: '2026-01-02T00:00:00.000Z', aborted: { by: 'ann', left: leaves } } : {}
-    const ledgers = [ledger(end), ...(alsoOpen ? [ledger({ run: alsoOpen, startedAt: '2026-01-02T00:00:00.000Z' })] : [])]
+    const ledgers = [
+      ledger({ ...end, ...(undoes === undefined ? {} : { undoes }) }),
+      ...(alsoOpen ? [ledger({ run: alsoOpen, startedAt: '2026-01-02T00:00:00.000Z' })] : []),
+    ]
     const list = { metadata: { resourceVersion: '9' }, items: url.includes('/configmaps') ? ledgers : [] }
     response.statusCode = code
     response.setHeader('content-type', 'application/json')
@@ -166,6 +172,17 @@ test('resume, where the process that holds the Lease may be dead: says how it go
   const { code, stdout } = await give('resume')
   expect(code).toBe(0)
   expect(stdout).toContain('; where its process is dead, the same upgrade command goes on\n')
+})
+
+// Found by a reader: the same upgrade command was said to go on with an undo.
+test.each([
+  ['an undo', {}, 'the same undo command'],
+  ['an undo and an upgrade', { alsoOpen: 'r2' }, 'the same command'],
+])('resume, of %s: says which command goes on', async (_, options, command) => {
+  await startCluster({ undoes: 'r0', order: { order: 'pause', runs: ['r1', 'r2'], by: 'ann' }, ...options })
+  const { code, stdout } = await give('resume')
+  expect(code).toBe(0)
+  expect(stdout).toContain(`no process is at work on it: ${command} goes on\n`)
 })
 
 test('resume, as JSON: the workloads are a list', async () => {

@@ -40,10 +40,16 @@ export async function resumeAction(args: readonly string[], flags: OrderFlags, c
     if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
     const next =
       askedForHolder(open) !== undefined
-        ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, the same upgrade command goes on`
-        : 'no process is at work on it: the same upgrade command goes on'
+        ? `it goes on from ${NEXT_RENEWAL} on; where its process is dead, ${sameCommand(open, runs)} goes on`
+        : `no process is at work on it: ${sameCommand(open, runs)} goes on`
     return { runs: [...runs], said: `the pause by ${by} is lifted; ${next}${asBefore(lifted?.aborted ?? [])}` }
   })
+}
+
+/** Found by a reader: of an undo it was said that the same upgrade command goes on with it. */
+function sameCommand({ runs }: OpenRuns, lifted: ReadonlySet<string>): string {
+  const verbs = runs.flatMap(({ run, undoes }) => (lifted.has(run) ? [undoes === undefined ? 'upgrade ' : 'undo '] : []))
+  return `the same ${new Set(verbs).size === 1 ? verbs[0] : ''}command`
 }
 
 function asBefore(aborted: readonly string[]): string {

@@ -35,10 +35,16 @@ export async function reportAction(
     printRuns(namespace, runsOf(found), flags, terminal)
     return EXIT.done
   }
-  const made = reportOf(found, { wanted, namespace, failures })
+  const { passOverIdle } = await import('./pass-over-idle.ts')
+  const { left, passedOver } = 'ref' in wanted ? passOverIdle(found, wanted.ref) : { left: found, passedOver: [] }
+  const made = reportOf(left, { wanted, namespace, failures })
   if (made.kind === 'none') {
     terminal.err.write(`error: ${inert(made.reason)}\n`)
     return EXIT.preflight
+  }
+  if (passedOver.length > 0) {
+    const had = passedOver.length === 1 ? 'it had' : 'they had'
+    terminal.err.write(`passed over, since ${had} nothing to do: run ${inert(passedOver.join(', '))}\n`)
   }
   const complete = completeFor({ flags, invocation }, terminal.env, () => namespace)
   const report = completeReport(made.report, complete)

@@ -13,7 +13,11 @@ export function registerReport(program: Command, context: CommandContext): void 
         'balancers with their evidence, images before and after, and the proof of each restart. Without a run it lists those ' +
         'that are known. A process keeps its part when it ends: what one that was killed had done is named as missing.',
     )
-    .argument('[run]', 'id of a run, or TYPE/NAME for the newest run of that workload (default: list the runs)', given)
+    .argument(
+      '[run]',
+      'id of a run, or TYPE/NAME for the newest run of that workload that had something to do (default: list the runs)',
+      given,
+    )
     .optionsGroup('This report:')
     .option(
       '--failures <file>',

@@ -8,7 +8,7 @@ export function registerResume(program: Command, context: CommandContext): void 
     .command('resume')
     .summary('go on with a run that is paused')
     .description(
-      'Lifts the pause: the process of the run goes on within seconds. Where it is dead, the same upgrade command goes on.',
+      'Lifts the pause: the process of the run goes on within seconds. Where it is dead, the same upgrade or undo command goes on.',
     )
   addOrderFlags(command)
   addOutputFlags(command, ['text', 'json'])

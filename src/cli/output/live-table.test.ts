@@ -144,6 +144,24 @@ Pods: 1 upgraded`,
   )
 })
 
+// Found by a reader: it said `1 queued`, and not for what, for up to ten minutes.
+test('why pods wait for their place is said once, and of several reasons that of most', () => {
+  const { screen, clock, emit } = setup({ columns: 120 })
+  const last = (): string => screen.text().split('\n').at(-1)!
+  const full = 'the window of 1 is full: web-2 is not ready'
+  emit(started, state('web-2', 'queued', ''), state('web-1', 'queued', full), state('web-0', 'queued', 'web-2 goes first'))
+  emit({ ...detail('web-0', full), state: 'queued' } as RunEventBody)
+  clock.advance(1000)
+  expect(last()).toBe(`  3 queued, 2 of them: ${full}`)
+  emit({ ...detail('web-2', full), state: 'queued' } as RunEventBody)
+  clock.advance(1000)
+  expect(last()).toBe(`  3 queued: ${full}`)
+  // Then they wait for that, whatever they had waited for.
+  emit({ type: 'ordered', order: 'pause', by: 'ann@desk' })
+  clock.advance(1000)
+  expect(screen.text().split('\n').slice(-2)).toEqual(['paused by ann@desk: 0 of 3 pods finished, 0 at work, 3.0s', '  3 queued'])
+})
+
 test('waiting for a Lease counts down', () => {
   const { screen, clock, emit } = setup({ columns: 120 })
   emit({ type: 'leaseWaiting', lease: 'sluice-statefulset-web', holder: 'host_7', remainingMs: 15_000 })

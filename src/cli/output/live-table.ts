@@ -8,7 +8,7 @@ import { inert } from './inert.ts'
 import { planOutline } from './plan-outline.ts'
 import type { Renderer } from './renderer.ts'
 import type { RunReport } from './run-report.ts'
-import { activePods, applyEvent, emptyView, finishedCount, queuedCount, type PodRow, type RunView } from './run-view.ts'
+import { activePods, applyEvent, emptyView, finishedCount, queuedPods, type PodRow, type RunView } from './run-view.ts'
 import { finishedPod, interrupting, leaseWaiting, ordered, paused, started, unusualEffect } from './sentences.ts'
 import { summary } from './summary.ts'
 
@@ -122,7 +122,6 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
   }
   if (view.run === undefined) return ''
   const active = activePods(view)
-  const queued = queuedCount(view)
   const head = `${finishedCount(view)} of ${view.pods.size} pods finished, ${active.length} at work, ${formatElapsed(nowMs)}`
   const mode = view.interrupting ? 'interrupting: ' : view.order === undefined ? '' : `${inert(view.order)}: `
   const lines = [truncate(`${mode}${head}`, columns)]
@@ -132,11 +131,27 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
     lines.push(...table(rows, { indent: '  ' }).map((line) => truncate(line, columns)))
   }
   const unseen = active.length - shown.length
-  const rest = [unseen > 0 ? `${unseen} more at work` : '', queued > 0 ? `${queued} queued` : ''].filter((text) => text !== '')
+  const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view)].filter((text) => text !== '')
   if (rest.length > 0) lines.push(truncate(`  ${rest.join(', ')}`, columns))
   return [lines[0], ...lines.slice(1).map((line, index) => (index === 0 && shown.length > 0 ? colors.dim(line) : line))].join(
     '\n',
   )
+}
+
+/**
+ * One line, with the reason of most. Found by a reader: a pod that was not ready filled the window for ten minutes, and a terminal said
+ * `1 queued`.
+ */
+function queuedWords(view: RunView): string {
+  const queued = queuedPods(view)
+  if (queued.length === 0) return ''
+  const all = `${queued.length} queued`
+  // What is ordered stands in the head, and is the reason then.
+  if (view.order !== undefined || view.interrupting) return all
+  const byReason = [...Map.groupBy(queued, ({ detail }) => detail)].toSorted(([, a], [, b]) => b.length - a.length)
+  const [reason, pods] = byReason[0]!
+  if (reason === '') return all
+  return `${all}${pods.length === queued.length ? '' : `, ${pods.length} of them`}: ${inert(reason)}`
 }
 
 function cells({ pod, state = 'queued', sinceMs, detail, trend }: PodRow, nowMs: number): string[] {

@@ -39,6 +39,8 @@ export interface RunReport {
   resumeCommand?: string
   /** Ends the run in place of going on with it. Present where it stays open with no pod half done: after a rollback, or a late drain. */
   endCommand?: string
+  /** An abort was ordered, and interrupted: the order stands, and `resumeCommand` goes on with it. */
+  abortStands?: true
   /** Who has paused the run that `resumeCommand` goes on with: until `liftCommand` it only waits. */
   pausedBy?: string
   /** Lifts that pause. */
@@ -85,6 +87,8 @@ export interface RunFacts {
   resumeCommand: string | undefined
   /** Undefined where it is over, or something is half done. */
   endCommand?: string | undefined
+  /** An abort of it was ordered, and is not carried out to its end. */
+  abortStands?: boolean
   /** Undefined where the run is not paused. */
   pause?: { by: string; liftCommand: string } | undefined
 }
@@ -126,6 +130,7 @@ export function runReport(facts: RunFacts): RunReport {
     ...(undoCommands.length === 0 ? {} : { undoCommands: [...undoCommands] }),
     ...(templateCommands.length === 0 ? {} : { templateCommands: [...templateCommands] }),
     ...(resumeCommand === undefined ? {} : { resumeCommand }),
+    ...(resumeCommand === undefined || !facts.abortStands ? {} : { abortStands: true }),
     ...(isOver || facts.endCommand === undefined ? {} : { endCommand: facts.endCommand }),
     ...(resumeCommand === undefined || !facts.pause ? {} : { pausedBy: facts.pause.by, liftCommand: facts.pause.liftCommand }),
   }

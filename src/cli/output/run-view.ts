@@ -81,10 +81,6 @@ export function queuedPods(view: RunView): PodRow[] {
   )
 }
 
-export function queuedCount(view: RunView): number {
-  return queuedPods(view).length
-}
-
 /** Not those that an interrupt has left as they were: nothing was finished with them. */
 export function finishedCount(view: RunView): number {
   return [...view.pods.values()].filter(({ result }) => result !== undefined && result.outcome !== 'unchanged').length

@@ -78,8 +78,9 @@ export const FOLLOW_TEMPLATE =
   'The run is over. Where the pods are to follow the template as it is now, and differ from it in images alone:'
 
 /** The last line is what people copy: after a failure it is the command that has just failed, after a pause one that waits. */
-function resumeHeading({ outcome, holder, pausedBy, pods }: RunReport): string {
+function resumeHeading({ outcome, holder, abortStands, pausedBy, pods }: RunReport): string {
   if (holder !== undefined) return 'Once that run is over:'
+  if (abortStands) return 'The order to abort stands, as sluice status shows. To go on from here:'
   const isPaused = outcome === 'paused' || pausedBy !== undefined
   // Found by trial: nobody would type what was said to try the image again that had failed.
   if (pods.some(({ rollingBack }) => rollingBack))

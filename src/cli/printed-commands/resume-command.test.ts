@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { invocationOf } from '../invocation.ts'
 import { inert } from '../output/inert.ts'
-import { resumeCommand } from './resume-command.ts'
+import { samplePlan } from '../testing/samples.ts'
+import { resumeCommand, undoneUnnamed } from './resume-command.ts'
 import { shellQuote } from './shell-quote.ts'
 
 test.each([
@@ -20,6 +21,19 @@ test('a config that the environment named comes before what "--" keeps from bein
   const resumed = (...args: string[]) => resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'prod.yaml' })
   expect(resumed('upgrade', '--', 'sts/web')).toBe('sluice upgrade --config prod.yaml -- sts/web')
   expect(resumed('--', 'upgrade', 'sts/web')).toBe('sluice -- upgrade sts/web --config prod.yaml')
+})
+
+// Found by a reader: after another release in between it would have meant that one.
+test('an undo that names no run goes on with the one that it has chosen', () => {
+  const plan = { ...samplePlan, undoes: { run: 'r6', images: [] } }
+  const resumed = (...args: string[]) =>
+    resumeCommand({ program: 'sluice', args }, {}, { SLUICE_CONFIG: 'c.yaml' }, undoneUnnamed({ undo: {} }, plan))
+  expect(resumed('undo', 'sts/web')).toBe('sluice undo sts/web --run r6 --config c.yaml')
+  expect(resumed('undo', '--', 'sts/web')).toBe('sluice undo --run r6 --config c.yaml -- sts/web')
+  // Named already, not known yet, and of what is no undo: an abort may end one.
+  expect(undoneUnnamed({ undo: { run: 'r6' } }, plan)).toBeUndefined()
+  expect([undoneUnnamed({ undo: {} }, samplePlan), undoneUnnamed({ undo: {} }, undefined)]).toEqual([undefined, undefined])
+  expect(undoneUnnamed({}, plan)).toBeUndefined()
 })
 
 test('the same command again, as it was typed', () => {

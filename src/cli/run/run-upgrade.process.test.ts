@@ -114,6 +114,25 @@ describe('a run that somebody has given an order', () => {
   })
 })
 
+// Found by a reader: an interrupted abort was told as an interrupted upgrade.
+test('an abort that is interrupted, once or twice: the order stands', async () => {
+  const resume = RESUME.slice(RESUME.indexOf('\n'))
+  const orderly = start('orderly', '-o', 'text', 'aborts')
+  await orderly.sees(AT_WORK)
+  orderly.process.kill('SIGINT')
+  expect(await orderly.end()).toBe(130)
+  expect(orderly.stdout()).toContain(`\nThe order to abort stands, as sluice status shows. To go on from here:${resume}`)
+  const stuck = start('stuck', '-o', 'text', 'aborts')
+  await stuck.sees(AT_WORK)
+  stuck.process.kill('SIGINT')
+  await stuck.sees('SIGINT: stopping in order')
+  stuck.process.kill('SIGTERM')
+  expect(await stuck.end()).toBe(130)
+  expect(stuck.stderr()).toContain(
+    `SIGTERM again: stopped at once. An order that was given stands, as sluice status shows. ${RESUME}`,
+  )
+})
+
 test('a refused plan names the program that was called, with the code of a refusal', async () => {
   const child = start('refused')
   expect(await child.end()).toBe(3)

@@ -105,3 +105,25 @@ test.each([
   expect(terminal.written.err).toContain(text)
   expect(exits).toEqual([code])
 })
+
+test('an undo that is stopped at once names the run that it takes back', async () => {
+  const terminal = createFakeTerminal()
+  const { promise: exited, resolve } = Promise.withResolvers<number>()
+  const request = { overrides: {}, graceMs: 5000, undo: {} } as unknown as UpgradeOrder['request']
+  void runUpgrade(orderOf({ request, invocation: { program: 'sluice', args: ['undo', 'sts/web'] } }), {
+    terminal: { ...terminal, exit: resolve },
+    openWorld: async () => ({ namespace: 'shop', settings: {} }) as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>,
+    prepareRun: async () => ({
+      plan: { ...samplePlan, undoes: { run: 'r6', images: [] } },
+      holders: [],
+      execute() {
+        for (const signal of ['SIGINT', 'SIGTERM']) setTimeout(() => terminal.events.emit(signal, signal))
+        return new Promise<never>(() => {})
+      },
+      interrupt() {},
+      close: async () => {},
+    }),
+  })
+  expect(await exited).toBe(130)
+  expect(terminal.written.err).toContain('stopped at once. To go on from here:\n  sluice undo sts/web --run r6\n')
+})

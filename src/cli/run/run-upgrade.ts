@@ -22,7 +22,7 @@ import { processIdentity } from '../process-identity.ts'
 import { reportFailure } from '../report-failure.ts'
 import type { ReportFile } from './report-files.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
-import { resumeCommand } from '../printed-commands/resume-command.ts'
+import { resumeCommand, undoneUnnamed } from '../printed-commands/resume-command.ts'
 import { createRunReporter } from './run-reporter.ts'
 import { runRequest } from './run-request.ts'
 import type { SharedFlags } from '../printed-commands/shared-flags.ts'
@@ -52,7 +52,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const { terminal } = deps
   const { flags, aborts = false } = order
   const { clock, env, err } = terminal
-  const resume = resumeCommand(order.invocation, flags, env)
+  const resume = (): string => resumeCommand(order.invocation, flags, env, undoneUnnamed(order.request, prepared?.plan))
   let world: World | undefined
   let prepared: PreparedRun | undefined
   const complete = completeFor(order, env, () => world?.namespace)
@@ -65,10 +65,10 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     events: terminal.events,
     now: () => clock.now(),
     exit: (code, cause) => {
-      if ('signal' in cause) err.write(aborts ? abortInterrupted(cause, resume) : `${cause.signal}: nothing was touched\n`)
+      if ('signal' in cause) err.write(aborts ? abortInterrupted(cause, resume()) : `${cause.signal}: nothing was touched\n`)
       else {
         tell(failed(cause.bug, false))
-        if (aborts) err.write(orderStands(resume))
+        if (aborts) err.write(orderStands(resume()))
       }
       terminal.exit(code)
     },
@@ -89,9 +89,11 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   )
   /** Below what has ended it without a report. */
   const next = (): string => {
-    const isPaused = events.order()?.order === 'pause'
+    const given = events.order()?.order
+    if (aborts || given === 'abort') return orderStands(resume())
+    const isPaused = given === 'pause'
     const lift = isPaused ? `${LIFT}\n  ${liftCommand(prepared!.plan, flags, order.invocation, env)}\n` : ''
-    return `${lift}${goOn(isPaused)}\n  ${resume}\n`
+    return `${lift}${goOn(isPaused)}\n  ${resume()}\n`
   }
 
   const { promise: cut, resolve: cutShort } = Promise.withResolvers<void>()
@@ -118,7 +120,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
       renderer.close()
       const { printPlan } = await import('./print-plan.ts')
       const refused = printPlan(plan, flags, terminal)
-      if (aborts) err.write(orderStands(resume))
+      if (aborts) err.write(orderStands(resume()))
       return settle(aborts ? codeOnceOrdered(refused) : refused)
     }
     interrupts.stopInOrder(stop, stopAtOnce)
@@ -161,8 +163,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     if (touched) writeReport({ outcome: 'failed', reason: failure.lines.join(' ') })
     renderer.close()
     tell(failure)
-    if (aborts) err.write(orderStands(resume))
-    else if (touched) err.write(next())
+    if (aborts || touched) err.write(next())
     return settle(aborts ? codeOnceOrdered(failure.code) : failure.code)
   }
 
