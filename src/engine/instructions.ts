@@ -83,6 +83,11 @@ export function failedInstructions(stranded: Stranded): string {
   ].join('\n')
 }
 
+/** Of one that takes requests again, on its former images. */
+export function rolledBackInstructions(pod: Stranded['pod']): string {
+  return ['See why it failed:', `  ${describe(pod)}`].join('\n')
+}
+
 /** On its way back, and there. */
 function isPartSaid({ gone, finished, movedTo, targets }: Stranded): boolean {
   return !gone && !finished && movedTo === undefined && targets.some(({ said }) => said === 'in')

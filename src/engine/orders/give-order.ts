@@ -59,7 +59,7 @@ export function assertLeased({ asked, runs, leases }: OpenRuns): void {
   throw new RunError(
     'preflight',
     `run ${runs.map(({ run }) => run).join(', ')} of ${asked}: the Lease that the order would stand on is gone; a process that ` +
-      'is at work stops for that within seconds, and then only the same upgrade command, or an abort that waits, goes on with it',
+      'is at work stops for that within seconds, and then only the same command, or an abort that waits, goes on with it',
   )
 }
 

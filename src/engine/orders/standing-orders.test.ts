@@ -17,9 +17,10 @@ interface Given {
   /** The run that this request takes back, and that the ordered one does. */
   undo?: string
   undoes?: string
+  exitWhenPaused?: true
 }
 
-async function words(order: 'pause' | 'abort', { images = V2, undo, undoes }: Given = {}): Promise<string[]> {
+async function words(order: 'pause' | 'abort', { images = V2, undo, undoes, exitWhenPaused }: Given = {}): Promise<string[]> {
   const api = createFakeApi()
   const header = { run: 'r1', workloads: [WEB], images: V2, startedAt: '2026-01-01', chunks: 1, ...(undoes && { undoes }) }
   const [data] = ledgerChunks({ header, entries: new Map() })
@@ -32,7 +33,7 @@ async function words(order: 'pause' | 'abort', { images = V2, undo, undoes }: Gi
     plan: () => ({ images }),
     undoing: () => undo && { run: undo },
   } as unknown as World
-  const request = { namespace: NAMESPACE, ...(undo ? { undo: { run: undo } } : {}) } as RunRequest
+  const request = { namespace: NAMESPACE, exitWhenPaused, ...(undo ? { undo: { run: undo } } : {}) } as RunRequest
   return standingOrders(seen, { request, world }, api)
 }
 
@@ -46,6 +47,12 @@ test('what an order makes of the run that is gone on with, an upgrade or an undo
   ])
   expect(await words('pause', { undo: 'r0', undoes: 'r0' })).toEqual([
     'run r1 is paused (by ann): this undo goes on with it, and waits until sluice resume, or sluice abort',
+  ])
+})
+
+test('one that ends where it is paused does not wait', async () => {
+  expect(await words('pause', { exitWhenPaused: true })).toEqual([
+    'run r1 is paused (by ann): this upgrade goes on with it, and exits with 5 until sluice resume, or sluice abort',
   ])
 })
 

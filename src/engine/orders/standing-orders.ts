@@ -19,7 +19,7 @@ export async function standingOrders(
 ): Promise<string[]> {
   const orders = Array.from(seen.values()).flatMap(({ record }) => ordersIn(readOrder(record.annotations)))
   if (orders.length === 0) return []
-  const { namespace, undo } = choice.request
+  const { namespace, undo, exitWhenPaused = false } = choice.request
   let found: PlacedLedger[]
   try {
     found = (await listLedgers(client, namespace)).filter((one) => one.kind === 'read')
@@ -31,7 +31,8 @@ export async function standingOrders(
     if (run === undefined || !runs.includes(run)) return []
     const said = order === 'abort' ? 'is being aborted' : 'is paused'
     const [command, does] = undo === undefined ? ['upgrade', 'upgrades'] : ['undo', 'takes back']
-    const then = order === 'abort' ? `ends it, and ${does} nothing` : 'and waits until sluice resume, or sluice abort'
+    const waits = exitWhenPaused ? 'exits with 5' : 'waits'
+    const then = order === 'abort' ? `ends it, and ${does} nothing` : `and ${waits} until sluice resume, or sluice abort`
     return [`run ${run} ${said} (by ${by}): this ${command} goes on with it, ${then}`]
   })
   return [...new Set(words)]

@@ -140,6 +140,7 @@ export function createMembers(options: MembersOptions): Members {
       if (!isProving(state)) member.readyBy = undefined
       const reason = waitingFor(state, snapshot.context)
       tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
+      if (state === 'restarting') warnOfRequests(member, snapshot)
       member.state = state
       if (state === 'settling') settling.add(member)
       else settling.delete(member)
@@ -161,6 +162,15 @@ export function createMembers(options: MembersOptions): Members {
     detail(member, waitingFor(state, snapshot.context))
     // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
     if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) onChange()
+  }
+
+  /** Found by a fresh user: requests were cut, as he had allowed, and nothing said so. */
+  function warnOfRequests({ name }: Member, { context: { passedOver, traffic } }: Snapshot): void {
+    const inFlight = traffic?.inFlight ?? 0
+    if (!passedOver || inFlight === 0) return
+    const requests = `${inFlight} ${inFlight === 1 ? 'request' : 'requests'}`
+    const message = `${name} was patched with ${requests} under way: deadlines.drain was over, and onDrainDeadline is proceed`
+    tell({ type: 'warning', message })
   }
 
   /** The machine itself has failed: a bug. The pod is left to a person, and the run goes on to its end. */

@@ -109,6 +109,11 @@ describe('what takes requests again, or not', () => {
     expect(ended({ outcome: 'rolledBack' }).reason, 'says so itself').toBe('late')
   })
 
+  test('one that was rolled back has the command that shows why', () => {
+    expect(ended({ outcome: 'rolledBack' }).instructions).toBe('See why it failed:\n  kubectl -n shop describe pod web-0')
+    expect(ended({}).instructions, 'control').toBeUndefined()
+  })
+
   test('a pod that was upgraded while an operator had it out is out as before', () => {
     expect(ended({ outcome: 'upgraded', untouched: true })).toMatchObject({ out: false, outBefore: true })
     expect(ended({ outcome: 'upgraded' })).not.toHaveProperty('outBefore')

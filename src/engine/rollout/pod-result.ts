@@ -6,7 +6,7 @@ import { openJournal } from '../../pods/open-journal.ts'
 import { restartProof } from '../../pods/witness.ts'
 import { restartsOf } from '../account.ts'
 import type { PodResult } from '../events.ts'
-import { failedInstructions, needsOperatorInstructions } from '../instructions.ts'
+import { failedInstructions, needsOperatorInstructions, rolledBackInstructions } from '../instructions.ts'
 import type { BadEnd } from './snapshots.ts'
 
 export interface Ended {
@@ -76,6 +76,8 @@ function instructionsOf(context: PodContext, out: boolean, { finished }: PodView
   const moved = isMoved(context) && pod.ip !== undefined ? { movedTo: pod.ip } : {}
   const stranded = { pod, gone, finished, ...moved, targets: record?.targets ?? recorded, former: formerOf(record) }
   if (outcome === 'needsOperator') return { instructions: needsOperatorInstructions(stranded) }
+  // Found by a fresh user: where it failed and stayed out the command was there.
+  if (outcome === 'rolledBack' && !gone) return { instructions: rolledBackInstructions(pod) }
   return outcome === 'failed' && out ? { instructions: failedInstructions(stranded) } : {}
 }
 

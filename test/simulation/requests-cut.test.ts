@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { plainBalancer, plainScene } from './scene.ts'
+import { openStage } from './stage.ts'
+import { ended, upgradeTo } from './story.ts'
+
+// Found by a fresh user: he had allowed it, requests were given up, and no output told of any.
+test.each([
+  {
+    longestRequestMs: 30_000,
+    says: [expect.stringMatching(/^web-0 was patched with [1-9]\d* requests? under way: deadlines.drain/)],
+  },
+  { longestRequestMs: 1_000, says: [] },
+])('a run that proceeds at the drain deadline tells of the requests that it cuts ($longestRequestMs)', async (given) => {
+  const stage = await openStage(plainScene({ pods: 1, balancers: [plainBalancer({ longestRequestMs: given.longestRequestMs })] }))
+  const actor = stage.start(upgradeTo('v2', { onDrainDeadline: 'proceed', drainDeadlineMs: 5_000 }))
+  expect((await ended(stage, actor)).outcome).toBe('done')
+  const warnings = actor.events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
+  expect(warnings).toEqual(given.says)
+})
