@@ -93,8 +93,9 @@ export function leasePath(namespace: string, name?: string): string {
 interface LeaseBody {
   namespace: string
   name: string
-  /** Empty where it is given back. */
   holder: string
+  /** Its owner can act no more: that the holder is empty does not say so, which somebody may have cleared. */
+  isGivenBack?: boolean
   transitions: number
   /** Milliseconds since 1970; for people and other tools: sluice itself never compares it with a clock. */
   renewedAt: number
@@ -103,7 +104,8 @@ interface LeaseBody {
   annotations?: Record<string, string>
 }
 
-export function leaseBody({ namespace, name, holder, transitions, renewedAt, found, annotations = {} }: LeaseBody): unknown {
+export function leaseBody(body: LeaseBody): unknown {
+  const { namespace, name, holder, isGivenBack = false, transitions, renewedAt, found, annotations = {} } = body
   // The API server would make a Lease that was deleted anew of what is to replace it, whatever its version: but for the uid.
   const replaced = found && { uid: found.uid, resourceVersion: found.resourceVersion }
   return {
@@ -113,7 +115,7 @@ export function leaseBody({ namespace, name, holder, transitions, renewedAt, fou
     spec: {
       holderIdentity: holder,
       leaseTransitions: transitions,
-      leaseDurationSeconds: holder === '' ? GIVEN_BACK_SECONDS : LEASE_DURATION_MS / 1000,
+      leaseDurationSeconds: isGivenBack ? GIVEN_BACK_SECONDS : LEASE_DURATION_MS / 1000,
       // MicroTime
       renewTime: new Date(renewedAt).toISOString().replace('Z', '000Z'),
     },

@@ -237,7 +237,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       const renewed = leaseEnd(clock)
       tried = renewed
       try {
-        observe(leaseRecord(await write(holder)))
+        observe(leaseRecord(await write({ holder, annotations: record.annotations })))
         const counts = wasHeld || (await hasLookedAnew())
         if (counts) until = renewed
         if (!ended) schedule(counts ? RENEW_EVERY_MS : LOOK_EVERY_MS)
@@ -285,9 +285,9 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       }
     }
 
-    function write(by: string, annotations = record.annotations): Promise<unknown> {
+    function write(written: Pick<Parameters<typeof leaseBody>[0], 'holder' | 'isGivenBack' | 'annotations'>): Promise<unknown> {
       const renewedAt = clock.wallNow()
-      const body = leaseBody({ namespace, name: lease, holder: by, transitions: epoch, renewedAt, found: record, annotations })
+      const body = leaseBody({ namespace, name: lease, transitions: epoch, renewedAt, found: record, ...written })
       return client.replace(path, body, { deadlineMs: RENEW_EVERY_MS })
     }
 
@@ -295,7 +295,8 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       const clear = (): Promise<unknown> => {
         const order = readOrder(record.annotations)
         const { [ORDER_ANNOTATION]: _, ...others } = record.annotations
-        return write('', order && isDone(order) ? others : record.annotations)
+        const annotations = order && isDone(order) ? others : record.annotations
+        return write({ holder: '', isGivenBack: true, annotations })
       }
       try {
         await clear()

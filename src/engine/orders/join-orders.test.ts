@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { RunError } from '../errors.ts'
-import { LEASE_DURATION_MS } from '../leases/lease.ts'
+import { LEASE_DURATION_MS, leaseRecord } from '../leases/lease.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 import { joinOrders } from './join-orders.ts'
 import type { Order } from './order.ts'
@@ -61,6 +61,15 @@ test('what was given to this owner means its run too, which has begun once that 
   expect(given()).toEqual({ ...pause, runs: ['r2', 'r1'], others })
   expect(clock.now() - from).toBe(4_000)
   expect(server.lease()).toMatchObject({ spec: { holderIdentity: 'me', leaseTransitions: 3 } })
+})
+
+// Found by reading: its owner was alive, and the next one would have begun at once, as the only one.
+test('a Lease whose holder somebody has cleared meanwhile does not look as if it was given back', async () => {
+  const { clock, join, hear, server } = createBed(pause)
+  server.write({ ...server.lease()!.spec, holderIdentity: '' })
+  clock.setTimeout(hear, 500)
+  await join()
+  expect(leaseRecord(server.lease())).toMatchObject({ holder: '', isGivenBack: false })
 })
 
 test('of a pause and an abort the abort', async () => {
