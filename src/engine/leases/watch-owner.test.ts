@@ -4,7 +4,8 @@ import { LEASE_DURATION_MS, leaseRecord } from './lease.ts'
 import { ORDER_ANNOTATION } from '../orders/order.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
 import { takeLease } from '../testing/take-lease.ts'
-import type { Ownership, SeenLease } from './ownership.ts'
+import type { Ownership } from './hold-lease.ts'
+import type { SeenLease } from './ownership.ts'
 import { watchOwner } from './watch-owner.ts'
 
 const owner = { holderIdentity: 'owner', leaseTransitions: 3, renewTime: '0' }

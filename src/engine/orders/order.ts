@@ -44,6 +44,11 @@ export function writeOrder(order: Order): string {
   return JSON.stringify({ v: 1, ...order } satisfies z.input<typeof Order>)
 }
 
+/** As it stands there, whether it can be read or not. */
+export function orderText(annotations: Record<string, string>): string | undefined {
+  return annotations[ORDER_ANNOTATION]
+}
+
 /** Undefined also where it cannot be read: nothing is stopped on a text that nobody understands. */
 export function readOrder(annotations: Readonly<Record<string, string>>): Order | undefined {
   const text = annotations[ORDER_ANNOTATION]

@@ -1,5 +1,6 @@
 import type { VirtualClock } from '../../kube/testing/virtual-clock.ts'
-import type { Ownership, OwnershipOptions } from '../leases/ownership.ts'
+import type { Ownership } from '../leases/hold-lease.ts'
+import type { OwnershipOptions } from '../leases/ownership.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import type { LeaseServer } from './lease-server.ts'
 
