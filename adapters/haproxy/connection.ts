@@ -9,9 +9,9 @@ import { connect, type Socket } from 'node:net'
 import { AdapterError, type AdapterErrorKind, type Call } from '../contract.ts'
 import { parseSocketAddress } from './options.ts'
 
-/** Ends the reply of every command in interactive mode, also of each of those joined by `;`. */
 /** Characters: what the http adapter takes, too. `show servers state` has about 150 for a server. */
 export const LONGEST_REPLY = 16 * 1024 * 1024
+/** Ends the reply of every command in interactive mode, also of each of those joined by `;`. */
 const PROMPT = '\n> '
 const MASTER_PROMPT = 'master> '
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -48,6 +48,11 @@ export function connectionError({ component, socket }: RuntimeEndpoint, cause: N
   }
 }
 
+/** Found by a breaker: what sends without end was kept until the call was given up, 640 MB of it. */
+export function endlessReply({ component, socket }: RuntimeEndpoint): AdapterError {
+  return new AdapterError(component, 'fatal', `${socket} sends more than HAProxy ever says in one reply`)
+}
+
 interface ReplyReader {
   /** The next replies, once that many are there. */
   next(count: number): Promise<string[]>
@@ -70,11 +75,7 @@ function readReplies(socket: Socket, endpoint: RuntimeEndpoint): ReplyReader {
       pending = pending.slice(at + PROMPT.length)
       from = 0
     }
-    // Found by a breaker: what sends without end would be kept until the call is given up.
-    if (pending.length > LONGEST_REPLY)
-      socket.destroy(
-        new AdapterError(endpoint.component, 'fatal', `${endpoint.socket} sends more than HAProxy ever says in one reply`),
-      )
+    if (pending.length > LONGEST_REPLY) socket.destroy(endlessReply(endpoint))
     if (pending.endsWith(MASTER_PROMPT)) {
       const message = `${endpoint.socket} is the socket of the master process: name a stats socket of the global section`
       socket.destroy(new AdapterError(endpoint.component, 'fatal', message))

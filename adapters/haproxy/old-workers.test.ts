@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import type { Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { LONGEST_REPLY } from './connection.ts'
 import { parseOldWorkers, readOldInFlight } from './old-workers.ts'
 
 /** As HAProxy 2.6 answers `show proc`. */
@@ -25,11 +27,16 @@ test('finds the old workers, and neither the new one nor programs', () => {
 })
 
 /** Asks a master that has an old worker, and says `said` of it. */
-async function ask(said: string): Promise<unknown> {
+function ask(said: string): Promise<unknown> {
+  return askMaster((client) => client.end(`${said}\n\n`))
+}
+
+/** Of its old worker it says what that does. */
+async function askMaster(say: (client: Socket) => void): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-master-'))
   const socket = join(folder, 'master.sock')
-  const master = createServer((client) =>
-    client.once('data', (line) => client.end(line.toString().startsWith('show proc') ? ANSWER : `${said}\n\n`)),
+  const master = createServer({ allowHalfOpen: true }, (client) =>
+    client.once('data', (line) => (line.toString().startsWith('show proc') ? void client.end(ANSWER) : say(client))),
   ).listen(socket)
   onTestFinished(() => {
     master.close()
@@ -42,6 +49,22 @@ async function ask(said: string): Promise<unknown> {
 test('an old worker that says nothing is not taken for empty', async () => {
   const message = expect.stringContaining('the old worker 20 does not say what it serves')
   await expect(ask("Can't connect to the target CLI!")).rejects.toMatchObject({ kind: 'retryable', message })
+})
+
+test('a master that sends without end is given up, and not kept', async () => {
+  const chunk = Buffer.alloc(1024 * 1024, 'x')
+  let sent = 0
+  const asked = askMaster((client) => {
+    const send = (): void => {
+      if (client.destroyed || sent > 2 * LONGEST_REPLY) return
+      sent += chunk.length
+      client.write(chunk, send)
+    }
+    client.on('error', () => {})
+    send()
+  })
+  await expect(asked).rejects.toMatchObject({ kind: 'fatal', message: expect.stringContaining('sends more than HAProxy') })
+  expect(sent).toBeLessThan(2 * LONGEST_REPLY)
 })
 
 test('one that has ended meanwhile serves nothing', async () => {

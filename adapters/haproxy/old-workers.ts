@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import { AdapterError, type Call } from '../contract.ts'
-import { connectionError, LONGEST_REPLY, LONGEST_TIMER_MS, type RuntimeEndpoint } from './connection.ts'
+import { connectionError, endlessReply, LONGEST_REPLY, LONGEST_TIMER_MS, type RuntimeEndpoint } from './connection.ts'
 import { parseSocketAddress } from './options.ts'
 import type { ServerState } from './servers-state.ts'
 import { parseCounts } from './stats.ts'
@@ -83,7 +83,9 @@ function askMaster(master: RuntimeEndpoint, command: string, call: Call, open: S
     })
     socket.on('data', (chunk: string) => {
       answer += chunk
-      if (answer.length > LONGEST_REPLY) socket.destroy(new Error('more than HAProxy ever says in one reply'))
+      if (answer.length <= LONGEST_REPLY) return
+      reject(endlessReply(master))
+      socket.destroy()
     })
     socket.on('error', (error) => {
       failure = error

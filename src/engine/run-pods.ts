@@ -1,11 +1,12 @@
 import type { PodUpgradeInput } from '../../machines/pod-upgrade/context.ts'
 import type { PatchOperation } from '../kube/client.ts'
-import type { JournalTarget, PodView, Term } from '../pods/glossary.ts'
+import type { PodView, Term } from '../pods/glossary.ts'
 import { revisionLabelPatch } from '../workloads/revision-label.ts'
 import type { Owners } from './leases/owners.ts'
 import type { RunLedgers } from './ledgers/history.ts'
 import { allLedgers } from './ledgers/history.ts'
 import { isSettled } from './ledgers/open-entries.ts'
+import { recordedTargets } from './ledgers/recorded-targets.ts'
 import { ghost } from './rollout/ghosts.ts'
 import type { World } from './world.ts'
 
@@ -37,12 +38,6 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
   const { header } = ledgers.current.ledger
   const known = new Map(ghosts.map(({ pod }) => [pod.uid, pod]))
 
-  /** By the newest run that is open. */
-  function recordedOf(uid: string): JournalTarget[] | undefined {
-    const open = [ledgers.current, ...ledgers.superseded].map(({ ledger }) => ledger.entries.get(uid))
-    return open.find((entry) => entry !== undefined)?.targets
-  }
-
   return {
     podOf(uid) {
       const pod = world.store.get(uid)?.pod
@@ -69,7 +64,7 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
       const address = ledgers.addressOf(pod.uid)
       const before = ledgers.current.ledger.entries.get(pod.uid)?.before?.images
       const term = owners.termOf(pod)
-      const recorded = observation.stored.kind === 'unreadable' ? recordedOf(pod.uid) : undefined
+      const recorded = observation.stored.kind === 'unreadable' ? recordedTargets(pod.uid, allLedgers(ledgers)) : undefined
       return {
         ...observation,
         run: header.run,

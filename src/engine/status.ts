@@ -5,7 +5,7 @@ import { accountsOf } from '../journal/ledger-accounts.ts'
 import { requestWords } from '../journal/request-words.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { listPages } from '../kube/list-pages.ts'
-import type { Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
+import type { Journal, JournalStep, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -23,6 +23,7 @@ import { imageWords } from '../pods/image-words.ts'
 import { assertExists } from '../workloads/assert-exists.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createOwnerLookup } from '../workloads/owner.ts'
+import { recordedTargets } from './ledgers/recorded-targets.ts'
 import { DETAIL, goneWords, movedWords, names, unreadableWords } from './status-words.ts'
 
 export interface StatusRequest {
@@ -254,13 +255,6 @@ function livePods(
         },
       ]
     })
-}
-
-/** What the newest run that is open has on record. */
-function recordedTargets(uid: string, ledgers: readonly Ledger[]): readonly JournalTarget[] {
-  const open = ledgers.filter(({ header, entries }) => header.finishedAt === undefined && entries.has(uid))
-  const newest = open.toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1)).at(0)
-  return newest?.entries.get(uid)?.targets ?? []
 }
 
 /** What the process that wrote its record last has said of it in the end. */

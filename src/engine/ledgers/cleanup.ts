@@ -97,7 +97,7 @@ export async function cleanUp(
       report.kept.push({
         kind: 'ConfigMap',
         name: names[0]!,
-        reason: `run ${header.run} is not finished${unfinishedWords({ open, isGone, need, live })}`,
+        reason: `run ${header.run} is not finished${unfinishedWords({ open, need, live })}`,
       })
       continue
     }
@@ -141,18 +141,16 @@ type Ref = Pick<WorkloadRef, 'kind' | 'name'>
 interface Unfinished {
   /** Pods. */
   open: number
-  /** So are its workloads. */
-  isGone: boolean
   need: string | undefined
   live: LeaseRecord | undefined
 }
 
-function unfinishedWords({ open, isGone, need, live }: Unfinished): string {
+function unfinishedWords({ open, need, live }: Unfinished): string {
   if (live)
     return `, and ${live.holder || 'somebody'} is at work (${live.name}), maybe on one of its pods: try again once that is over`
   if (open > 0) return `: ${open} ${open === 1 ? 'pod' : 'pods'} may be open`
   if (need !== undefined) return `, and needed still: ${need}`
-  return isGone ? '' : ': the same command goes on with it, and sluice abort ends it'
+  return ': the same command goes on with it, and sluice abort ends it'
 }
 
 /**

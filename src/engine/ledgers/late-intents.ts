@@ -57,7 +57,7 @@ export interface JournalCount {
   count(pod: PodView, stored: ReadJournal): ReadJournal
 }
 
-/** Of whom the pod's Lease is this process's own. */
+/** Of this process, by the Lease of the pod's workload; undefined where it has none that is the pod's. */
 export type TermOf = (pod: PodView) => Term | undefined
 
 export function createJournalCount(): JournalCount {

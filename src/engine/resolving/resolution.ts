@@ -62,7 +62,7 @@ export function decide(found: Found, word: Word, epoch: number): Decision {
           'left out for good, say --traffic in',
       )
   }
-  const journal = pod && live ? { pod, ...nextJournal(pod, stored, own, word, epoch) } : undefined
+  const journal = pod && live ? { pod, ...nextJournal({ pod, stored, own }, word, epoch) } : undefined
   // That they are out is what is on record of those that are gone; where nothing is open, it was asked of what was left out.
   const meant = word.traffic === 'in' ? [...gone, ...abandoned] : live ? [] : gone
   const changed = meant.map((one) => nextEntry(one, word, found))
@@ -99,16 +99,18 @@ function saidOfPod(store: LedgerStore, { pod, next }: NonNullable<Decision['jour
   return { ...said, outcome: 'needsOperator', reason: `${reason}; ${left}`, instructions: instructions.join('\n') }
 }
 
-function nextJournal(
-  pod: PodView,
-  stored: ReadJournal,
-  own: Found['entries'][number] | undefined,
-  word: Word,
-  epoch: number,
-): { next: Journal; message: string } {
-  const journal = openOrRebuilt(pod, stored, own, word)
+/** What is open of a pod that is there. */
+interface Live extends Required<Pick<Found, 'pod' | 'stored'>> {
+  /** The newest entry that is its own. */
+  own: Found['entries'][number] | undefined
+}
+
+function nextJournal(live: Live, word: Word, epoch: number): { next: Journal; message: string } {
+  const { pod } = live
+  const journal = openOrRebuilt(live, word)
   const said = withWord(journal, word)
   if (!said.ok) throw refusal(`pod/${pod.name}: ${said.reason}`)
+  // What a person has said of it is no first drain intent: whose Lease that was made under says nothing any more.
   const { lease: _, ...spoken } = said.journal
   const next = { ...spoken, epoch }
   if (next.step !== 'closed') {
@@ -122,7 +124,7 @@ function nextJournal(
 }
 
 /** A record that cannot be read says nothing; what was drained stands in the ledger too. */
-function openOrRebuilt(pod: PodView, stored: ReadJournal, own: Found['entries'][number] | undefined, { traffic }: Word): Journal {
+function openOrRebuilt({ pod, stored, own }: Live, { traffic }: Word): Journal {
   if (stored.kind === 'read') return stored.journal
   if (own) {
     const { entry, store } = own
