@@ -29,7 +29,7 @@ export default defineConfig({
           name: 'simulation',
           include: ['test/simulation/**/*.long.test.ts'],
           testTimeout: 4_500_000,
-          // A seventh less time measured; nothing where the system has none of them.
+          // As the workers of the simulation have it: test/simulation/seeds.ts.
           execArgv: ['--use-largepages=silent'],
         },
       },

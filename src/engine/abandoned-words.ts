@@ -1,6 +1,6 @@
 import type { PodView } from '../pods/glossary.ts'
 import type { leftOut } from './ledgers/unsettled.ts'
-import { goneWords } from './status-words.ts'
+import { goneWords } from './status/status-words.ts'
 
 type Left = Awaited<ReturnType<typeof leftOut>>
 

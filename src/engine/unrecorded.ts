@@ -1,7 +1,7 @@
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
-import { readStatus } from './status.ts'
+import { readStatus } from './status/read-status.ts'
 
 interface Options {
   client: KubeClient

@@ -45,12 +45,12 @@ export class KubeError extends Error {
   }
 }
 
-/** There is no such object. A 404 without the API server's reason is of a gateway before it, and says nothing of objects. */
 /** The object was changed meanwhile, or is there already. */
 export function isConflict(error: unknown): boolean {
   return error instanceof KubeError && error.kind === 'conflict'
 }
 
+/** There is no such object. A 404 without the API server's reason is of a gateway before it, and says nothing of objects. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound'
 }

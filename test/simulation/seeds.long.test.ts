@@ -12,12 +12,9 @@ test(`${SEEDS} seeds break no promise, and meet every fault`, async ({ signal })
   const args = [join(import.meta.dirname, 'main.ts'), '--seeds', String(SEEDS)]
   // Where a promise is broken it ends with 1, and what it said is what has to be read. Past the time it must not go on beside
   // the tests that follow, and how far it came tells a slow machine from a seed that never ends.
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
-    maxBuffer: 1 << 26,
-    signal,
-    // Its workers inherit it, which is a seventh less time.
-    env: { ...process.env, NODE_OPTIONS: '--use-largepages=silent' },
-  }).catch((error: unknown) => error as { stdout: string; stderr: string })
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { maxBuffer: 1 << 26, signal }).catch(
+    (error: unknown) => error as { stdout: string; stderr: string },
+  )
   if (signal.aborted) console.log(stderr)
   // Which seeds, before how many.
   expect(stdout.split('\n').filter((line) => line.startsWith('seed '))).toEqual([])

@@ -91,8 +91,8 @@ function runWorker(
   onPortion: (portion: Portion) => void,
 ): Promise<void> {
   // A young generation of 16 MB was collected so often that it took an eighth of the time; threads that help with it only
-  // take the processor from the next worker.
-  const memory = ['--max-semi-space-size=64', '--min-semi-space-size=64', '--single-threaded-gc']
+  // take the processor from the next worker. Node's code on large pages saves a seventh, where the system has them.
+  const memory = ['--max-semi-space-size=64', '--min-semi-space-size=64', '--single-threaded-gc', '--use-largepages=silent']
   const mutated = mutation === undefined ? [] : ['--import', join(import.meta.dirname, 'mutations/apply.ts')]
   const child = spawn(process.execPath, [...memory, ...mutated, join(import.meta.dirname, 'worker.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],

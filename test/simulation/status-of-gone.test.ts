@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
-import type { PodStatus } from '../../src/engine/status.ts'
+import type { PodStatus } from '../../src/engine/status/status.ts'
 import { NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'

@@ -1,4 +1,4 @@
-import type { Status } from '../../engine/status.ts'
+import type { Status } from '../../engine/status/status.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { completeCommands } from '../printed-commands/complete-commands.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -15,7 +15,7 @@ export async function statusAction(
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
-  const { readStatus } = await import('../../engine/status.ts')
+  const { readStatus } = await import('../../engine/status/read-status.ts')
   return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
     const found = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
     const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program, terminal.env))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LeaseStatus, PodStatus, RunStatus, StatusReport } from '../../engine/status.ts'
+import type { LeaseStatus, PodStatus, RunStatus, StatusReport } from '../../engine/status/status.ts'
 import { cleanupLines } from './cleanup-view.ts'
 import { createColors } from './color.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from './status-view.ts'

@@ -1,4 +1,4 @@
-import type { PodStatus, Status, StatusReport } from '../../engine/status.ts'
+import type { PodStatus, Status, StatusReport } from '../../engine/status/status.ts'
 import { chunkName } from '../../journal/ledger.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'

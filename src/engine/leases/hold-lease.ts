@@ -5,10 +5,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Order } from '../orders/order.ts'
 import { ORDER_ANNOTATION, orderText, readOrder } from '../orders/order.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, RENEW_EVERY_MS } from './lease.ts'
+import { LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS, RENEW_EVERY_MS } from './lease.ts'
 import { readLease } from './read-lease.ts'
 
-const LOOK_EVERY_MS = 1_000
 /** A renewal that meets a write of its own, or of a person, is asked for once more. */
 const MOST_CONFIRMATIONS = 2
 

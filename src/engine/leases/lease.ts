@@ -7,6 +7,8 @@ import type { WorkloadRef } from '../../plan/plan.ts'
 export const LEASE_DURATION_MS = 15_000
 /** Often enough that a call which may take most of what is left of its life hardly ever has to wait for a renewal. */
 export const RENEW_EVERY_MS = 4_000
+/** How often whoever waits for a Lease looks at it, and a write of it that has failed is tried again. */
+export const LOOK_EVERY_MS = 1_000
 /**
  * Room for another sluice that lives longer. A duration that somebody has written would else keep everybody waiting, for 68 years
  * at most.

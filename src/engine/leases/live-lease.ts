@@ -3,10 +3,8 @@ import { listPages } from '../../kube/list-pages.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
-import { leasePath, leaseRecord } from './lease.ts'
+import { leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
 import { isRenewed, PAUSE_MS } from './ownership.ts'
-
-const LOOK_EVERY_MS = 1_000
 
 /**
  * A Lease in the namespace whose owner lives; undefined where there is none. One that is held, and is not renewed, is looked at for as

@@ -5,13 +5,11 @@ import { orderText, readOrder } from '../orders/order.ts'
 import type { HoldOptions, Ownership } from './hold-lease.ts'
 import { holdLease, leaseEnd } from './hold-lease.ts'
 import type { LeaseRecord } from './lease.ts'
-import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord } from './lease.ts'
+import { LARGEST_EPOCH, LEASE_DURATION_MS, leaseBody, leasePath, leaseRecord, LOOK_EVERY_MS } from './lease.ts'
 import { readLeasePatiently } from './read-lease.ts'
 
 /** Between the end of an owner's right by its own clock and a newcomer's: two clocks do not run quite alike. */
 export const PAUSE_MS = 1_000
-const LOOK_EVERY_MS = 1_000
-
 /** A Lease that is held, and since when (on the clock) nobody has renewed it. */
 export interface SeenLease {
   record: LeaseRecord

@@ -2,11 +2,10 @@ import type { KubeClient } from '../../kube/client.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { pause } from '../../kube/pause.ts'
 import type { LeaseRecord } from './lease.ts'
+import { LOOK_EVERY_MS } from './lease.ts'
 import type { SeenLease } from './ownership.ts'
 import { isRenewed, PAUSE_MS } from './ownership.ts'
 import { readLeasePatiently } from './read-lease.ts'
-
-const LOOK_EVERY_MS = 1_000
 
 export interface WatchOwnerOptions {
   client: KubeClient

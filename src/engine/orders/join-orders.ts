@@ -4,12 +4,11 @@ import { pause } from '../../kube/pause.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
-import { leaseBody, leaseName, leasePath } from '../leases/lease.ts'
+import { leaseBody, leaseName, leasePath, LOOK_EVERY_MS } from '../leases/lease.ts'
 import { readLeasePatiently } from '../leases/read-lease.ts'
 import type { SingleOrder } from './order.ts'
 import { ORDER_ANNOTATION, orderFor, ordersIn, readOrder, withOrder, writeOrder } from './order.ts'
 
-const LOOK_EVERY_MS = 1_000
 /** A renewal of this owner may come in between, or another order. */
 const MOST_TRIES = 5
 

@@ -14,7 +14,7 @@ import { displayName } from '../../workloads/resources.ts'
 import { notFound } from '../../workloads/watch.ts'
 import { messageOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
-import { LEASE_DURATION_MS, leaseName } from '../leases/lease.ts'
+import { LEASE_DURATION_MS, leaseName, LOOK_EVERY_MS } from '../leases/lease.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { podsPath } from '../pod-store.ts'
 import { readLease } from '../leases/read-lease.ts'
@@ -112,8 +112,6 @@ async function above(client: KubeClient, pods: readonly PodView[]): Promise<Ref[
 function unique(refs: readonly Ref[]): Ref[] {
   return [...new Map(refs.map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values()]
 }
-
-const LOOK_EVERY_MS = 1_000
 
 /** The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. */
 export async function awaitOpenRuns(

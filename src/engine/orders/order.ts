@@ -45,7 +45,7 @@ export function writeOrder(order: Order): string {
 }
 
 /** As it stands there, whether it can be read or not. */
-export function orderText(annotations: Record<string, string>): string | undefined {
+export function orderText(annotations: Readonly<Record<string, string>>): string | undefined {
   return annotations[ORDER_ANNOTATION]
 }
 

@@ -1,5 +1,5 @@
-import type { JournalStep, JournalTarget, PodView } from '../pods/glossary.ts'
-import { entriesOf, resolveCommand } from './instructions.ts'
+import type { JournalStep, JournalTarget, PodView } from '../../pods/glossary.ts'
+import { entriesOf, resolveCommand } from '../instructions.ts'
 
 /* What `sluice status` says of a pod, and asks of a person. */
 

@@ -1,0 +1,84 @@
+import type { PodAccount } from '../../journal/account.ts'
+import { journalOf } from '../../journal/journal.ts'
+import type { Ledger } from '../../journal/ledger.ts'
+import { accountsOf } from '../../journal/ledger-accounts.ts'
+import type { WorkloadRef } from '../../plan/plan.ts'
+import type { Journal, JournalStep, PodView, ReadJournal } from '../../pods/glossary.ts'
+import { byUpgradeOrder } from '../../pods/heir.ts'
+import { imageWords } from '../../pods/image-words.ts'
+import { asItCounts } from '../ledgers/late-intents.ts'
+import { openEntries, sinceDrain } from '../ledgers/open-entries.ts'
+import { recordedTargets } from '../ledgers/recorded-targets.ts'
+import { isOfAnother } from './of-another.ts'
+import type { PodStatus } from './status.ts'
+import { DETAIL, movedWords, unreadableWords } from './status-words.ts'
+
+type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+
+/** Pods that have a journal. `above`: what stands above those of which no ledger tells. */
+export function livePods(
+  pods: readonly PodView[],
+  ledgers: readonly Ledger[],
+  above: ReadonlyMap<string, Ref>,
+  { kind, name }: Ref,
+): PodStatus[] {
+  const isAbove = (ref: Ref | undefined): boolean => ref?.kind === kind && ref.name === name
+  const belongs = (pod: PodView): boolean =>
+    isAbove(above.get(pod.uid)) ||
+    ledgers.some(({ header, entries }) => entries.has(pod.uid) && !isOfAnother(pod, header, { kind, name })) ||
+    isAbove(pod.owner === undefined ? { kind: 'Pod', name: pod.name } : (pod.owner as Ref))
+  return pods
+    .filter(belongs)
+    .sort(byUpgradeOrder)
+    .flatMap((pod): PodStatus[] => {
+      const { uid, name: podName } = pod
+      const read = asItCounts(uid, journalOf(pod), ledgers)
+      if (read.kind === 'none') return []
+      if (read.kind === 'unreadable') {
+        const { reason } = read
+        const needsOperator = unreadableWords(pod, reason, recordedTargets(uid, ledgers))
+        return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
+      }
+      const { step, run, epoch, attempt, targets, rollback } = read.journal
+      const back = rollback && `; it failed, and is on its way back to ${imageWords(rollback)}`
+      const last = step === 'closed' ? undefined : lastAccount(uid, { run, epoch }, ledgers)
+      const failed = last?.outcome === 'failed' ? `; ${last.reason}` : ''
+      const detail = DETAIL[step](targets, pod) + (back ?? '') + failed
+      const moved = step !== 'closed' && isAbandoned(uid, read, ledgers) ? movedWords(pod, targets) : undefined
+      const person = moved ?? (last?.outcome === 'needsOperator' ? (last.instructions ?? last.reason) : undefined)
+      return [
+        {
+          uid,
+          name: podName,
+          state: step,
+          run,
+          attempt,
+          out: OUT[step],
+          detail,
+          ...(person === undefined ? {} : { needsOperator: person }),
+        },
+      ]
+    })
+}
+
+/** What the process that wrote its record last has said of it in the end. */
+function lastAccount(
+  uid: string,
+  { run, epoch }: Pick<Journal, 'run' | 'epoch'>,
+  ledgers: readonly Ledger[],
+): PodAccount | undefined {
+  const ledger = ledgers.find(({ header }) => header.run === run)
+  const entry = ledger?.entries.get(uid)
+  const last = ledger && entry && accountsOf(entry, ledger.header).at(-1)
+  return last?.epoch === epoch ? last : undefined
+}
+
+/** A run has left it to a person: its entries mean another address than it has. */
+function isAbandoned(uid: string, stored: ReadJournal, ledgers: readonly Ledger[]): boolean {
+  // Found by reading: the entry was pointed at it, the run brought it home, and was not at its end when another drained it anew.
+  return (sinceDrain(stored, ledgers) ?? ledgers)
+    .filter(({ header }) => header.finishedAt === undefined)
+    .some((ledger) => openEntries(ledger, ledgers).some((entry) => entry.uid === uid && entry.state === 'abandoned'))
+}
+
+const OUT: Record<JournalStep, boolean | null> = { drain: null, patched: true, restore: null, closed: null }
