@@ -591,6 +591,16 @@ describe('what is right', () => {
       },
     },
     {
+      name: 'the same, and one that was paused says so again when the other has come',
+      options: { pods: 2 },
+      tell(story) {
+        goesDrained(story)
+        story.process('sluice-1')
+        story.end(SETTLED)
+        saysLater(story)
+      },
+    },
+    {
       name: 'a pod that has ended for good is not spoken of',
       options: { pods: 2 },
       tell(story) {
@@ -1280,6 +1290,16 @@ const bad: Record<Invariant, Bad[]> = {
         comesBack(story)
         story.pass(60_000)
         story.end({ 0: { outcome: 'settled', reason: '', leftOut: true } })
+      },
+    },
+    {
+      name: 'left drained, and it was said that it stays out when another had come in its place',
+      options: { pods: 2 },
+      tell(story) {
+        goesDrained(story)
+        story.process('sluice-1')
+        story.end({ ...SETTLED, 0: { outcome: 'settled', reason: 'gone' } })
+        saysLater(story)
       },
     },
     ...[
@@ -2664,6 +2684,20 @@ function goesDrained(story: Story): void {
   story.step(0, 'drain')
   story.remove(0)
   story.upgrade(1)
+}
+
+const SETTLED = {
+  0: { outcome: 'settled', reason: 'gone', leftOut: true },
+  1: { outcome: 'skipped', reason: 'there already' },
+} as const
+
+/** Another comes in the place of the first pod, and after that the first process says that its entry stays out. */
+function saysLater(story: Story): void {
+  story.pass(1)
+  comesBack(story)
+  story.pass(60_000)
+  const pods = [{ uid: 'uid-0', ...SETTLED[0] }]
+  story.tell({ type: 'process', process: 'sluice-0', what: 'exited', outcome: 'conflict: another has taken over', pods })
 }
 
 /** It says of the first pod, which is gone, that it stays out, and is killed before its end. */

@@ -55,16 +55,21 @@ function judgeTarget(world: World, target: Target, report: Report): void {
   report('I6', `${key} is left ${state.admin} with weight ${state.weight}, and nobody was told`, entry)
 }
 
-/** It was said since that it stays out, for nothing was to come in its place: what has come there later is nobody's to put back. */
+/**
+ * It was said since that it stays out, for nothing was to come in its place: what has come there later is nobody's to put back,
+ * also where another that was paused says so again when that is there (seed 44779323).
+ */
 function isLeftOut(world: World, pod: Pod | undefined, since: number): boolean {
   if (pod === undefined) return false
   const { uid, name, owner } = pod
   const { pods, processes, scenario } = world
-  const told = [...processes.values()].flatMap((process) => lastWord(world, process, uid) ?? []).find(({ leftOut }) => leftOut)
-  if (told === undefined || told.entry < since) return false
-  // What had just come may not have been seen yet.
-  const seenAt = told.at - scenario.lagMs
-  return pods.alive().every((one) => one.name !== name || one.owner !== owner || one.createdAt > seenAt)
+  const heirs = pods.alive().filter((one) => one.name === name && one.owner === owner)
+  return [...processes.values()].some((process) => {
+    const told = lastWord(world, process, uid)
+    if (!told?.leftOut || told.entry < since) return false
+    // What had just come may not have been seen yet.
+    return heirs.every(({ createdAt }) => createdAt > told.at - scenario.lagMs)
+  })
 }
 
 /**
