@@ -377,16 +377,23 @@ async function ended(stage: Stage, tag: string): Promise<Actor> {
 }
 
 /** A run has left out what was drained for a pod of a workload that was scaled down, and is killed; another pod has come since. */
-async function leftOutAndUpAgain(level: 'G0' | 'G1' = 'G1'): Promise<Stage> {
+async function leftOutAndUpAgain(level: 'G0' | 'G1' = 'G1', { intends }: { intends?: 'restore' } = {}): Promise<Stage> {
   const stage = await openStage(plainScene({ pods: 3, readyAfterMs: 8_000, balancers: [plainBalancer({ level })] }))
   const first = stage.start({ ...toTag('v2'), settings: TWO_AT_ONCE })
   await stage.until(() => isIn('restarting', `${NAME}-2`)(first))
   await scale(stage, 2)
   await stage.until(() => first.events.some(({ type }) => type === 'podFinished'))
+  if (intends !== undefined) await stage.until(() => stage.world.pods().some(({ metadata }) => stepOf(metadata) === intends))
   first.host.kill()
   await scale(stage, 3)
   await stage.until(isScaledTo(stage, 3))
   return stage
+}
+
+/** As its journal has it. */
+function stepOf({ annotations }: { annotations?: Record<string, string> }): string | undefined {
+  const journal = annotations?.['sluice.dev/journal']
+  return journal === undefined ? undefined : (JSON.parse(journal) as { step: string }).step
 }
 
 const CAME_ALL_THE_SAME = {
@@ -428,6 +435,27 @@ test.each([
   expect((await ended(stage, tag)).end).toMatchObject({ outcome: 'done' })
   expect(edge.state(`${NAME}-2`)).toMatchObject({ admin })
   expect(await isOneOpen(stage)).toBe(false)
+})
+
+// Found by simulation (seed 44815568): it had been looked at to be upgraded itself, and was supposed to be in, as any other then.
+test('it is told where nobody can read it, and another pod has kept it from being upgraded itself', async () => {
+  const stage = await leftOutAndUpAgain('G0', { intends: 'restore' })
+  // Room for it beside the two that the first has left half done.
+  const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 3 } }
+  const run = stage.start({ ...toTag('v3'), settings })
+  await stage.until(() => run.end !== undefined)
+  const { end } = run
+  expect(run.events).toContainEqual(expect.objectContaining({ type: 'podState', pod: `${NAME}-2`, to: 'checking' }))
+  expect(end?.pods.find(({ pod }) => pod === `${NAME}-1`)).toMatchObject({ outcome: 'needsOperator' })
+  expect(end?.pods.filter(({ pod, outcome }) => pod === `${NAME}-2` && outcome !== 'unchanged')).toMatchObject([
+    CAME_ALL_THE_SAME,
+  ])
+})
+
+test('and it is not where it has been upgraded itself since, of which nothing is to be told', async () => {
+  const stage = await leftOutAndUpAgain('G0')
+  expect((await ended(stage, 'v3')).end).toMatchObject({ outcome: 'done' })
+  expect(stage.world.balancers.get('edge')!.state(`${NAME}-2`)).toMatchObject({ admin: 'ready' })
 })
 
 test('an abort asks for it too, and is over once that is said', async () => {
