@@ -165,6 +165,8 @@ export interface TrafficReading {
   state: 'out' | 'in' | 'mixed' | 'unknown'
   /** `unknown` for good: one of its load balancers cannot be read, and has not answered the last call. */
   hidden?: true
+  /** One of its load balancers cannot be read, and what it is taken to be is no answer of its own. */
+  supposed?: true
   /** None of its entries is there any more, at whatever address: `out` where it was known to be out before, else `mixed`. */
   removed?: boolean
   /** A call of this run that nobody answered may still change it. */

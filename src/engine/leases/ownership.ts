@@ -10,6 +10,7 @@ import { readLeasePatiently } from './read-lease.ts'
 
 /** Between the end of an owner's right by its own clock and a newcomer's: two clocks do not run quite alike. */
 export const PAUSE_MS = 1_000
+
 /** A Lease that is held, and since when (on the clock) nobody has renewed it. */
 export interface SeenLease {
   record: LeaseRecord

@@ -89,7 +89,7 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
       tell({ ...event, outcome: result.outcome, batch, ...(detail === undefined ? {} : { detail }) })
       doubts.settle(uid, target)
       if (result.outcome === 'applied') {
-        answers.note(target, kind === 'drain' ? 'out' : 'in')
+        answers.answer(target, kind === 'drain' ? 'out' : 'in')
         operations.noteDone(target, operation, kind)
         return { kind: 'applied', ...late }
       }

@@ -71,6 +71,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
       if (targets.length === 0)
         return { state: 'out', ...reclaimed, inFlight: inFlightOf(leftAlone), detail: 'out of rotation by an operator' }
       const isHidden = readings.some(({ admin }, index) => admin === 'unknown' && !isReadable(targets[index]!))
+      const isSupposed = targets.some((target) => !isReadable(target) && knowledge.answers.isSupposed(target))
       const isOfNow = (target: JournalTarget): boolean =>
         hadCaughtUp.has(target) && hasCaughtUp(target) && !isOvertaken(target, before)
       const known = targets.map((target, index) => ({
@@ -88,6 +89,7 @@ export function createInspect({ balancers, knowledge, ask, tell }: InspectOption
         ...together(known),
         inFlight: inFlightOf([...readings, ...leftAlone]),
         ...(isHidden ? { hidden: true } : {}),
+        ...(isSupposed ? { supposed: true } : {}),
         ...reclaimed,
         ...(doubts.isPending(uid) ? { pending: true } : {}),
         ...(targets.every(isOfNow) ? {} : { old: true }),

@@ -7,21 +7,31 @@ import { keyOf } from './target-key.ts'
  * one was lost, or an earlier process had it, nothing is known.
  */
 export interface LastAnswers {
+  /** It has answered for it. */
+  answer(target: TargetKey, state: 'in' | 'out'): void
+  /** It is taken to be so without that, as any that is looked for to be upgraded is taken to be in. */
   note(target: TargetKey, state: 'in' | 'out'): void
   forget(target: TargetKey): void
   stateOf(target: TargetKey): 'in' | 'out' | undefined
+  /** What it is known as is no answer. */
+  isSupposed(target: TargetKey): boolean
   observe(target: TargetKey): TargetObservation
 }
 
 export function createLastAnswers(): LastAnswers {
-  const states = new Map<string, 'in' | 'out'>()
+  const known = new Map<string, { state: 'in' | 'out'; isAnswer: boolean }>()
 
   return {
-    note: (target, state) => void states.set(keyOf(target), state),
-    forget: (target) => void states.delete(keyOf(target)),
-    stateOf: (target) => states.get(keyOf(target)),
+    answer: (target, state) => void known.set(keyOf(target), { state, isAnswer: true }),
+    note(target, state) {
+      // That it is still as it has answered.
+      if (known.get(keyOf(target))?.state !== state) known.set(keyOf(target), { state, isAnswer: false })
+    },
+    forget: (target) => void known.delete(keyOf(target)),
+    stateOf: (target) => known.get(keyOf(target))?.state,
+    isSupposed: (target) => known.get(keyOf(target))?.isAnswer === false,
     observe(target) {
-      const state = states.get(keyOf(target))
+      const state = known.get(keyOf(target))?.state
       const detail = 'it cannot be read back'
       if (state === 'in') return { admin: 'in', routable: true, inFlight: null, detail }
       if (state === 'out') return { admin: 'draining', routable: false, inFlight: null, detail }

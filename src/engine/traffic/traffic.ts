@@ -33,8 +33,6 @@ export interface Traffic extends Effects {
   lateMs(uid: string): number
   /** One of these may forget a drain by itself. */
   isVolatile(targets: readonly JournalTarget[]): boolean
-  /** All of these can be read back. */
-  isReadable(targets: readonly JournalTarget[]): boolean
 }
 
 export interface TrafficOptions extends Where {
@@ -68,6 +66,5 @@ export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwn
     hasOvertaken,
     lateMs,
     isVolatile: (targets) => capabilitiesOf(targets).some(({ volatileOnReload }) => volatileOnReload),
-    isReadable: (targets) => targets.every(balancers.isReadable),
   }
 }

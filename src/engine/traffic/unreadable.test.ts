@@ -84,6 +84,39 @@ describe('its answers are believed', () => {
   })
 })
 
+// Found by simulation (seed 44815568): an entry was left out that had only been taken to be in.
+describe('what it is taken to be without an answer', () => {
+  test('is said to be no answer: in, as any is that is looked for, until it has answered', async () => {
+    const { traffic, effect, inspect } = createBed()
+    await traffic.snapshot(POD)
+    expect(await inspect()).toMatchObject({ state: 'in', supposed: true })
+    await effect('drain')
+    expect(await inspect()).not.toHaveProperty('supposed')
+    await effect('restore')
+    expect(await inspect()).not.toHaveProperty('supposed')
+  })
+
+  test('an answer stays one where it is looked for once more', async () => {
+    const { traffic, effect, inspect } = createBed()
+    await traffic.snapshot(POD)
+    await effect('drain')
+    await effect('restore')
+    await traffic.snapshot(POD)
+    expect(await inspect()).not.toHaveProperty('supposed')
+  })
+
+  test('also where its drain was refused, and a restore is therefore not sent', async () => {
+    const { bed, balancer, traffic, effect, inspect } = createBed()
+    await traffic.snapshot(POD)
+    bed.fault = new AdapterError('edge', 'fatal', 'no')
+    await effect('drain')
+    bed.fault = undefined
+    expect(await effect('restore')).toEqual({ kind: 'applied' })
+    expect(balancer.calls.filter(({ method }) => method === 'restore')).toEqual([])
+    expect(await inspect()).toMatchObject({ state: 'in', supposed: true })
+  })
+})
+
 describe('what is in doubt', () => {
   test('a lost answer hides it for good, and the call is not sent again; the answer to the opposite one says again', async () => {
     const { bed, balancer, traffic, effect, inspect, compare } = createBed()
