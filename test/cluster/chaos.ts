@@ -6,7 +6,7 @@ import type { Scenario, ScenarioRun } from './scenarios/scenario.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 
 /*
- * `npm run chaos -- [--scenario NAME] [--runs N] [--seed S]`: what `npm test` does to an upgrade a few times, many
+ * `npm run chaos -- [--scenario NAME,NAME] [--runs N] [--seed S]`: what `npm test` does to an upgrade a few times, many
  * times over, on one real cluster. A line for each run; the last line counts them, and the exit code is 1 where a run failed.
  */
 
@@ -15,9 +15,11 @@ const { values } = parseArgs({
 })
 const seed = Number(values.seed ?? Date.now() % 1_000_000)
 const names = scenarios.map(({ name }) => name)
-const chosen = scenarios.filter(({ name }) => values.scenario === undefined || values.scenario.split(',').includes(name))
-if (chosen.length === 0 || Number.isNaN(seed) || Number.isNaN(Number(values.runs ?? 1))) {
-  console.error(`usage: npm run chaos -- [--scenario ${names.join('|')}] [--runs N] [--seed S]`)
+const asked = values.scenario?.split(',') ?? names
+const chosen = scenarios.filter(({ name }) => asked.includes(name))
+// One that is misspelt must not be left out in silence.
+if (asked.some((name) => !names.includes(name)) || Number.isNaN(seed) || Number.isNaN(Number(values.runs ?? 1))) {
+  console.error(`usage: npm run chaos -- [--scenario NAME,NAME] [--runs N] [--seed S]\nscenarios: ${names.join(', ')}`)
   process.exit(2)
 }
 
