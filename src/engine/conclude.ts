@@ -14,6 +14,7 @@ import { namedByJournals } from './ledgers/late-intents.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { pruneLedgers } from './ledgers/prune-ledgers.ts'
+import { untilAnswered } from './ledgers/until-answered.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
 import { UNSETTLED } from './outcome.ts'
 import type { RunPorts } from './request.ts'
@@ -68,7 +69,8 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     try {
       // A template may take long to be put back.
       if (aborted) await assertOwned()
-      const left = await findLeftOpen({ ledgers, pods, world, client, namespace, aborts: aborted !== undefined })
+      const looking = { ledgers, pods, world, client, namespace, aborts: aborted !== undefined }
+      const left = await untilAnswered(() => findLeftOpen(looking), { clock, signal })
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
       const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
@@ -81,6 +83,7 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         unended: end.unended(pods),
         told,
         assertOwned,
+        patiently: (work) => untilAnswered(work, { clock, signal }),
         ...(aborted ? { aborted } : {}),
       })
     } catch (error) {

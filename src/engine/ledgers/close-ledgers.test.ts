@@ -13,6 +13,7 @@ import { entryOf, ledgersOf, notFound } from '../testing/ledgers.ts'
 import type { World } from '../world.ts'
 
 const told = { process: { endedAt: 'then' }, pods: new Map() } as unknown as Parameters<typeof closeLedgers>[0]['told']
+const patiently = (write: () => Promise<void>): Promise<void> => write()
 
 const boundsOf = (): Map<string, Term> => new Map()
 
@@ -27,7 +28,7 @@ describe('an entry of a pod that nobody has looked after', () => {
       traffic: { inspect: async () => ({ state: traffic, inFlight: 0, detail: '' }) },
     } as unknown as World
     const left = await findLeftOpen({ ledgers, pods: [], world, client, namespace: 'default', aborts: false })
-    await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {} })
+    await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {}, patiently })
     return { overlooked: left.overlooked, ended }
   }
   const journal = JSON.stringify({ v: 1, run: '1', epoch: 1, attempt: 1, step: 'drain', base: [], lbs: [] })
@@ -109,7 +110,7 @@ test('a run that is over is so from the moment that its last process tells of: i
   const endings: Parameters<LedgerStore['conclude']>[0][] = []
   ledgers.current.conclude = async (ending) => void endings.push(ending)
   const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
-  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {} })
+  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told, assertOwned() {}, patiently })
   expect(endings).toEqual([{ finished: { at: 'then' }, told: { ...told, voidBelow: new Map() } }])
 })
 
@@ -130,6 +131,7 @@ test('one before it that goes on for other pods stays open, and what is over bes
       boundsOf,
       told,
       assertOwned() {},
+      patiently,
       ...(aborted ? { aborted } : {}),
     })
     return Object.fromEntries(endings)
@@ -152,7 +154,7 @@ test('what is told of a pod in the ledger of another run says whose word it is',
   const pods = new Map(['web-1', 'web-2'].map((name) => [`uid of ${name}`, account]))
   const left = { ledgers: new Set<never>(), overlooked: [], shared: new Set<never>() }
   const own = { ...told, pods }
-  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told: own, assertOwned() {} })
+  await closeLedgers({ ledgers, left, isComplete: true, unended: new Set(), boundsOf, told: own, assertOwned() {}, patiently })
   expect(Object.fromEntries(endings)).toEqual({ 1: [['uid of web-1', { ...account, run: '2' }]], 2: [...pods] })
 })
 
@@ -172,6 +174,7 @@ test('each says which drain intents count for nothing, whether it stays open or 
       boundsOf: ({ header }) => new Map([[`of ${header.run}`, term]]),
       told,
       assertOwned() {},
+      patiently,
     })
   await close(ledgers.superseded)
   const said = { 1: new Map([['of 1', term]]), 2: new Map([['of 2', term]]) }

@@ -149,6 +149,8 @@ interface CloseOptions {
   /** This process's part, for the report. */
   told: Told & { process: ProcessAccount }
   assertOwned: AssertOwned
+  /** Does a write again that got no answer. */
+  patiently(write: () => Promise<void>): Promise<void>
 }
 
 /**
@@ -164,7 +166,7 @@ function ofEarlier({ ledger }: LedgerStore, { pods }: Told, current: LedgerStore
 
 /** Marks as finished what has nothing open any more. */
 export async function closeLedgers(options: CloseOptions): Promise<void> {
-  const { ledgers, left, isComplete, unended, boundsOf, aborted, told, assertOwned } = options
+  const { ledgers, left, isComplete, unended, boundsOf, aborted, told, assertOwned, patiently } = options
   // Of a run that nobody has ended: it is there to be gone on with, or aborted.
   const goesOn = !aborted && !isComplete
   for (const store of [ledgers.current, ...ledgers.superseded]) {
@@ -179,6 +181,6 @@ export async function closeLedgers(options: CloseOptions): Promise<void> {
     const voidBelow = boundsOf(store.ledger)
     const own: Told = { ...(isCurrent ? told : ofEarlier(store, told, ledgers.current)), voidBelow }
     if (isCurrent || finished || own.pods.size > 0 || voidBelow.size > 0)
-      await store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned)
+      await patiently(() => store.conclude({ ...(finished ? { finished } : {}), told: own }, assertOwned))
   }
 }

@@ -161,6 +161,33 @@ it('is finished only where that is written', async () => {
   expect([store.ledger.header.finishedAt, (await stored(client)).header.finishedAt]).toEqual(['now', 'now'])
 })
 
+// What is there is written once more, and what is not, where a ConfigMap was written and the next one was not.
+it.each([
+  ['carried out, the answer lost', true],
+  ['not carried out', false],
+])('that could not be closed is closed by a second try, and tells nothing twice: the first was %s', async (_, isCarriedOut) => {
+  const { client, silence } = server()
+  const store = await createLedger(ledger(ENTRIES_PER_CHUNK + 3), { client, namespace: NAMESPACE })
+  const { patch } = client
+  client.patch = (path, ...rest) => {
+    if (path.endsWith('-1')) return patch(path, ...rest)
+    silence(true)
+    return isCarriedOut
+      ? patch(path, ...rest)
+      : Promise.reject(new KubeError('refused', { kind: 'definite', method: 'PATCH', path }))
+  }
+  const ending = { finished: { at: 'now' }, told: told(ENTRIES_PER_CHUNK + 3) }
+  await expect(store.conclude(ending)).rejects.toThrow(isCarriedOut ? 'no answer' : 'refused')
+  client.patch = patch
+  silence(false)
+  await store.conclude(ending)
+  const { header, entries } = await stored(client)
+  expect(header.finishedAt).toBe('now')
+  expect(header.accounts).toHaveLength(1)
+  expect(header.accounts?.[0]).not.toHaveProperty('withoutRoom')
+  expect(new Set(Array.from(entries.values(), ({ accounts }) => accounts?.length))).toEqual(new Set([1]))
+})
+
 describe('a new one', () => {
   const HEADER = '/data/header'
 

@@ -32,7 +32,8 @@ export interface LedgerStore {
   amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
-   * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does.
+   * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does; it
+   * can be asked for again then.
    */
   conclude(
     ending: { finished?: { at: string } & Pick<LedgerHeader, 'aborted' | 'part'>; told?: Told },
@@ -212,7 +213,7 @@ function ledgerStore(
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
-      const isRefused = error instanceof KubeError && error.kind === 'definite'
+      const isRefused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
       if (!isRefused || Object.keys(values).every((key) => key === HEADER_KEY)) throw error
       for (const uid of Object.keys(values)) if (ledger.entries.get(uid)?.accounts) withoutRoom.add(uid)
       const alone = least()
@@ -366,17 +367,29 @@ function ledgerStore(
     })
     // Found by reading: a pod was being settled as the run was cut short, and what it told of it opened the entry anew.
     const changed = told ? withClear(withAccounts(ledger, told.pods), told).filter(({ uid }) => !asked.has(uid)) : []
-    for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
-      const least = (): Record<string, string> =>
-        chunk === 0 && (finished || told?.process) ? { [HEADER_KEY]: writeHeader(ended()) } : {}
-      const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
-      const kept = new Set(fitting(own, { ...dataOf(chunk), ...least() }))
-      for (const entry of own) {
-        if (kept.has(entry)) ledger.entries.set(entry.uid, entry)
-        else if (told?.pods.has(entry.uid)) withoutRoom.add(entry.uid)
+    const before = new Map(changed.map(({ uid }) => [uid, ledger.entries.get(uid)!]))
+    const lacking = new Set(withoutRoom)
+    try {
+      for (let chunk = ledger.header.chunks - 1; chunk >= 0; chunk--) {
+        const least = (): Record<string, string> =>
+          chunk === 0 && (finished || told?.process) ? { [HEADER_KEY]: writeHeader(ended()) } : {}
+        const own = changed.filter(({ uid }) => chunkOf.get(uid) === chunk)
+        const kept = new Set(fitting(own, { ...dataOf(chunk), ...least() }))
+        for (const entry of own) {
+          if (kept.has(entry)) ledger.entries.set(entry.uid, entry)
+          else if (told?.pods.has(entry.uid)) withoutRoom.add(entry.uid)
+        }
+        const values = { ...least(), ...Object.fromEntries(Array.from(kept, (entry) => [entry.uid, writeEntry(entry)])) }
+        if (Object.keys(values).length > 0) await setAtLeast(least, chunk, values, assertOwned)
       }
-      const values = { ...least(), ...Object.fromEntries(Array.from(kept, (entry) => [entry.uid, writeEntry(entry)])) }
-      if (Object.keys(values).length > 0) await setAtLeast(least, chunk, values, assertOwned)
+    } catch (error) {
+      // It may be asked for again, and nothing is to be told twice then.
+      for (const entry of changed) {
+        const { uid } = entry
+        if (ledger.entries.get(uid) === entry) ledger.entries.set(uid, before.get(uid)!)
+        if (!lacking.has(uid)) withoutRoom.delete(uid)
+      }
+      throw error
     }
     // Only what is written has come to its end: whoever gave the order to end it is asked for by this.
     ledger.header = ended()

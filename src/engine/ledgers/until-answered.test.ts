@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { KubeErrorFields } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { RunError } from '../errors.ts'
+import { LEASE_DURATION_MS } from '../leases/lease.ts'
+import { untilAnswered } from './until-answered.ts'
+
+function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>): KubeError {
+  return new KubeError('failed', { method: 'PATCH', path: '/x', ...fields })
+}
+
+/** How often it is tried, and how it ends, where `failures` of the tries fail with `error`. */
+async function tried(error: Error, failures = Number.POSITIVE_INFINITY) {
+  const clock = createVirtualClock()
+  const beganAt = clock.now()
+  let tries = 0
+  const work = async (): Promise<string> => {
+    tries += 1
+    if (tries <= failures) throw error
+    return 'written'
+  }
+  let end: unknown
+  void untilAnswered(work, { clock, signal: new AbortController().signal }).then(
+    (value) => (end = value),
+    (reason: unknown) => (end = reason),
+  )
+  await clock.runUntil(() => end !== undefined)
+  expect(clock.pending()).toBe(0)
+  return { tries, end, tookMs: clock.now() - beganAt }
+}
+
+test.each<[string, Error]>([
+  ['no byte left', failure({ kind: 'definite' })],
+  ['no trustworthy answer', failure({ kind: 'ambiguous', status: 500 })],
+  ['too many requests', failure({ kind: 'throttled', status: 429 })],
+  ['rights that are not known yet', failure({ kind: 'definite', status: 403 })],
+])('what passes is tried again, for less than a Lease lives: %s', async (_, error) => {
+  expect(await tried(error, 3)).toMatchObject({ tries: 4, end: 'written' })
+  const inVain = await tried(error)
+  expect(inVain.end).toBe(error)
+  expect(inVain.tries).toBeGreaterThan(4)
+  expect(inVain.tookMs).toBeLessThan(LEASE_DURATION_MS)
+})
+
+test.each<[string, Error]>([
+  ['a refusal', failure({ kind: 'definite', status: 422 })],
+  ['a conflict', failure({ kind: 'conflict', status: 409 })],
+  ['a Lease that is lost', new RunError('conflict', 'lost')],
+])('what stays is not: %s', async (_, error) => {
+  expect(await tried(error)).toEqual({ tries: 1, end: error, tookMs: 0 })
+})
+
+test('an interrupt ends it at once', async () => {
+  const clock = createVirtualClock()
+  const stopping = new AbortController()
+  const error = failure({ kind: 'definite' })
+  const end = untilAnswered(() => Promise.reject(error), { clock, signal: stopping.signal }).catch((reason: unknown) => reason)
+  await clock.settle()
+  stopping.abort()
+  expect(await end).toBe(error)
+  expect(clock.pending()).toBe(0)
+})

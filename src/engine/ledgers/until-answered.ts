@@ -1,0 +1,33 @@
+import { KubeError } from '../../kube/errors.ts'
+import { pause } from '../../kube/pause.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { LEASE_DURATION_MS, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../leases/lease.ts'
+
+/** As long as a Lease lives that cannot be renewed any more: after that another may go on with the run. */
+const TRIED_FOR_MS = LEASE_DURATION_MS - RENEW_EVERY_MS
+
+/**
+ * Tries `work` again while the API server does not answer, and rejects as its last try did. Found by chaos: the API server was being
+ * restarted when the last pod came to its end, and the run was done, exit 0, with a ledger that was open. An abort (`signal`) is the end
+ * of it at once.
+ */
+export async function untilAnswered<T>(
+  work: () => Promise<T>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<T> {
+  const lastAt = clock.now() + TRIED_FOR_MS
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isPassing(error) || clock.now() >= lastAt || !(await pause(clock, LOOK_EVERY_MS, signal))) throw error
+    }
+  }
+}
+
+/** An API server that has just begun does not know anybody's rights for some hundred milliseconds: measured, 403. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof KubeError)) return false
+  const { kind, status } = error
+  return kind === 'ambiguous' || kind === 'throttled' || status === undefined || status === 401 || status === 403
+}
