@@ -3,7 +3,7 @@ import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import type { Account } from './account.ts'
-import { messageOf } from './errors.ts'
+import { messageOf, RunError } from './errors.ts'
 import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
@@ -14,8 +14,8 @@ import { namedByJournals } from './ledgers/late-intents.ts'
 import type { LedgerStore } from './ledgers/ledger-store.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { pruneLedgers } from './ledgers/prune-ledgers.ts'
-import { untilAnswered } from './ledgers/until-answered.ts'
 import { ofTheRest } from './ledgers/taken-over.ts'
+import { untilAnswered } from './ledgers/until-answered.ts'
 import { UNSETTLED } from './outcome.ts'
 import type { RunPorts } from './request.ts'
 import { observedIn } from './rollout/beside.ts'
@@ -44,11 +44,15 @@ export interface ConclusionOptions {
   /** An abort has left some pods of a workload on other images than the others. */
   onMixed(mixed: MixedWorkload[]): void
   assertOwned(): Promise<void>
+  /** Another owner has the Lease. */
+  isLost(): boolean
   tell(event: RunEventBody): void
 }
 
 /** The templates and ledgers of a run once its pods are at their end. */
 export interface Conclusion {
+  /** This process has its Leases still. An API server that is away is waited for, unless `by` fires. */
+  isStillOwned(by: AbortSignal): Promise<boolean>
   /** Puts the template back where a pod was rolled back. */
   endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void>
   /** Puts the template back after an abort, and closes the ledgers. */
@@ -56,21 +60,50 @@ export interface Conclusion {
 }
 
 export function createConclusion(options: ConclusionOptions): Conclusion {
-  const { ports, namespace, world, ledgers, owners, end, signal, account, assertOwned, tell } = options
+  const { ports, namespace, world, ledgers, owners, end, signal, account, isLost, tell } = options
   const { client, clock } = ports
 
+  function patiently<T>(work: () => Promise<T>, by = signal): Promise<T> {
+    return untilAnswered(work, { clock, signal: by })
+  }
+
+  /**
+   * Found by a reviewer: the wall clock had leapt, the API server was away for half a second, and nobody closed the ledger, or said that
+   * it was open. That a Lease cannot be renewed at this moment is no sign of another owner.
+   */
+  async function assertOwned(): Promise<void> {
+    try {
+      await options.assertOwned()
+    } catch (error) {
+      throw isLost() ? error : new RunError('deadline', 'the Lease could not be renewed', { cause: error })
+    }
+  }
+
+  async function isStillOwned(by: AbortSignal): Promise<boolean> {
+    try {
+      await patiently(assertOwned, by)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   async function conclude(pods: readonly PodResult[]): Promise<void> {
-    // A pod may have come to its end on what was observed alone, while another had taken over.
-    if (!(await owners.confirmAll())) return
+    try {
+      // A pod may have come to its end on what was observed alone, while another had taken over.
+      await assertOwned()
+    } catch (error) {
+      return isLost() ? undefined : tellUnclosed(pods, error, end.isAborted())
+    }
     options.onConcluding()
     const aborted = end.isAborted() ? await endAbort(pods) : undefined
     // Begun, and not at its end: for the next abort.
     if (end.isAborted() && aborted === undefined) return
     try {
       // A template may take long to be put back.
-      if (aborted) await assertOwned()
+      if (aborted) await patiently(assertOwned)
       const looking = { ledgers, pods, world, client, namespace, aborts: aborted !== undefined }
-      const left = await untilAnswered(() => findLeftOpen(looking), { clock, signal })
+      const left = await patiently(() => findLeftOpen(looking))
       if (left.overlooked.length > 0) end.withOverlooked(pods, left.overlooked)
       const ended = { by: ports.identity, endedAt: new Date(clock.wallNow()).toISOString(), ...end.ofPods(pods) }
       const idle = idleAmong(ledgers.current.ledger.entries.keys(), pods)
@@ -83,15 +116,11 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         unended: end.unended(pods),
         told,
         assertOwned,
-        patiently: (work) => untilAnswered(work, { clock, signal }),
+        patiently,
         ...(aborted ? { aborted } : {}),
       })
     } catch (error) {
-      const trouble = `the ledger could not be closed: ${messageOf(error)}`
-      tell({ type: 'warning', message: trouble })
-      // Found by reading: the run was called aborted, and was open, with its order.
-      if (aborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
-      return
+      return tellUnclosed(pods, error, aborted !== undefined)
     }
     // Found by reading: an abort had ended its run, and was told not to have, since an old record could not be removed.
     const named = namedByJournals([...world.store.all(), ...world.beside.all()])
@@ -101,6 +130,13 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
         message: `the oldest ledgers could not be removed: ${messageOf(error)}; the next run tries again`,
       }),
     )
+  }
+
+  /** Found by reading: a run was called aborted, and was open, with its order. */
+  async function tellUnclosed(pods: readonly PodResult[], error: unknown, isAborted: boolean): Promise<void> {
+    const trouble = `the ledger could not be closed: ${messageOf(error)}`
+    tell({ type: 'warning', message: trouble })
+    if (isAborted && (await isAnyOpen())) end.withOpenRecord(pods, trouble, error)
   }
 
   /** By their records, which another may have closed meanwhile, or this process without an answer. */
@@ -164,12 +200,11 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
 
   async function endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void> {
     const { current, superseded } = ledgers
-    const { confirmAll: isOwned } = owners
-    if (end.isAborted() || !pods.some(isRolledBack) || !(await isOwned())) return
+    if (end.isAborted() || !pods.some(isRolledBack) || !(await isStillOwned(by))) return
     const ended = superseded.map(({ ledger }) => ledger)
     const entries = pods.filter(isRolledBack).flatMap(({ uid }) => current.ledger.entries.get(uid) ?? [])
     const failed = entries.map((entry) => ghost(entry, world, namespace))
-    await putBackAfterRollback({ ledger: current.ledger, ended, world, failed, signal: by, isOwned, tell })
+    await putBackAfterRollback({ ledger: current.ledger, ended, world, failed, signal: by, isOwned: owners.confirmAll, tell })
   }
 
   /** Undefined where a template could not be put back. */
@@ -194,5 +229,5 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     }
   }
 
-  return { endRollback, conclude }
+  return { isStillOwned, endRollback, conclude }
 }

@@ -76,6 +76,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isCutShort = false
   /** A template has its new images: whatever keeps the pods from their turn after that, something was touched. */
   let isTemplateWritten = false
+  /** Another owner has a Lease of this run. */
+  let isLost = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
   /** The pod asks for other images than it had before the run. */
@@ -154,6 +156,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   }
 
   function onLost(reason: string): void {
+    isLost = true
     end.because({ outcome: 'conflict', reason })
     rollout?.lose(reason)
   }
@@ -271,11 +274,12 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         mixed = some
       },
       assertOwned,
+      isLost: () => isLost,
       tell,
     })
     let pods = await rollout.finished
     // For long nobody has looked where this process was stopped: then the Lease is asked for first.
-    if (!end.isInterrupted() && (await owners.confirmAll())) await rollout.secure()
+    if (!end.isInterrupted() && (await conclusion.isStillOwned(signal))) await rollout.secure()
     let isTemplateBack = false
     if (!end.isInterrupted()) {
       await conclusion.endRollback(pods, signal)

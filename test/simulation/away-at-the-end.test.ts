@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
-import { LEASE_DURATION_MS, leaseName, RENEW_EVERY_MS } from '../../src/engine/leases/lease.ts'
+import { giveOrder } from '../../src/engine/orders/give-order.ts'
+import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
+import { leaseName } from '../../src/engine/leases/lease.ts'
 import { readLease } from '../../src/engine/leases/read-lease.ts'
+import { prepareRun } from '../../src/engine/run.ts'
+import type { KubeClient } from '../../src/kube/client.ts'
 import { NAME, NAMESPACE } from './manifests.ts'
 import { plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { openStage } from './stage.ts'
+import { isIn, openStage } from './stage.ts'
 import { outcomeOf, upgradeTo } from './story.ts'
 
 /*
@@ -15,12 +19,26 @@ import { outcomeOf, upgradeTo } from './story.ts'
 
 const REQUEST = upgradeTo('v2')
 
-/** Away as soon as the last pod is at its end. */
-async function awayFor(stage: Stage, ms: number): Promise<Actor> {
-  const actor = stage.start(REQUEST)
-  await stage.until(() => actor.events.some(({ type }) => type === 'podFinished'))
-  stage.stopApiServer(ms)
-  expect(await outcomeOf(stage, actor)).toBe('done')
+interface Away {
+  forMs: number
+  /** The wall clock is set forward at that moment, so that the Lease has run out by it. */
+  leapMs?: number
+}
+
+/** The API server is away as soon as the journal of the only pod is closed. */
+function startUntilAway(stage: Stage, { forMs, leapMs = 0 }: Away): Actor {
+  const actor: Actor = stage.start(REQUEST, (ports) => {
+    const { client } = ports
+    const patch: KubeClient['patch'] = async (path, operations, options) => {
+      const answer = await client.patch(path, operations, options)
+      if (path.includes('/pods/') && JSON.stringify(operations).includes('"Closed"')) {
+        stage.stopApiServer(forMs)
+        actor.host.jumpWallClock(leapMs)
+      }
+      return answer
+    }
+    return prepareRun(REQUEST, { ...ports, client: { ...client, patch } })
+  })
   return actor
 }
 
@@ -37,31 +55,53 @@ async function recordOf({ ask, client }: Stage) {
 const warnings = ({ events }: Actor): string[] => events.flatMap((event) => (event.type === 'warning' ? [event.message] : []))
 const UNCLOSED = expect.stringMatching(/^the ledger could not be closed: /)
 
-test('an API server that is away when the last pod is at its end is waited for: the run is over, told once, and its Lease given back', async () => {
-  const stage = await openStage(plainScene({ pods: 1 }))
-  const actor = await awayFor(stage, 8_000)
-  expect(await recordOf(stage)).toEqual({ isOver: true, processes: 1, told: [1], holder: '' })
-  expect(warnings(actor)).not.toContainEqual(UNCLOSED)
-})
+test.each([
+  [8_000, 0],
+  [500, 20_000],
+  [6_000, 20_000],
+])(
+  'an API server that is away for %d ms when the last pod is at its end is waited for: the run is over, told once, and its Lease given back (the wall clock leaps %d ms)',
+  async (forMs, leapMs) => {
+    const stage = await openStage(plainScene({ pods: 1 }))
+    const actor = startUntilAway(stage, { forMs, leapMs })
+    expect(await outcomeOf(stage, actor)).toBe('done')
+    expect(await recordOf(stage)).toEqual({ isOver: true, processes: 1, told: [1], holder: '' })
+    expect(warnings(actor)).not.toContainEqual(UNCLOSED)
+  },
+)
 
-test('as long as the Lease lives: away for longer, the run stays open, with a warning, and the same command closes it', async () => {
-  const stage = await openStage(plainScene({ pods: 1 }))
-  const actor = await awayFor(stage, LEASE_DURATION_MS + RENEW_EVERY_MS)
-  expect(warnings(actor)).toContainEqual(UNCLOSED)
-  await stage.pass(LEASE_DURATION_MS)
-  expect(await recordOf(stage)).toMatchObject({ isOver: false })
-  expect(await outcomeOf(stage, stage.start(REQUEST))).toBe('done')
-  expect(await recordOf(stage)).toMatchObject({ isOver: true, processes: 1, holder: '' })
-})
+test.each([0, 20_000])(
+  'away for longer, the run stays open, with a warning, and the same command closes it (leap %d ms)',
+  async (leapMs) => {
+    const stage = await openStage(plainScene({ pods: 1 }))
+    const actor = startUntilAway(stage, { forMs: 60_000, leapMs })
+    expect(await outcomeOf(stage, actor)).toBe('done')
+    expect(warnings(actor)).toContainEqual(UNCLOSED)
+    await stage.pass(60_000)
+    expect(await recordOf(stage)).toMatchObject({ isOver: false })
+    expect(await outcomeOf(stage, stage.start(REQUEST))).toBe('done')
+    expect(await recordOf(stage)).toMatchObject({ isOver: true, processes: 1, holder: '' })
+  },
+)
 
 test('whoever is interrupted meanwhile waits no more', async () => {
   const stage = await openStage(plainScene({ pods: 1 }))
-  const actor = stage.start(REQUEST)
+  const actor = startUntilAway(stage, { forMs: 60_000 })
   await stage.until(() => actor.events.some(({ type }) => type === 'podFinished'))
-  stage.stopApiServer(60_000)
   await stage.pass(2_000)
   expect(actor.end).toBeUndefined()
   actor.interrupt()
   await stage.pass(6_000)
   expect(actor.end).toBeDefined()
+})
+
+test('an abort that does not reach the API server in the end is not called one', async () => {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  const actor = startUntilAway(stage, { forMs: 60_000, leapMs: 20_000 })
+  await stage.until(() => isIn('emptying')(actor))
+  const open = await stage.ask(readOpenRuns(stage.client, { namespace: NAMESPACE, select: REQUEST.select }))
+  await stage.ask(giveOrder(open, { order: 'abort', by: 'ann@desk' }, { client: stage.client, namespace: NAMESPACE }))
+  await stage.until(() => actor.end !== undefined)
+  const reason = expect.stringMatching(/^this process has not ended the run: .* the Lease could not be renewed/)
+  expect(actor.end).toMatchObject({ outcome: 'failed', reason })
 })

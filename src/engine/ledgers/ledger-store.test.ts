@@ -188,6 +188,21 @@ it.each([
   expect(new Set(Array.from(entries.values(), ({ accounts }) => accounts?.length))).toEqual(new Set([1]))
 })
 
+// Found by a reviewer: it was taken for a ConfigMap that has no room, and nothing was told of any pod.
+it('that is refused the rights for a moment is not closed without what is told', async () => {
+  const { client } = server()
+  const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
+  const { patch } = client
+  const refused = new KubeError('403', { kind: 'definite', method: 'PATCH', path: '', status: 403, reason: 'Forbidden' })
+  client.patch = () => Promise.reject(refused)
+  await expect(store.conclude({ finished: { at: 'now' }, told: told(2) })).rejects.toBe(refused)
+  client.patch = patch
+  await store.conclude({ finished: { at: 'now' }, told: told(2) })
+  const { header, entries } = await stored(client)
+  expect(header.accounts?.[0]).not.toHaveProperty('withoutRoom')
+  expect(Array.from(entries.values(), ({ accounts }) => accounts?.length)).toEqual([1, 1])
+})
+
 describe('a new one', () => {
   const HEADER = '/data/header'
 

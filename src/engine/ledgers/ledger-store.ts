@@ -11,6 +11,7 @@ import type { Term } from '../../pods/glossary.ts'
 import { displayName } from '../../workloads/resources.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
+import { isPassing } from './until-answered.ts'
 
 /** For one write: somebody may edit it meanwhile. */
 const MOST_REREADS = 3
@@ -33,7 +34,7 @@ export interface LedgerStore {
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
    * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does; it
-   * can be asked for again then.
+   * can be asked for again then, and nothing else can.
    */
   conclude(
     ending: { finished?: { at: string } & Pick<LedgerHeader, 'aborted' | 'part'>; told?: Told },
@@ -213,7 +214,7 @@ function ledgerStore(
     try {
       await set(chunk, values, assertOwned)
     } catch (error) {
-      const isRefused = error instanceof KubeError && error.kind === 'definite' && error.status !== undefined
+      const isRefused = error instanceof KubeError && error.kind === 'definite' && !isPassing(error)
       if (!isRefused || Object.keys(values).every((key) => key === HEADER_KEY)) throw error
       for (const uid of Object.keys(values)) if (ledger.entries.get(uid)?.accounts) withoutRoom.add(uid)
       const alone = least()

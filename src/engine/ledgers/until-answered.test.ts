@@ -11,8 +11,10 @@ function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>): KubeError {
 }
 
 /** How often it is tried, and how it ends, where `failures` of the tries fail with `error`. */
-async function tried(error: Error, failures = Number.POSITIVE_INFINITY) {
+async function tried(error: Error, { failures = Number.POSITIVE_INFINITY, interruptedAfterMs = 60_000 } = {}) {
   const clock = createVirtualClock()
+  const stopping = new AbortController()
+  const interrupt = clock.setTimeout(() => stopping.abort(), interruptedAfterMs)
   const beganAt = clock.now()
   let tries = 0
   const work = async (): Promise<string> => {
@@ -21,11 +23,16 @@ async function tried(error: Error, failures = Number.POSITIVE_INFINITY) {
     return 'written'
   }
   let end: unknown
-  void untilAnswered(work, { clock, signal: new AbortController().signal }).then(
-    (value) => (end = value),
-    (reason: unknown) => (end = reason),
-  )
+  async function follow(): Promise<void> {
+    try {
+      end = await untilAnswered(work, { clock, signal: stopping.signal })
+    } catch (last) {
+      end = last
+    }
+  }
+  void follow()
   await clock.runUntil(() => end !== undefined)
+  clock.clearTimeout(interrupt)
   expect(clock.pending()).toBe(0)
   return { tries, end, tookMs: clock.now() - beganAt }
 }
@@ -36,7 +43,7 @@ test.each<[string, Error]>([
   ['too many requests', failure({ kind: 'throttled', status: 429 })],
   ['rights that are not known yet', failure({ kind: 'definite', status: 403 })],
 ])('what passes is tried again, for less than a Lease lives: %s', async (_, error) => {
-  expect(await tried(error, 3)).toMatchObject({ tries: 4, end: 'written' })
+  expect(await tried(error, { failures: 3 })).toMatchObject({ tries: 4, end: 'written' })
   const inVain = await tried(error)
   expect(inVain.end).toBe(error)
   expect(inVain.tries).toBeGreaterThan(4)
@@ -52,12 +59,6 @@ test.each<[string, Error]>([
 })
 
 test('an interrupt ends it at once', async () => {
-  const clock = createVirtualClock()
-  const stopping = new AbortController()
   const error = failure({ kind: 'definite' })
-  const end = untilAnswered(() => Promise.reject(error), { clock, signal: stopping.signal }).catch((reason: unknown) => reason)
-  await clock.settle()
-  stopping.abort()
-  expect(await end).toBe(error)
-  expect(clock.pending()).toBe(0)
+  expect(await tried(error, { interruptedAfterMs: 1_500 })).toEqual({ tries: 2, end: error, tookMs: 1_500 })
 })

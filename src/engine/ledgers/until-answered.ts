@@ -1,6 +1,7 @@
 import { KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { RunError } from '../errors.ts'
 import { LEASE_DURATION_MS, LOOK_EVERY_MS, RENEW_EVERY_MS } from '../leases/lease.ts'
 
 /** As long as a Lease lives that cannot be renewed any more: after that another may go on with the run. */
@@ -8,25 +9,30 @@ const TRIED_FOR_MS = LEASE_DURATION_MS - RENEW_EVERY_MS
 
 /**
  * Tries `work` again while the API server does not answer, and rejects as its last try did. Found by chaos: the API server was being
- * restarted when the last pod came to its end, and the run was done, exit 0, with a ledger that was open. An abort (`signal`) is the end
- * of it at once.
+ * restarted when the last pod came to its end, and the run was done, exit 0, with a ledger that was open. Where `signal` fires, the
+ * try that is under way is the last.
  */
 export async function untilAnswered<T>(
   work: () => Promise<T>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<T> {
-  const lastAt = clock.now() + TRIED_FOR_MS
+  const endsAt = clock.now() + TRIED_FOR_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!isPassing(error) || clock.now() >= lastAt || !(await pause(clock, LOOK_EVERY_MS, signal))) throw error
+      const isLast = clock.now() + LOOK_EVERY_MS >= endsAt
+      if (!isPassing(error) || isLast || !(await pause(clock, LOOK_EVERY_MS, signal))) throw error
     }
   }
 }
 
-/** An API server that has just begun does not know anybody's rights for some hundred milliseconds: measured, 403. */
-function isPassing(error: unknown): boolean {
+/**
+ * It says nothing of what was asked for. Nor does a 401 or 403: an API server that has just begun does not know anybody’s rights for
+ * some hundred milliseconds (measured).
+ */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof RunError) return error.kind === 'deadline'
   if (!(error instanceof KubeError)) return false
   const { kind, status } = error
   return kind === 'ambiguous' || kind === 'throttled' || status === undefined || status === 401 || status === 403

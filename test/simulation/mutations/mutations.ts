@@ -408,8 +408,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: 'src/engine/conclude.ts',
-        find: 'if (!(await owners.confirmAll())) return\n    options.onConcluding()',
-        replace: 'options.onConcluding()',
+        find: 'throw isLost() ? error',
+        replace: 'if (!isLost()) throw isLost() ? error',
       },
       {
         file: 'src/engine/ledgers/ledger-store.ts',
