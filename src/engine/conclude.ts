@@ -43,9 +43,8 @@ export interface ConclusionOptions {
   onConcluding(): void
   /** An abort has left some pods of a workload on other images than the others. */
   onMixed(mixed: MixedWorkload[]): void
+  /** Rejects with a RunError: `conflict` where another owner has the Lease, `deadline` where nobody can say. */
   assertOwned(): Promise<void>
-  /** Another owner has the Lease. */
-  isLost(): boolean
   tell(event: RunEventBody): void
 }
 
@@ -60,23 +59,11 @@ export interface Conclusion {
 }
 
 export function createConclusion(options: ConclusionOptions): Conclusion {
-  const { ports, namespace, world, ledgers, owners, end, signal, account, isLost, tell } = options
+  const { ports, namespace, world, ledgers, owners, end, signal, account, assertOwned, tell } = options
   const { client, clock } = ports
 
   function patiently<T>(work: () => Promise<T>, by = signal): Promise<T> {
     return untilAnswered(work, { clock, signal: by })
-  }
-
-  /**
-   * Found by a reviewer: the wall clock had leapt, the API server was away for half a second, and nobody closed the ledger, or said that
-   * it was open. That a Lease cannot be renewed at this moment is no sign of another owner.
-   */
-  async function assertOwned(): Promise<void> {
-    try {
-      await options.assertOwned()
-    } catch (error) {
-      throw isLost() ? error : new RunError('deadline', 'the Lease could not be renewed', { cause: error })
-    }
   }
 
   async function isStillOwned(by: AbortSignal): Promise<boolean> {
@@ -93,7 +80,9 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
       // A pod may have come to its end on what was observed alone, while another had taken over.
       await assertOwned()
     } catch (error) {
-      return isLost() ? undefined : tellUnclosed(pods, error, end.isAborted())
+      // Found by a reviewer: the wall clock had leapt, the API server was away for half a second, and nobody closed the ledger, or said
+      // that it was open.
+      return isTaken(error) ? undefined : tellUnclosed(pods, error, end.isAborted())
     }
     options.onConcluding()
     const aborted = end.isAborted() ? await endAbort(pods) : undefined
@@ -200,7 +189,14 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
 
   async function endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void> {
     const { current, superseded } = ledgers
-    if (end.isAborted() || !pods.some(isRolledBack) || !(await isStillOwned(by))) return
+    if (end.isAborted() || !pods.some(isRolledBack)) return
+    try {
+      await patiently(assertOwned, by)
+    } catch (error) {
+      if (!isTaken(error))
+        tell({ type: 'warning', message: `the template could not be put back to its former images: ${messageOf(error)}` })
+      return
+    }
     const ended = superseded.map(({ ledger }) => ledger)
     const entries = pods.filter(isRolledBack).flatMap(({ uid }) => current.ledger.entries.get(uid) ?? [])
     const failed = entries.map((entry) => ghost(entry, world, namespace))
@@ -230,4 +226,9 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   return { isStillOwned, endRollback, conclude }
+}
+
+/** By another owner. */
+function isTaken(error: unknown): boolean {
+  return error instanceof RunError && error.kind === 'conflict'
 }

@@ -1,7 +1,7 @@
 /**
  * - `preflight`: it cannot start, and nothing was touched
  * - `conflict`: another owner has the workload
- * - `deadline`: the cluster cannot be watched any more
+ * - `deadline`: the cluster cannot be watched any more, or the Lease not be renewed
  * - `aborted`: it was to end a run, which another has ended
  */
 export type RunErrorKind = 'preflight' | 'conflict' | 'deadline' | 'aborted'

@@ -7,6 +7,7 @@ import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
 import { RunError } from './errors.ts'
 import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
+import { assertOwned } from './leases/confirm-all.ts'
 import type { Owners } from './leases/owners.ts'
 import { takeOwners } from './leases/owners.ts'
 import type { SeenLease } from './leases/ownership.ts'
@@ -76,8 +77,6 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isCutShort = false
   /** A template has its new images: whatever keeps the pods from their turn after that, something was touched. */
   let isTemplateWritten = false
-  /** Another owner has a Lease of this run. */
-  let isLost = false
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
   /** The pod asks for other images than it had before the run. */
@@ -151,12 +150,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (refusals.length > 0) throw new RunError('preflight', refusals.map(({ message }) => message).join('; '))
   }
 
-  async function assertConfirmed({ confirmAll }: Owners): Promise<void> {
-    if (!(await confirmAll())) throw new RunError('conflict', 'the Lease is not held any more')
-  }
-
   function onLost(reason: string): void {
-    isLost = true
     end.because({ outcome: 'conflict', reason })
     rollout?.lose(reason)
   }
@@ -169,8 +163,16 @@ export function createExecution({ request, ports, world, seen, tell, account, at
 
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
-    const assertOwned = (): Promise<void> => assertConfirmed(owners)
-    const ledgers = await openRunLedger({ request, ports, world, token: token(ports.random, 10), tell, assertOwned, owners })
+    const assertConfirmed = async (): Promise<void> => assertOwned(await owners.confirmAll())
+    const ledgers = await openRunLedger({
+      request,
+      ports,
+      world,
+      token: token(ports.random, 10),
+      tell,
+      assertOwned: assertConfirmed,
+      owners,
+    })
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
       request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
@@ -186,7 +188,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (!ledgers.resumed) {
       const refs = world.workloads.map(({ workload: { ref } }) => ref)
       const isHeard = (): boolean => ordered() !== undefined
-      await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })
+      await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned: assertConfirmed })
     }
     // One that goes on may have sent its former images, in a rollback.
     const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
@@ -273,8 +275,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       onMixed(some) {
         mixed = some
       },
-      assertOwned,
-      isLost: () => isLost,
+      assertOwned: assertConfirmed,
       tell,
     })
     let pods = await rollout.finished

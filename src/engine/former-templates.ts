@@ -10,6 +10,7 @@ import { imagesAsked, imagesBeside } from './images-beside.ts'
 import type { AssessedWorkload } from './planning.ts'
 import { imageWords } from '../pods/image-words.ts'
 import type { World } from './world.ts'
+import type { PrepareOptions } from '../workloads/workload.ts'
 
 /*
  * Templates that a run has changed get the images back that their pods had, so that a pod that is made anew comes up on those; or
@@ -19,7 +20,7 @@ import type { World } from './world.ts'
 interface FormerTemplates {
   ledger: Ledger
   world: World
-  isOwned(): Promise<boolean>
+  isOwned: PrepareOptions['isOwned']
   tell(event: RunEventBody): void
 }
 

@@ -3,6 +3,7 @@ import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
+import { assertOwned } from './leases/confirm-all.ts'
 import { rehearse } from './rollout/pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { World } from './world.ts'
@@ -43,7 +44,7 @@ export async function rehearseFirst({ world, client, namespace }: PrepareOptions
 
 interface Preparing extends PrepareOptions {
   signal: AbortSignal
-  isOwned(): Promise<boolean>
+  isOwned(): Promise<boolean | undefined>
   /** Where a run before may have sent another template. */
   fence?: string | undefined
   tell(event: RunEventBody): void
@@ -78,7 +79,7 @@ async function label(
   { world, client, namespace, signal, isOwned, tell }: Preparing,
 ): Promise<void> {
   signal.throwIfAborted()
-  if (!(await isOwned())) throw new RunError('conflict', 'the Lease is not held any more')
+  assertOwned(await isOwned())
   try {
     const guarded: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...operations]
     world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded, { signal }))

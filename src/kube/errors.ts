@@ -54,3 +54,11 @@ export function isConflict(error: unknown): boolean {
 export function isNotFound(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404 && error.reason === 'NotFound'
 }
+
+/**
+ * Nobody knew who asked, or what they may do; not refused by admission, which says 403 too. An API server that has just begun refuses
+ * so for some hundred milliseconds, until it knows its own rules: measured.
+ */
+export function isUnauthorized(error: KubeError): boolean {
+  return error.status === 401 || (error.status === 403 && / cannot \S+ resource /.test(error.message))
+}

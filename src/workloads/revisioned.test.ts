@@ -385,6 +385,31 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       })
     })
 
+    it.each([
+      ['known a moment later', 3, 'written'],
+      ['missing', Infinity, 'forbidden'],
+    ])('meets an API server that has just begun, and may not patch: the right is %s', async (_, count, end) => {
+      const words = `${plural} "web" is forbidden: User "ci" cannot patch resource "${plural}" in API group "apps"`
+      failPatches('before', count, new KubeError(words, { kind: 'definite', method: 'PATCH', path, status: 403 }))
+      const prepared = prepare().then(
+        () => 'written',
+        ({ kind: refused }: WorkloadError) => refused,
+      )
+      await clock.advance(20_000)
+      expect(await prepared).toBe(end)
+    })
+
+    it('waits for as long as nobody can say whose the workload is', async () => {
+      let isOwned: boolean | undefined
+      const prepared = workload.prepare(v2, { signal: new AbortController().signal, isOwned: async () => isOwned })
+      await clock.advance(20_000)
+      expect(api.calls.filter(({ method }) => method === 'PATCH')).toEqual([])
+      isOwned = true
+      await clock.advance(20_000)
+      await prepared
+      expect(images()[0]).toBe('registry/app:v2')
+    })
+
     it('is never answered: the deadline has a name and a reason', async () => {
       failPatches('before', Infinity, fault('ambiguous', 504))
       const rejected = rejection(prepare())

@@ -14,8 +14,11 @@ export interface Assessment {
 
 export interface PrepareOptions {
   signal: AbortSignal
-  /** Asked before each write: a process that was stopped would else write what a later owner has taken back since. */
-  isOwned: () => Promise<boolean>
+  /**
+   * Asked before each write: a process that was stopped would else write what a later owner has taken back since. Undefined where nobody
+   * can say, since the API server does not answer: that is waited for.
+   */
+  isOwned: () => Promise<boolean | undefined>
   /**
    * Where a process before may have sent another template: from here on none of its writes is carried out any more, also where the
    * template is as wanted. A value that no other owner sets.

@@ -1,5 +1,5 @@
 import type { PatchOperation } from '../kube/client.ts'
-import { isNotFound, KubeError } from '../kube/errors.ts'
+import { isNotFound, isUnauthorized, KubeError } from '../kube/errors.ts'
 import { backoffMs, pause } from '../kube/pause.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
@@ -14,6 +14,8 @@ import { type Resource, displayName } from './resources.ts'
 /** Refused this often on an object on which every guard holds, it is the new template that the server does not take. */
 const REFUSALS_UNTIL_INVALID = 2
 const CALL_DEADLINE_MS = 15_000
+/** For an API server that has just begun, and does not know yet what anybody may do. */
+const UNAUTHORIZED_UNTIL_FATAL_MS = 10_000
 
 function isRefusal(error: unknown): error is WorkloadError {
   return error instanceof WorkloadError && (error.kind === 'forbidden' || error.kind === 'invalid')
@@ -29,7 +31,7 @@ export interface TemplateWrite {
   newest: () => WorkloadRecord | undefined
   observe: (raw: unknown) => WorkloadRecord
   signal: AbortSignal
-  isOwned: () => Promise<boolean>
+  isOwned: () => Promise<boolean | undefined>
   fence: string | undefined
   deadlineAt: number
   onProgress: (message: string) => void
@@ -50,12 +52,21 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   let sentAt: number | undefined
   let failures = 0
   let refusals = 0
+  let last: KubeError | undefined
+  let unauthorizedSince: number | undefined
 
   for (;;) {
     signal.throwIfAborted()
     if (isDone(write.newest())) return
     // Found by reading: its guards held again, and it brought back what an undo had taken away.
-    if (!(await write.isOwned())) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
+    const isOwned = await write.isOwned()
+    if (isOwned === false) throw new WorkloadError('conflict', `another owner has taken ${displayName(ref)} meanwhile`)
+    // Found by a reviewer: the Lease could not be renewed while the API server was away, an abort took that for another owner's, and
+    // was over with the images in the template that it was to take back.
+    if (isOwned === undefined) {
+      await wait(last)
+      continue
+    }
     const isThere = deviation(wanted, write.newest()) === undefined
     const workload = isThere ? write.newest()! : expectTemplate(planned, write.newest())
     const operations = isThere ? [setFence(workload, write.fence!)] : templatePatch(planned.template, images)
@@ -119,8 +130,11 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   /** Returns where another look at the workload can help; throws where it cannot. */
   async function resolveFailure(error: unknown, { generation, annotations }: WorkloadRecord): Promise<void> {
     signal.throwIfAborted()
-    if (!(error instanceof KubeError) || error.status === 401) throw error
+    if (!(error instanceof KubeError)) throw error
+    if (isUnauthorized(error) && isPassing()) return wait(error)
+    if (error.status === 401) throw error
     if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
+    unauthorizedSince = undefined
     const neverAsked = error.kind === 'throttled' || (error.kind === 'definite' && error.status === undefined)
     if (neverAsked) return wait(error)
     // 404 and 409 tell as little as a missing answer; 422 is a guard that failed, or a template that is not valid.
@@ -149,21 +163,28 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
         return
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof KubeError) || error.status === 401) throw error
+        if (!(error instanceof KubeError)) throw error
         if (isNotFound(error)) throw replaced(error)
-        if (error.status === 403) throw namingTheRight(error, 'get', resource.name, ref.namespace)
+        if (!isUnauthorized(error)) unauthorizedSince = undefined
+        else if (!isPassing()) throw error.status === 401 ? error : namingTheRight(error, 'get', resource.name, ref.namespace)
         await wait(error)
       }
     }
+  }
+
+  function isPassing(): boolean {
+    unauthorizedSince ??= clock.now()
+    return clock.now() - unauthorizedSince < UNAUTHORIZED_UNTIL_FATAL_MS
   }
 
   function replaced(cause?: unknown): WorkloadError {
     return new WorkloadError('conflict', `${displayName(ref)} was deleted`, { cause })
   }
 
-  async function wait(error: KubeError): Promise<void> {
+  async function wait(error: KubeError | undefined): Promise<void> {
+    last = error
     failures += 1
-    const delayMs = Math.max(backoffMs(random, failures), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(backoffMs(random, failures), error?.retryAfterMs ?? 0)
     remaining(error)
     await pause(clock, Math.min(delayMs, Math.max(0, write.deadlineAt - clock.now())), signal)
     signal.throwIfAborted()

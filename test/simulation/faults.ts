@@ -49,6 +49,8 @@ export interface Faults {
   onWatchOpen(cut: () => void): void
   onCall(balancer: string, name: string): CallFault
   apiServerIsUp(): boolean
+  /** What it says to all for a moment after it has come up: it does not know yet what anybody may do (measured). */
+  unauthorized(request: TransportRequest): TransportResponse | undefined
   balancerIsUp(balancer: string): boolean
   stopApiServer(forMs: number): void
   stopBalancer(balancer: string, forMs: number): void
@@ -72,6 +74,7 @@ const NOTHING: Lost = { silent: false, delayMs: 0, againAfterMs: 0 }
 export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hit }: FaultOptions): Faults {
   let isCalm = false
   let apiDownUntil = -1
+  let unauthorizedUntil = -1
   const balancerDownUntil = new Map<string, number>()
   let cuts: (() => void)[] = []
   const present = (prefix: string): WireFault[] => [...kinds].filter((kind) => kind.startsWith(prefix))
@@ -156,9 +159,15 @@ export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hi
     },
 
     apiServerIsUp: () => scheduler.now() >= apiDownUntil,
+    unauthorized({ method, path }) {
+      if (scheduler.now() >= unauthorizedUntil) return undefined
+      const verb = method === 'GET' ? 'get' : method.toLowerCase()
+      return status(403, 'Forbidden', `${path} is forbidden: User "sluice" cannot ${verb} resource "${path.split('/').at(-1)}"`)
+    },
     balancerIsUp: (balancer) => scheduler.now() >= (balancerDownUntil.get(balancer) ?? -1),
     stopApiServer(forMs) {
       apiDownUntil = scheduler.now() + forMs
+      if (forMs > 0) unauthorizedUntil = apiDownUntil + random.between(0, 600)
       const broken = cuts
       cuts = []
       for (const cut of broken) cut()

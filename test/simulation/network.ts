@@ -32,13 +32,17 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       const answer = (response: TransportResponse): void =>
         void scheduler.after(tripMs(), () => host.deliver(() => resolve(response)))
 
-      if (fault.kind === 'refused') return lose(tripMs(), false)
+      // Where it is down nobody listens, or a gateway that stands before it does.
+      const isRefused = !faults.apiServerIsUp() && random.chance(0.7)
+      if (fault.kind === 'refused' || isRefused) return lose(tripMs(), false)
       left = true
       const leftAt = scheduler.now()
       if (fault.kind === 'request-lost') return fault.silent ? undefined : lose(tripMs(), true)
       if (fault.kind === 'status') return answer(fault.answer)
       scheduler.after(tripMs() + fault.delayMs, () => {
         if (!faults.apiServerIsUp()) return lose(tripMs(), true)
+        const unauthorized = faults.unauthorized(request)
+        if (unauthorized !== undefined) return answer(unauthorized)
         const response = arrive(request, leftAt)
         if (fault.kind === 'duplicated') scheduler.after(tripMs() + fault.againAfterMs, () => arrive(request, leftAt))
         if (fault.kind === 'reply-lost') return fault.silent ? undefined : lose(tripMs(), true)
@@ -90,6 +94,9 @@ export function createNetwork({ scheduler, random, host, world, faults }: Networ
       scheduler.after(tripMs(), () => {
         if (!host.isAlive() || ended || plan.isUnanswered()) return
         if (!faults.apiServerIsUp()) return void scheduler.after(tripMs(), () => host.deliver(() => cut('connection reset')))
+        const unauthorized = faults.unauthorized(request)
+        if (unauthorized !== undefined)
+          return void scheduler.after(tripMs(), () => host.deliver(() => end(() => resolve(unauthorized))))
         const watching = server.watch(
           { method: 'GET', path: request.path, headers: request.headers },
           {

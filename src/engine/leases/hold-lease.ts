@@ -31,8 +31,11 @@ export interface Ownership {
    * milliseconds, 0 unless given. Where the wall clock alone says no, it is renewed at once, and not when that is due.
    */
   isHeld(forMs?: number): boolean
-  /** The same, asked of the API server where it has run out: after a stall another may have the Lease. Does not throw. */
-  confirm(): Promise<boolean>
+  /**
+   * The same, asked of the API server where it has run out: after a stall another may have the Lease, and it is false then; undefined
+   * where the API server does not say. Does not throw.
+   */
+  confirm(): Promise<boolean | undefined>
   /** Renews it no more: the next owner waits until it has run out. Does not throw. */
   leave(): Promise<void>
   /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
@@ -204,7 +207,7 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
         renewing = renew()
         await renewing
       }
-      return isHeld()
+      return isHeld() || (lost ? false : undefined)
     },
     async leave() {
       ended = true

@@ -1,6 +1,7 @@
 import type { PodView } from '../../pods/glossary.ts'
 import { messageOf, RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
+import { confirmAll } from './confirm-all.ts'
 import { leaseName } from './lease.ts'
 import { isNamedIn } from '../ledgers/of-others.ts'
 import type { Order } from '../orders/order.ts'
@@ -22,8 +23,8 @@ const MADE_WITHIN_MS = 2_000
 export interface Owners extends Owner {
   /** This process may act on the pod now, and for so many milliseconds from now. */
   isHeld(pod: PodView, forMs?: number): boolean
-  /** Asks where that has run out: after a stall another may have one of them. */
-  confirmAll(): Promise<boolean>
+  /** Asks where that has run out: after a stall another may have one of them. As `confirm` of each. */
+  confirmAll(): Promise<boolean | undefined>
   /** The largest, for display. */
   readonly epoch: number
   /** Another owner may have acted since the Leases were seen: one was waited out, was written in between, or was long in the making. */
@@ -183,7 +184,7 @@ export async function takeOwners({
       const own = of(pod)
       return own && { lease: own.uid, epoch: own.epoch }
     },
-    confirmAll: async () => (await Promise.all(Array.from(held.values(), (one) => one.confirm()))).every(Boolean),
+    confirmAll: () => confirmAll(held.values()),
     epoch: Math.max(1, ...Array.from(held.values(), ({ epoch }) => epoch)),
     outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),
     assertAlone,

@@ -629,7 +629,7 @@ describe('confirming', () => {
     const ownership = await held()
     server.fault = () => 'lost'
     await clock.advance(LEASE_DURATION_MS)
-    expect(await settled(ownership.confirm())).toMatchObject({ value: false })
+    expect(await settled(ownership.confirm())).toEqual({ status: 'fulfilled', value: undefined })
     expect(told.filter((one) => one.startsWith('lost'))).toEqual([])
   })
 })

@@ -193,7 +193,12 @@ it('that is refused the rights for a moment is not closed without what is told',
   const { client } = server()
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
   const { patch } = client
-  const refused = new KubeError('403', { kind: 'definite', method: 'PATCH', path: '', status: 403, reason: 'Forbidden' })
+  const refused = new KubeError('x is forbidden: User "ci" cannot patch resource "configmaps"', {
+    kind: 'definite',
+    method: 'PATCH',
+    path: '',
+    status: 403,
+  })
   client.patch = () => Promise.reject(refused)
   await expect(store.conclude({ finished: { at: 'now' }, told: told(2) })).rejects.toBe(refused)
   client.patch = patch

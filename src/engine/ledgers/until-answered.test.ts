@@ -6,8 +6,8 @@ import { RunError } from '../errors.ts'
 import { LEASE_DURATION_MS } from '../leases/lease.ts'
 import { untilAnswered } from './until-answered.ts'
 
-function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>): KubeError {
-  return new KubeError('failed', { method: 'PATCH', path: '/x', ...fields })
+function failure(fields: Pick<KubeErrorFields, 'kind' | 'status'>, message = 'failed'): KubeError {
+  return new KubeError(message, { method: 'PATCH', path: '/x', ...fields })
 }
 
 /** How often it is tried, and how it ends, where `failures` of the tries fail with `error`. */
@@ -41,7 +41,11 @@ test.each<[string, Error]>([
   ['no byte left', failure({ kind: 'definite' })],
   ['no trustworthy answer', failure({ kind: 'ambiguous', status: 500 })],
   ['too many requests', failure({ kind: 'throttled', status: 429 })],
-  ['rights that are not known yet', failure({ kind: 'definite', status: 403 })],
+  [
+    'rights that are not known yet',
+    failure({ kind: 'definite', status: 403 }, 'x is forbidden: User "ci" cannot patch resource "x"'),
+  ],
+  ['a Lease of which nobody can say', new RunError('deadline', 'not renewed')],
 ])('what passes is tried again, for less than a Lease lives: %s', async (_, error) => {
   expect(await tried(error, { failures: 3 })).toMatchObject({ tries: 4, end: 'written' })
   const inVain = await tried(error)
@@ -52,6 +56,7 @@ test.each<[string, Error]>([
 
 test.each<[string, Error]>([
   ['a refusal', failure({ kind: 'definite', status: 422 })],
+  ['a refusal by admission', failure({ kind: 'definite', status: 403 }, 'admission webhook "x" denied the request')],
   ['a conflict', failure({ kind: 'conflict', status: 409 })],
   ['a Lease that is lost', new RunError('conflict', 'lost')],
 ])('what stays is not: %s', async (_, error) => {

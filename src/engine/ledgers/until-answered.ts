@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { RunError } from '../errors.ts'
@@ -27,13 +27,10 @@ export async function untilAnswered<T>(
   }
 }
 
-/**
- * It says nothing of what was asked for. Nor does a 401 or 403: an API server that has just begun does not know anybody’s rights for
- * some hundred milliseconds (measured).
- */
+/** It says nothing of what was asked for. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof RunError) return error.kind === 'deadline'
   if (!(error instanceof KubeError)) return false
   const { kind, status } = error
-  return kind === 'ambiguous' || kind === 'throttled' || status === undefined || status === 401 || status === 403
+  return kind === 'ambiguous' || kind === 'throttled' || status === undefined || isUnauthorized(error)
 }

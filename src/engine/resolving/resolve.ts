@@ -13,6 +13,7 @@ import { resumeLedger } from '../ledgers/ledger-store.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import { openEntries } from '../ledgers/open-entries.ts'
+import { assertOwned, confirmAll } from '../leases/confirm-all.ts'
 import type { Ownership } from '../leases/hold-lease.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import { podsPath } from '../pod-store.ts'
@@ -62,9 +63,7 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
     // What it says may have changed while the Lease was waited for.
     const now = await lookUp(request, ports)
     const decision = decide(now, request, now.pod ? epochOf(now.pod.uid) : epoch)
-    const assertHeld = (): void => {
-      if (!held.every((one) => one.isHeld())) throw new RunError('conflict', 'another owner has taken the Lease meanwhile')
-    }
+    const assertHeld = async (): Promise<void> => assertOwned(await confirmAll(held))
     const resolution = await record(decision, request, { client: ports.client, assertHeld })
     await tellRuns(decision.told, { by: ports.identity, epoch, epochOf, atMs: ports.clock.wallNow() }, assertHeld).catch(
       (error: unknown) =>
@@ -127,15 +126,24 @@ function epochIn({ stored }: Found): number {
 async function record(
   { journal, entries }: Decision,
   { namespace }: ResolveRequest,
-  { client, assertHeld }: { client: KubeClient; assertHeld(): void },
+  { client, assertHeld }: { client: KubeClient; assertHeld(): Promise<void> },
 ): Promise<Resolution> {
-  for (const { store, next } of entries) {
-    assertHeld()
-    await store.put(next, assertHeld)
-  }
-  if (journal) {
-    assertHeld()
-    await write(journal.pod, journal.next, { client, namespace, assertHeld })
+  let isAnyWritten = false
+  try {
+    for (const { store, next } of entries) {
+      await assertHeld()
+      await store.put(next, assertHeld)
+      isAnyWritten = true
+    }
+    if (journal) {
+      await assertHeld()
+      await write(journal.pod, journal.next, { client, namespace, assertHeld })
+    }
+  } catch (error) {
+    const mayStand = error instanceof KubeError && (isAnyWritten || error.kind === 'ambiguous')
+    if (!mayStand) throw error
+    const message = `${messageOf(error)}: not all of it may be recorded; the same command once more makes sure of it`
+    throw new RunError('deadline', message, { cause: error })
   }
   return { messages: [...entries, ...(journal ? [journal] : [])].map(({ message }) => message) }
 }
@@ -143,7 +151,7 @@ async function record(
 async function write(
   pod: PodView,
   next: Journal,
-  { client, namespace, assertHeld }: { client: KubeClient; namespace: string; assertHeld(): void },
+  { client, namespace, assertHeld }: { client: KubeClient; namespace: string; assertHeld(): Promise<void> },
 ): Promise<void> {
   const { subresource, operations } =
     next.step === 'closed' ? { subresource: '/status', operations: closePatch(pod, next) } : wordPatch(pod, next)

@@ -292,6 +292,11 @@ test.each([
   { name: 'it was written at the same moment', status: 409, message: 'Conflict: the object has been modified' },
   { name: 'it never arrived', status: undefined, message: 'connect ECONNREFUSED 127.0.0.1:6443 (nothing was sent)' },
   { name: 'the server that has just started knows nobody yet', status: 401, message: 'Unauthorized' },
+  {
+    name: 'the server that has just started does not know yet what anybody may do',
+    status: 403,
+    message: 'pods "web-0" is forbidden: User "ci" cannot patch resource "pods" in API group "" in the namespace "shop"',
+  },
 ])('a dry run that says nothing of the images refuses nothing: $name', async ({ status, message }) => {
   expect((await rehearsed(status, message)).kind).toBe('unknown')
 })
@@ -299,6 +304,10 @@ test.each([
 test('control: a policy refuses them, with the same status', async () => {
   const denied = await rehearsed(422, 'Invalid: ValidatingAdmissionPolicy "images" denied request: not from our registry')
   expect(denied).toMatchObject({ kind: 'refused', message: expect.stringContaining('not from our registry') })
+})
+
+test('control: a webhook refuses them, with the status of a right that is missing', async () => {
+  expect((await rehearsed(403, 'Forbidden: admission webhook "images" denied the request: not signed')).kind).toBe('refused')
 })
 
 function rehearsed(status: number | undefined, message: string): ReturnType<typeof rehearse> {

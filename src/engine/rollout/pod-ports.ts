@@ -11,7 +11,7 @@ import {
 import { formerPod } from '../../journal/former-pod.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
-import { isNotFound, KubeError } from '../../kube/errors.ts'
+import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import { asksFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
@@ -233,9 +233,10 @@ function patchFor(
  * It never arrived, or nobody knew whose it is. Or the pod is gone, or another has its name (a `test` fails, measured: with
  * these words, and not a policy's), or it was written at the same moment: the watch will say.
  */
-function saysNothingOfImages({ status, message }: KubeError): boolean {
+function saysNothingOfImages(error: KubeError): boolean {
+  const { status, message } = error
   const isTestFailed = status === 422 && message.includes('the server rejected our request due to an error in our request')
-  return status === undefined || [401, 404, 409].includes(status) || isTestFailed
+  return status === undefined || isUnauthorized(error) || [404, 409].includes(status) || isTestFailed
 }
 
 /**

@@ -408,8 +408,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: 'src/engine/conclude.ts',
-        find: 'throw isLost() ? error',
-        replace: 'if (!isLost()) throw isLost() ? error',
+        find: 'await assertOwned()',
+        replace: 'await Promise.resolve()',
       },
       {
         file: 'src/engine/ledgers/ledger-store.ts',

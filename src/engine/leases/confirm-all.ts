@@ -1,0 +1,18 @@
+import { RunError } from '../errors.ts'
+import type { Ownership } from './hold-lease.ts'
+
+/**
+ * Asks for each of these Leases where it has run out. False: another owner has one of them. Undefined: of one that is not known, since
+ * the API server does not say.
+ */
+export async function confirmAll(held: Iterable<Ownership>): Promise<boolean | undefined> {
+  const confirmed = await Promise.all(Array.from(held, (one) => one.confirm()))
+  if (confirmed.includes(false)) return false
+  return confirmed.includes(undefined) ? undefined : true
+}
+
+/** @throws RunError of kind `conflict` where another has it, `deadline` where nobody can say */
+export function assertOwned(isOwned: boolean | undefined): void {
+  if (isOwned === undefined) throw new RunError('deadline', 'the Lease could not be renewed, and has run out')
+  if (!isOwned) throw new RunError('conflict', 'the Lease is not held any more')
+}
