@@ -161,13 +161,14 @@ export function createFaults({ scheduler, random, kinds, rate, longestCallMs, hi
     apiServerIsUp: () => scheduler.now() >= apiDownUntil,
     unauthorized({ method, path }) {
       if (scheduler.now() >= unauthorizedUntil) return undefined
+      const [, plural] = /\/namespaces\/[^/]+\/([^/?]+)/.exec(path) ?? [undefined, 'selfsubjectaccessreviews']
       const verb = method === 'GET' ? 'get' : method.toLowerCase()
-      return status(403, 'Forbidden', `${path} is forbidden: User "sluice" cannot ${verb} resource "${path.split('/').at(-1)}"`)
+      return status(403, 'Forbidden', `${plural} is forbidden: User "sluice" cannot ${verb} resource "${plural}"`)
     },
     balancerIsUp: (balancer) => scheduler.now() >= (balancerDownUntil.get(balancer) ?? -1),
     stopApiServer(forMs) {
       apiDownUntil = scheduler.now() + forMs
-      if (forMs > 0) unauthorizedUntil = apiDownUntil + random.between(0, 600)
+      unauthorizedUntil = forMs > 0 ? apiDownUntil + random.between(0, 600) : apiDownUntil
       const broken = cuts
       cuts = []
       for (const cut of broken) cut()
