@@ -3,7 +3,7 @@ import { mayBeOpen } from '../pods/open-journal.ts'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import type { Account } from './account.ts'
-import { messageOf, RunError } from './errors.ts'
+import { isTaken, messageOf } from './errors.ts'
 import type { MixedWorkload, PodResult, RunEventBody } from './events.ts'
 import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './former-templates.ts'
 import type { Owners } from './leases/owners.ts'
@@ -50,8 +50,8 @@ export interface ConclusionOptions {
 
 /** The templates and ledgers of a run once its pods are at their end. */
 export interface Conclusion {
-  /** This process has its Leases still. An API server that is away is waited for, unless `by` fires. */
-  isStillOwned(by: AbortSignal): Promise<boolean>
+  /** This process has its Leases still. An API server that is away is waited for, unless it is interrupted. */
+  isStillOwned(): Promise<boolean>
   /** Puts the template back where a pod was rolled back. */
   endRollback(pods: readonly PodResult[], by: AbortSignal): Promise<void>
   /** Puts the template back after an abort, and closes the ledgers. */
@@ -66,9 +66,9 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
     return untilAnswered(work, { clock, signal: by })
   }
 
-  async function isStillOwned(by: AbortSignal): Promise<boolean> {
+  async function isStillOwned(): Promise<boolean> {
     try {
-      await patiently(assertOwned, by)
+      await patiently(assertOwned)
       return true
     } catch {
       return false
@@ -226,9 +226,4 @@ export function createConclusion(options: ConclusionOptions): Conclusion {
   }
 
   return { isStillOwned, endRollback, conclude }
-}
-
-/** By another owner. */
-function isTaken(error: unknown): boolean {
-  return error instanceof RunError && error.kind === 'conflict'
 }

@@ -20,6 +20,11 @@ export class RunError extends Error {
   }
 }
 
+/** By another owner, or another’s write. */
+export function isTaken(error: unknown): boolean {
+  return error instanceof RunError && error.kind === 'conflict'
+}
+
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -7,7 +7,7 @@ import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
 import { RunError } from './errors.ts'
 import type { MixedWorkload, RunEventBody, RunResult } from './events.ts'
-import { assertOwned } from './leases/confirm-all.ts'
+import { assertConfirmed } from './leases/confirm-all.ts'
 import type { Owners } from './leases/owners.ts'
 import { takeOwners } from './leases/owners.ts'
 import type { SeenLease } from './leases/ownership.ts'
@@ -163,14 +163,14 @@ export function createExecution({ request, ports, world, seen, tell, account, at
 
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
-    const assertConfirmed = async (): Promise<void> => assertOwned(await owners.confirmAll())
+    const assertOwned = async (): Promise<void> => assertConfirmed(await owners.confirmAll())
     const ledgers = await openRunLedger({
       request,
       ports,
       world,
       token: token(ports.random, 10),
       tell,
-      assertOwned: assertConfirmed,
+      assertOwned,
       owners,
     })
     const { run: id } = ledgers.current.ledger.header
@@ -188,7 +188,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (!ledgers.resumed) {
       const refs = world.workloads.map(({ workload: { ref } }) => ref)
       const isHeard = (): boolean => ordered() !== undefined
-      await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned: assertConfirmed })
+      await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })
     }
     // One that goes on may have sent its former images, in a rollback.
     const fence = ledgers.resumed || ledgers.superseded.length > 0 ? fenceOf(ledgers, owners) : undefined
@@ -275,12 +275,12 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       onMixed(some) {
         mixed = some
       },
-      assertOwned: assertConfirmed,
+      assertOwned,
       tell,
     })
     let pods = await rollout.finished
     // For long nobody has looked where this process was stopped: then the Lease is asked for first.
-    if (!end.isInterrupted() && (await conclusion.isStillOwned(signal))) await rollout.secure()
+    if (!end.isInterrupted() && (await conclusion.isStillOwned())) await rollout.secure()
     let isTemplateBack = false
     if (!end.isInterrupted()) {
       await conclusion.endRollback(pods, signal)

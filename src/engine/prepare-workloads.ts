@@ -3,7 +3,7 @@ import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
-import { assertOwned } from './leases/confirm-all.ts'
+import { assertConfirmed } from './leases/confirm-all.ts'
 import { rehearse } from './rollout/pod-ports.ts'
 import { podsPath } from './pod-store.ts'
 import type { World } from './world.ts'
@@ -79,7 +79,7 @@ async function label(
   { world, client, namespace, signal, isOwned, tell }: Preparing,
 ): Promise<void> {
   signal.throwIfAborted()
-  assertOwned(await isOwned())
+  assertConfirmed(await isOwned())
   try {
     const guarded: PatchOperation[] = [{ op: 'test', path: '/metadata/uid', value: pod.uid }, ...operations]
     world.store.observe(await client.patch(podsPath(namespace, pod.name), guarded, { signal }))

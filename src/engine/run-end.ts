@@ -2,7 +2,7 @@ import type { Ledger } from '../journal/ledger.ts'
 import { KubeError } from '../kube/errors.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { podNames } from '../workloads/pod-names.ts'
-import { messageOf, RunError } from './errors.ts'
+import { isTaken, messageOf, RunError } from './errors.ts'
 import type { PodResult, RunResult } from './events.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
@@ -167,8 +167,7 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
       ending = withOverlooked(ofPods(pods), overlooked)
     },
     withOpenRecord(pods, trouble, error) {
-      const isTaken = error instanceof RunError && error.kind === 'conflict'
-      ending = withOpenRecord(ofPods(pods), { trouble, as: isTaken ? 'conflict' : 'failed' })
+      ending = withOpenRecord(ofPods(pods), { trouble, as: isTaken(error) ? 'conflict' : 'failed' })
     },
     ofError,
     ofPods,

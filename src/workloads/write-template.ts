@@ -131,7 +131,7 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
   async function resolveFailure(error: unknown, { generation, annotations }: WorkloadRecord): Promise<void> {
     signal.throwIfAborted()
     if (!(error instanceof KubeError)) throw error
-    if (isUnauthorized(error) && isPassing()) return wait(error)
+    if (isUnauthorized(error) && mayHaveJustBegun()) return wait(error)
     if (error.status === 401) throw error
     if (error.status === 403) throw namingTheRight(error, 'patch', resource.name, ref.namespace)
     unauthorizedSince = undefined
@@ -166,13 +166,15 @@ export async function writeTemplate(write: TemplateWrite): Promise<void> {
         if (!(error instanceof KubeError)) throw error
         if (isNotFound(error)) throw replaced(error)
         if (!isUnauthorized(error)) unauthorizedSince = undefined
-        else if (!isPassing()) throw error.status === 401 ? error : namingTheRight(error, 'get', resource.name, ref.namespace)
+        else if (!mayHaveJustBegun())
+          throw error.status === 401 ? error : namingTheRight(error, 'get', resource.name, ref.namespace)
         await wait(error)
       }
     }
   }
 
-  function isPassing(): boolean {
+  /** The API server, by how long it has said so. */
+  function mayHaveJustBegun(): boolean {
     unauthorizedSince ??= clock.now()
     return clock.now() - unauthorizedSince < UNAUTHORIZED_UNTIL_FATAL_MS
   }

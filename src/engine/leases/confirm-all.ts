@@ -12,7 +12,7 @@ export async function confirmAll(held: Iterable<Ownership>): Promise<boolean | u
 }
 
 /** @throws RunError of kind `conflict` where another has it, `deadline` where nobody can say */
-export function assertOwned(isOwned: boolean | undefined): void {
-  if (isOwned === undefined) throw new RunError('deadline', 'the Lease could not be renewed, and has run out')
-  if (!isOwned) throw new RunError('conflict', 'the Lease is not held any more')
+export function assertConfirmed(confirmed: boolean | undefined): void {
+  if (confirmed === undefined) throw new RunError('deadline', 'the Lease could not be renewed, and has run out')
+  if (!confirmed) throw new RunError('conflict', 'the Lease is not held any more')
 }

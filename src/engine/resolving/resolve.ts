@@ -13,7 +13,7 @@ import { resumeLedger } from '../ledgers/ledger-store.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import { openEntries } from '../ledgers/open-entries.ts'
-import { assertOwned, confirmAll } from '../leases/confirm-all.ts'
+import { assertConfirmed, confirmAll } from '../leases/confirm-all.ts'
 import type { Ownership } from '../leases/hold-lease.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import { podsPath } from '../pod-store.ts'
@@ -63,7 +63,7 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
     // What it says may have changed while the Lease was waited for.
     const now = await lookUp(request, ports)
     const decision = decide(now, request, now.pod ? epochOf(now.pod.uid) : epoch)
-    const assertHeld = async (): Promise<void> => assertOwned(await confirmAll(held))
+    const assertHeld = async (): Promise<void> => assertConfirmed(await confirmAll(held))
     const resolution = await record(decision, request, { client: ports.client, assertHeld })
     await tellRuns(decision.told, { by: ports.identity, epoch, epochOf, atMs: ports.clock.wallNow() }, assertHeld).catch(
       (error: unknown) =>
