@@ -207,7 +207,7 @@ describeOnCluster('a pod that is at another address, or gone, after it was drain
     }
     const exit = await run.exit
     expect(exit.code, story(exit)).toBe(0)
-    expect(outcomes(exit.result)).toEqual({ 'web-2': ['settled'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
+    expect(outcomes(exit.result), story(exit)).toEqual({ 'web-2': ['settled'], 'web-1': ['upgraded'], 'web-0': ['upgraded'] })
     expect(bed.effects()).toEqual({ 'web-2': ['drain'], 'web-1': ['drain', 'ready'], 'web-0': ['drain', 'ready'] })
     await expectNoFailures(traffic)
   })
