@@ -4,6 +4,7 @@ import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { leaseName } from '../../src/engine/leases/lease.ts'
 import { readLease } from '../../src/engine/leases/read-lease.ts'
+import type { RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
@@ -33,14 +34,15 @@ function refusing(patch: KubeClient['patch']): KubeClient['patch'] {
 }
 
 interface Away {
+  request?: RunRequest
   forMs: number
   /** The wall clock is set forward at that moment, so that the Lease has run out by it. */
   leapMs?: number
 }
 
 /** The API server is away as soon as the journal of the only pod is closed. */
-function startUntilAway(stage: Stage, { forMs, leapMs = 0 }: Away): Actor {
-  const actor: Actor = stage.start(REQUEST, (ports) => {
+function startUntilAway(stage: Stage, { request = REQUEST, forMs, leapMs = 0 }: Away): Actor {
+  const actor: Actor = stage.start(request, (ports) => {
     const { client } = ports
     const patch: KubeClient['patch'] = async (path, operations, options) => {
       const answer = await refusing(client.patch)(path, operations, options)
@@ -50,7 +52,7 @@ function startUntilAway(stage: Stage, { forMs, leapMs = 0 }: Away): Actor {
       }
       return answer
     }
-    return prepareRun(REQUEST, { ...ports, client: { ...client, patch } })
+    return prepareRun(request, { ...ports, client: { ...client, patch } })
   })
   return actor
 }
@@ -138,6 +140,15 @@ test.each([10_000, 17_000, 22_000])('an abort whose API server is away for %d ms
   await abortInTheMiddle(stage, actor)
   await stage.until(() => actor.end !== undefined)
   expect(actor.end).toMatchObject({ outcome: 'aborted' })
+  expect(templateImage(stage)).toBe(imageOf('v1'))
+})
+
+// So was a rollback, with a warning.
+test.each([10_000, 17_000, 22_000])('a rollback whose API server is away for %d ms puts the template back', async (forMs) => {
+  const stage = await openStage(plainScene({ pods: 1 }))
+  const request = upgradeTo('bad', { onFailure: 'rollback', restartDeadlineMs: 20_000 })
+  const actor = startUntilAway(stage, { request, forMs })
+  expect(await outcomeOf(stage, actor)).toBe('rolledBack')
   expect(templateImage(stage)).toBe(imageOf('v1'))
 })
 
