@@ -56,7 +56,12 @@ export interface Cluster {
     resume(): Promise<void>
     restart(): Promise<void>
   }
-  readonly apiServer: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
+  readonly apiServer: {
+    /** `awayMs`: between its end and its next start nobody listens for so long. */
+    restart(awayMs?: number): Promise<void>
+    pause(): Promise<void>
+    resume(): Promise<void>
+  }
   readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
   /** SIGKILL to a container's process; the kubelet starts a new container. */
   killContainer(namespace: string, pod: string, container: string): Promise<void>
@@ -187,8 +192,8 @@ function connect(info: ClusterInfo): Cluster {
     kubelet: controls('kubelet'),
     apiServer: {
       ...controls('kube-apiserver'),
-      async restart() {
-        await restartDaemon(info, 'kube-apiserver')
+      async restart(awayMs) {
+        await restartDaemon(info, 'kube-apiserver', awayMs)
         await waitForApi(info, api)
       },
     },

@@ -38,10 +38,11 @@ export async function stopDaemon(info: ClusterInfo, name: string): Promise<void>
   await killRecorded(process)
 }
 
-/** Kills it and starts it again with the same arguments. */
-export async function restartDaemon(info: ClusterInfo, name: string): Promise<void> {
+/** Kills it and, `awayMs` later, starts it again with the same arguments. */
+export async function restartDaemon(info: ClusterInfo, name: string, awayMs = 0): Promise<void> {
   const { command, args } = await readDaemon(info, name)
   await stopDaemon(info, name)
+  await sleep(awayMs)
   await startDaemon(info, name, command, args)
 }
 
