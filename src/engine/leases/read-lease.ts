@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
-import { isNotFound, KubeError } from '../../kube/errors.ts'
+import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRecord } from './lease.ts'
@@ -23,21 +23,28 @@ export async function readLeasePatiently(options: {
   clock: Clock
   namespace: string
   name: string
+  /** This process has read or written it before: that it may not now is said by an API server that has just begun. */
+  wasAllowed: boolean
   signal?: AbortSignal
   onTrouble?(error: Error): void
 }): Promise<LeaseRecord | undefined> {
-  const { client, clock, namespace, name, signal } = options
+  const { client, clock, namespace, name, wasAllowed, signal } = options
   const since = clock.now()
   for (;;) {
     try {
       return await readLease(client, namespace, name)
     } catch (error) {
-      // A 404 that does not say that there is no Lease is of a gateway that has lost its API server.
-      const refused = error instanceof KubeError && error.kind === 'definite' && ![undefined, 404].includes(error.status)
-      if (refused || clock.now() - since > LEASE_DURATION_MS) throw error
+      if (isRefusal(error, wasAllowed) || clock.now() - since > LEASE_DURATION_MS) throw error
       options.onTrouble?.(error as Error)
       await pause(clock, AGAIN_AFTER_MS, signal)
       signal?.throwIfAborted()
     }
   }
+}
+
+function isRefusal(error: unknown, wasAllowed: boolean): boolean {
+  if (!(error instanceof KubeError) || error.kind !== 'definite') return false
+  // A 404 that does not say that there is no Lease is of a gateway that has lost its API server.
+  if (error.status === undefined || error.status === 404) return false
+  return !(wasAllowed && isUnauthorized(error))
 }

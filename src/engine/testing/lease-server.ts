@@ -9,8 +9,9 @@ import type { KubeErrorKind } from '../../kube/errors.ts'
  * - `unanswered`: arrived and was done, and the answer is lost
  * - `unsent`: no byte left
  * - `gateway`: one before it answers with a 404 of its own
+ * - `begun`: the API server has just begun, and allows nobody anything
  */
-export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | 'gateway' | undefined
+export type LeaseFault = 'lost' | 'unanswered' | 'unsent' | 'gateway' | 'begun' | undefined
 
 export interface StoredLease {
   metadata: { name: string; namespace: string; uid: string; resourceVersion: string; annotations?: Record<string, string> }
@@ -50,7 +51,8 @@ export function createLeaseServer(): LeaseServer {
     status?: number,
     reason = status === 404 ? 'NotFound' : undefined,
   ): KubeError {
-    return new KubeError(`${method} ${path}: ${status ?? kind}`, {
+    const message = status === 403 ? '403 Forbidden: User "sluice" cannot get resource "leases"' : (status ?? kind)
+    return new KubeError(`${method} ${path}: ${message}`, {
       kind,
       method,
       path,
@@ -65,6 +67,7 @@ export function createLeaseServer(): LeaseServer {
     await Promise.resolve()
     if (fault === 'unsent') throw failure(method, path, method === 'GET' ? 'ambiguous' : 'definite')
     if (fault === 'lost') throw failure(method, path, 'ambiguous')
+    if (fault === 'begun') throw failure(method, path, 'definite', 403)
     if (fault === 'gateway') throw failure(method, path, 'definite', 404, '')
     const answer = structuredClone(work())
     if (fault === 'unanswered') throw failure(method, path, 'ambiguous')

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createLeaseServer } from '../testing/lease-server.ts'
+import { LEASE_DURATION_MS } from './lease.ts'
+import { readLeasePatiently } from './read-lease.ts'
+
+const NAME = 'sluice-statefulset-web'
+
+/** Reads it while the API server, which has just begun, allows nobody anything for so long. */
+function readAfter(forbidsForMs: number, { wasAllowed }: { wasAllowed: boolean }) {
+  const clock = createVirtualClock()
+  const server = createLeaseServer()
+  server.write({ holderIdentity: 'owner', leaseTransitions: 3 })
+  const from = clock.now()
+  server.fault = () => (clock.now() - from < forbidsForMs ? 'begun' : undefined)
+  const reading = readLeasePatiently({ client: server.client, clock, namespace: 'shop', name: NAME, wasAllowed }).then(
+    (lease) => ({ holder: lease?.holder, afterMs: clock.now() - from }),
+    (error: Error) => ({ error: error.message, afterMs: clock.now() - from }),
+  )
+  return { clock, reading }
+}
+
+test('whoever may not read it hears so at once', async () => {
+  const { reading } = readAfter(600, { wasAllowed: false })
+  expect(await reading).toEqual({ error: expect.stringContaining(' cannot get resource '), afterMs: 0 })
+})
+
+test('whoever was allowed to waits for an API server that has just begun', async () => {
+  const { clock, reading } = readAfter(600, { wasAllowed: true })
+  await clock.advance(1_000)
+  expect(await reading).toEqual({ holder: 'owner', afterMs: 1_000 })
+})
+
+test('for no longer than a Lease lives: the rights may be gone', async () => {
+  const { clock, reading } = readAfter(Infinity, { wasAllowed: true })
+  await clock.advance(2 * LEASE_DURATION_MS)
+  expect(await reading).toEqual({
+    error: expect.stringContaining(' cannot get resource '),
+    afterMs: LEASE_DURATION_MS + 1_000,
+  })
+})
