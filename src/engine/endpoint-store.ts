@@ -8,6 +8,8 @@ import type { Random } from '../ports/random.ts'
 export interface EndpointStore {
   /** True where every slice that names the pod has it ready, null where none names it. */
   readiness(podUid: string): boolean | null
+  /** They are those of now, as with PodStore. */
+  isCurrent(): boolean
   /** Asks for them anew, as PodStore does. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -86,6 +88,7 @@ export async function openEndpointStore(options: EndpointStoreOptions): Promise<
       const slices = slicesOf.get(podUid)
       return slices === undefined ? null : [...slices.values()].every(Boolean)
     },
+    isCurrent: () => reflector.isCurrent(),
     refresh: () => reflector.refresh(),
     stop: () => reflector.stop(),
   }

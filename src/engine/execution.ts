@@ -14,6 +14,7 @@ import type { SeenLease } from './leases/ownership.ts'
 import { openRunLedger } from './ledgers/history.ts'
 import { warnOfLostJournals } from './ledgers/lost-journals.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
+import { untilAnswered } from './ledgers/until-answered.ts'
 import { joinOrders } from './orders/join-orders.ts'
 import type { Given, Obedience } from './orders/obedience.ts'
 import { createObedience } from './orders/obedience.ts'
@@ -31,6 +32,7 @@ import { heirsIn } from './rollout/heirs.ts'
 import { createPodPorts } from './rollout/pod-ports.ts'
 import type { Rollout } from './rollout/rollout.ts'
 import { createRollout } from './rollout/rollout.ts'
+import type { Begun } from './run-end.ts'
 import { createRunEnd, INTERRUPTED, plannedPods } from './run-end.ts'
 import { createRunPods } from './run-pods.ts'
 import { fenceOf } from './template-fence.ts'
@@ -75,8 +77,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isConcluding = false
   /** What was to be written in the end may still be on its way. */
   let isCutShort = false
-  /** A template has its new images: whatever keeps the pods from their turn after that, something was touched. */
-  let isTemplateWritten = false
+  /** Whatever keeps the pods from their turn after that, something was touched. */
+  const begun: Begun = { onRecord: false, inTemplate: false }
   /** Nobody needs this order any more. */
   let isDone = (_order: Order): boolean => false
   /** The pod asks for other images than it had before the run. */
@@ -124,7 +126,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       result = {
         run: '',
         pods: [],
-        ...end.ofError(await namingUnfinished(error, { client, namespace, refs }), isTemplateWritten),
+        ...end.ofError(await namingUnfinished(error, { client, namespace, refs }), begun),
       }
     } finally {
       // Found by simulation (harsh seed 5979082): what is told in the end was long on its way, and a load balancer forgot a pod then.
@@ -157,13 +159,14 @@ export function createExecution({ request, ports, world, seen, tell, account, at
 
   function tellOfTemplate(event: RunEventBody): void {
     const changed = world.plan().templates.filter(({ change }) => change.length > 0)
-    isTemplateWritten ||= event.type === 'template' && changed.some(({ workload }) => displayName(workload) === event.workload)
+    begun.inTemplate ||= event.type === 'template' && changed.some(({ workload }) => displayName(workload) === event.workload)
     tell(event)
   }
 
   async function upgrade(owners: Owners): Promise<RunResult> {
     const rehearsed = await rehearseFirst({ world, client, namespace })
     const assertOwned = async (): Promise<void> => assertConfirmed(await owners.confirmAll())
+    begun.onRecord = true
     const ledgers = await openRunLedger({
       request,
       ports,
@@ -195,8 +198,9 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     if (ordered()?.order !== 'abort')
       await prepareWorkloads({ world, client, namespace, signal, isOwned: owners.confirmAll, fence, tell: tellOfTemplate })
     await warnOfLostJournals({ ledgers, world, tell })
+    const { epochOf } = owners
     // Last, with nothing to wait for until the rollout hears of pods that go.
-    const ghosts = await ghostsOf({ ledgers, world, client, namespace, epochOf: owners.epochOf })
+    const ghosts = await untilAnswered(() => ghostsOf({ ledgers, world, client, namespace, epochOf }), { clock, signal })
     const runPods = createRunPods({ world, namespace, ledgers, owners, rehearsed, ghosts })
     const { podOf, inputFor, podOperations } = runPods
     const isOwned = (uid: string): boolean => owners.isHeld(podOf(uid))

@@ -4,6 +4,7 @@ import { WorkloadError } from '../workloads/errors.ts'
 import { podNames } from '../workloads/pod-names.ts'
 import { isTaken, messageOf, RunError } from './errors.ts'
 import type { PodResult, RunResult } from './events.ts'
+import { isPassing } from './ledgers/until-answered.ts'
 import type { Given } from './orders/obedience.ts'
 import { endingOfAbort, hasFailedAndGone, isBrought, withOpenRecord, withOverlooked, worstOutcome } from './outcome.ts'
 import type { RunRequest } from './request.ts'
@@ -17,6 +18,12 @@ export type Ending = Pick<RunResult, 'outcome' | 'reason' | 'holder'>
 
 export const INTERRUPTED: Ending = { outcome: 'interrupted', reason: 'stopped before every pod was done' }
 
+/** What there may be of a run already, before its pods' turn. */
+export interface Begun {
+  onRecord: boolean
+  inTemplate: boolean
+}
+
 /** How a run ends: as its pods do, unless something else has ended it. */
 export interface RunEnd {
   isInterrupted(): boolean
@@ -29,7 +36,7 @@ export interface RunEnd {
   /** An abort is not over, whatever it was to end as: its record could not be closed. */
   withOpenRecord(pods: readonly PodResult[], trouble: string, error: unknown): void
   /** What an error means that comes before the pods' turn. Throws one that says nothing of the run. */
-  ofError(error: unknown, isTemplateWritten: boolean): Ending
+  ofError(error: unknown, begun: Begun): Ending
   ofPods(pods: readonly PodResult[]): Ending
   /**
    * All that was to be done is. One that was interrupted, or held, as it began has not even looked at its pods; and what an
@@ -59,11 +66,11 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
   const isInterrupted = (): boolean => ending?.outcome === 'interrupted'
   const isAborted = (): boolean => given()?.order === 'abort' && !isInterrupted()
 
-  function ofError(error: unknown, isTemplateWritten: boolean): Ending {
+  function ofError(error: unknown, begun: Begun): Ending {
     const reason = messageOf(error)
     if (ending) return ending
     if (signal.aborted) return { outcome: 'interrupted', reason: 'interrupted before any pod was touched' }
-    const refused = isTemplateWritten ? 'failed' : 'refused'
+    const refused = begun.inTemplate ? 'failed' : 'refused'
     if (error instanceof RunError) {
       const { kind, holder } = error
       return { outcome: kind === 'preflight' ? refused : kind, reason, ...(holder === undefined ? {} : { holder }) }
@@ -71,7 +78,10 @@ export function createRunEnd({ request, world, signal, given, isOnNew, rest }: R
     if (error instanceof WorkloadError) {
       return { outcome: error.kind === 'conflict' || error.kind === 'deadline' ? error.kind : refused, reason }
     }
-    if (isTemplateWritten && error instanceof KubeError) return { outcome: refused, reason }
+    if (!(error instanceof KubeError)) throw error
+    // Found by reading: nothing was touched, it was said, of a run that was on record, or whose template had its images.
+    if (isPassing(error) && (begun.onRecord || begun.inTemplate)) return { outcome: 'deadline', reason }
+    if (begun.inTemplate) return { outcome: refused, reason }
     throw error
   }
 

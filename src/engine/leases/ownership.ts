@@ -60,7 +60,6 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
   let isTried = false
   /** What was known when that was first tried. */
   let known = { floor: 0, isFirst: false }
-  let wasAllowed = options.seen !== undefined
   /** Since when nobody says whether it could be written. */
   let failingSince: number | undefined
 
@@ -68,8 +67,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
 
   for (;;) {
     signal.throwIfAborted()
-    const found = await readLeasePatiently({ ...options, name: lease, wasAllowed })
-    wasAllowed = true
+    const found = await readLeasePatiently({ ...options, name: lease })
     if (found === undefined) {
       // Found on a cluster: it was deleted with a drain on the wire, which arrived after the next run had found nothing to do.
       hadOwner ||= options.epochFloor() > 0 || (await options.hadOwner())
@@ -147,7 +145,7 @@ export async function takeOwnership(options: OwnershipOptions): Promise<Ownershi
       failingSince ??= clock.now()
       if (!isUnanswered(error) || clock.now() - failingSince > LEASE_DURATION_MS) throw error
       // It may be ours after all: the next look says so, since the holder's name is this process's alone.
-      const now = await readLeasePatiently({ ...options, name: lease, wasAllowed })
+      const now = await readLeasePatiently({ ...options, name: lease })
       // Whatever somebody has made of its count meanwhile.
       if (now?.holder === holder) return { ...now, transitions }
       options.onTrouble(error as Error)

@@ -23,18 +23,16 @@ export async function readLeasePatiently(options: {
   clock: Clock
   namespace: string
   name: string
-  /** This process has read or written it before: that it may not now is said by an API server that has just begun. */
-  wasAllowed: boolean
   signal?: AbortSignal
   onTrouble?(error: Error): void
 }): Promise<LeaseRecord | undefined> {
-  const { client, clock, namespace, name, wasAllowed, signal } = options
+  const { client, clock, namespace, name, signal } = options
   const since = clock.now()
   for (;;) {
     try {
       return await readLease(client, namespace, name)
     } catch (error) {
-      if (isRefusal(error, wasAllowed) || clock.now() - since > LEASE_DURATION_MS) throw error
+      if (isRefusal(error) || clock.now() - since > LEASE_DURATION_MS) throw error
       options.onTrouble?.(error as Error)
       await pause(clock, AGAIN_AFTER_MS, signal)
       signal?.throwIfAborted()
@@ -42,9 +40,8 @@ export async function readLeasePatiently(options: {
   }
 }
 
-function isRefusal(error: unknown, wasAllowed: boolean): boolean {
+/** An API server that has just begun forbids all; a 404 that does not say that there is no Lease is of a gateway that has lost its own. */
+function isRefusal(error: unknown): boolean {
   if (!(error instanceof KubeError) || error.kind !== 'definite') return false
-  // A 404 that does not say that there is no Lease is of a gateway that has lost its API server.
-  if (error.status === undefined || error.status === 404) return false
-  return !(wasAllowed && isUnauthorized(error))
+  return error.status !== undefined && error.status !== 404 && !isUnauthorized(error)
 }

@@ -34,7 +34,7 @@ export async function watchOwner({
     // All of them from the beginning: those of one dead run are not waited out one after another.
     let seen: SeenLease = { record: lease, since: beganAt }
     for (;;) {
-      const record = await readLeasePatiently({ client, clock, namespace, name, wasAllowed: true })
+      const record = await readLeasePatiently({ client, clock, namespace, name })
       if (record?.holder === '') break
       if (record === undefined) {
         // Found by simulation (harsh seed 9316550): it was taken for nobody's, and ended a run whose owner was at work.

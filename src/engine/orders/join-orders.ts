@@ -38,7 +38,7 @@ async function joinOne(name: string, options: JoinOptions): Promise<void> {
   const { clock, signal, run, isHeard } = options
   let tries = 0
   for (;;) {
-    const record = await readLeasePatiently({ ...options, name, wasAllowed: true })
+    const record = await readLeasePatiently({ ...options, name })
     if (record === undefined) return
     const standing = readOrder(record.annotations)
     if (orderFor(run, [standing]) !== undefined) {

@@ -140,7 +140,7 @@ function createBed({
     ],
     beside: { all: () => beside, isCurrent: () => isBesideCurrent, refresh: async () => {} },
     refresh: async () => {},
-    endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
+    endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,
       hasOvertaken: () => false,

@@ -13,13 +13,20 @@ function bed() {
     setTimeout: (callback, ms) => virtual.setTimeout(() => (isStopped ? void due.push(callback) : callback()), ms),
   }
   const asked: (() => void)[] = []
-  const patientClock = patientClocks(clock, () => new Promise<void>((resolve) => asked.push(resolve)))
+  let isBlind = false
+  const patientClock = patientClocks(
+    clock,
+    () => new Promise<void>((resolve) => asked.push(resolve)),
+    () => !isBlind,
+  )
   const patient = patientClock()
   return {
     patient,
     another: patientClock(),
     asked,
     advance: virtual.advance,
+    /** Nothing can be observed from now on. */
+    goBlind: () => (isBlind = true),
     async stopFor(ms: number) {
       isStopped = true
       await virtual.advance(ms)
@@ -118,4 +125,43 @@ test('no pod waits for what another begins', async () => {
   asked[0]!()
   await advance(0)
   expect(fired).toEqual(['failed'])
+})
+
+test('a deadline that is over while nothing can be observed waits until what happened meanwhile is known', async () => {
+  const { patient, asked, advance, goBlind } = bed()
+  const fired: string[] = []
+  const deadline = patient.setTimeout(() => fired.push('failed'), 10_000)
+  patient.setTimeout(() => fired.push('another'), 10_000)
+  goBlind()
+  await advance(50_000)
+  expect([fired, asked.length]).toEqual([[], 1])
+  patient.clearTimeout(deadline)
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['another'])
+})
+
+test.each([
+  { deadlineMs: 10_000, patienceMs: 60_000 },
+  { deadlineMs: 300_000, patienceMs: 300_000 },
+])('no longer than it was, and a minute: $deadlineMs ms', async ({ deadlineMs, patienceMs }) => {
+  const { patient, advance, goBlind } = bed()
+  const fired: string[] = []
+  goBlind()
+  patient.setTimeout(() => fired.push('failed'), deadlineMs)
+  await advance(deadlineMs + patienceMs - 1)
+  expect(fired).toEqual([])
+  // What was begun meanwhile can say nothing either.
+  patient.setTimeout(() => fired.push('ready'), 30_000)
+  await advance(1)
+  expect(fired).toEqual(['failed'])
+})
+
+test('a pause between two looks is none the longer for it', async () => {
+  const { patient, asked, advance, goBlind } = bed()
+  const fired: string[] = []
+  goBlind()
+  patient.setTimeout(() => fired.push('look'), 5_000)
+  await advance(5_000)
+  expect([fired, asked.length]).toEqual([['look'], 0])
 })

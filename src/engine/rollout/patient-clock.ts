@@ -5,6 +5,10 @@ import type { Clock } from '../../ports/clock.ts'
 const LATE_MS = 1_000
 /** What cannot be caught up with in this time is not waited for: a deadline has to end some time. */
 const CATCH_UP_WITHIN_MS = 5_000
+/** Nothing is judged by what is over sooner: it is a pause between two looks, or two tries. */
+const LONGEST_PAUSE_MS = 5_000
+/** While nothing can be observed that is waited for longer: as long again as the deadline was, and at least so long. */
+const LEAST_PATIENCE_MS = 60_000
 
 interface Timer {
   isCleared: boolean
@@ -16,17 +20,27 @@ interface Timer {
  * than a deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up
  * was taken for failed, and rolled back.
  *
+ * So do those that are over while what they are about cannot be observed. Found by reading: the API server was away as a deadline
+ * came, a pod that had come up in time was taken for failed, and rolled back.
+ *
  * What that begins has its time too: found by reading, a pod that was seen to be ready was failed before it had been so for
  * readyFor, and one whose restart time alone can prove before that was over. Each clock for itself: no pod waits for another's.
  * @param catchUp resolves when what is observed is of now
+ * @param isCurrent whether it is
  */
-export function patientClocks(clock: Clock, catchUp: () => Promise<void>): () => Clock {
+export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurrent: () => boolean): () => Clock {
   let catchingUp: Promise<unknown> | undefined
 
-  /** One for all that are late at once. */
-  function caughtUp(): Promise<unknown> {
-    catchingUp ??= withinLimit(clock, CATCH_UP_WITHIN_MS, catchUp).finally(() => (catchingUp = undefined))
-    return catchingUp
+  /** One for all that are late at once; false where it took longer. */
+  function caughtUpWithin(limitMs: number): Promise<boolean> {
+    const own = (catchingUp ??= catchUp().finally(() => (catchingUp = undefined)))
+    return withinLimit(clock, limitMs, () => own)
+  }
+
+  /** For how long a timer that is over now waits for that; undefined where it need not. */
+  function patienceMs(delayMs: number, lateMs: number): number | undefined {
+    if (delayMs > LONGEST_PAUSE_MS && !isCurrent()) return Math.max(delayMs, LEAST_PATIENCE_MS)
+    return lateMs > LATE_MS ? CATCH_UP_WITHIN_MS : undefined
   }
 
   return () => {
@@ -41,10 +55,9 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>): () =>
       for (const resolve of released) resolve()
     }
 
-    async function beLate(timer: Timer, callback: () => void): Promise<void> {
+    async function beLate(timer: Timer, callback: () => void, limitMs: number): Promise<void> {
       settle(timer)
-      await caughtUp()
-      if (begun.size > 0) await new Promise<void>((resolve) => late.push(resolve))
+      if ((await caughtUpWithin(limitMs)) && begun.size > 0) await new Promise<void>((resolve) => late.push(resolve))
       if (!timer.isCleared) callback()
     }
 
@@ -56,7 +69,8 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>): () =>
         const timer: Timer = { isCleared: false, handle: undefined }
         if (catchingUp) begun.add(timer)
         timer.handle = clock.setTimeout(() => {
-          if (clock.now() - dueAt > LATE_MS) return void beLate(timer, callback)
+          const limitMs = patienceMs(delayMs, clock.now() - dueAt)
+          if (limitMs !== undefined) return void beLate(timer, callback, limitMs)
           callback()
           settle(timer)
         }, delayMs)

@@ -83,7 +83,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     workloads: [],
     beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
     refresh: async () => {},
-    endpoints: { readiness: () => null, refresh: async () => {}, stop: async () => {} },
+    endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,
       inspect: async () => (clock.now() - drainedAt < reloadMs ? OUT : { ...OUT, state: 'in' }),

@@ -98,10 +98,12 @@ export interface RolloutOptions {
 const PODS_PER_MS = 20
 
 export function createRollout(options: RolloutOptions): Rollout {
-  const { clock, settings, store, traffic, tell } = options
-  /** For all that is decided when time is over. */
-  const patientClock = patientClocks(clock, options.refresh)
-  const stall = createStall({ clock: patientClock(), forMs: settings.readyDeadlineMs, onStalled: options.onStalled })
+  const { clock, settings, store, endpoints, traffic, tell } = options
+  /** For all that is decided of a pod when time is over. */
+  const patientClock = patientClocks(clock, options.refresh, () => blindness(options) === undefined && endpoints.isCurrent())
+  // That nothing can be observed is what it gives up for, too.
+  const stallClock = patientClocks(clock, options.refresh, () => true)
+  const stall = createStall({ clock: stallClock(), forMs: settings.readyDeadlineMs, onStalled: options.onStalled })
   /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
   let intake: 'all' | 'open' | 'none' = 'all'
   /** What is drained and not patched is put back. */
