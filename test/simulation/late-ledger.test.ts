@@ -41,7 +41,7 @@ async function lateBegin(stage: Stage, write: Write): Promise<() => Promise<unkn
     return prepareRun(request, { ...ports, client: { ...client, create, patch } })
   })
   await stage.until(() => actor.end !== undefined)
-  expect(actor.end?.outcome).toBe('unreachable')
+  expect(actor.end?.outcome).toBe('deadline')
   return () => stage.ask(underWay[0]!())
 }
 
