@@ -31,6 +31,19 @@ for (const onFailure of ['hold', 'rollback'] as const) {
   })
 }
 
+// The second time as it has been ready for readyFor, and the deadline waits for that.
+test('the API server may go away twice', async () => {
+  const settings = { ...COMES_UP.settings, readyForMs: 6_000, readyDeadlineMs: 15_000, onFailure: 'rollback' as const }
+  const stage = await openStage(plainScene({ ...COMES_UP, settings }))
+  const actor = stage.start(upgradeTo('v2', settings))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.pass(6_500)
+  stage.stopApiServer(9_500)
+  await stage.pass(15_500)
+  stage.stopApiServer(4_000)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+})
+
 test('what comes in the place of a pod in time, while the API server is away, is seen to have come', async () => {
   const settings = { ...PLAIN_SETTINGS, readyDeadlineMs: 10_000 }
   const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 6_000, settings }))

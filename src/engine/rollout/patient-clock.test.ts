@@ -141,6 +141,22 @@ test('a deadline that is over while nothing can be observed waits until what hap
   expect(fired).toEqual(['another'])
 })
 
+test('what that begins may come to its end unseen once more: that is caught up with, too', async () => {
+  const { patient, asked, advance, goBlind } = bed()
+  const fired: string[] = []
+  const deadline = patient.setTimeout(() => fired.push('failed'), 10_000)
+  goBlind()
+  await advance(10_000)
+  patient.setTimeout(() => fired.push('readyFor'), 6_000)
+  asked[0]!()
+  await advance(6_000)
+  expect([fired, asked.length]).toEqual([[], 2])
+  patient.clearTimeout(deadline)
+  asked[1]!()
+  await advance(0)
+  expect(fired).toEqual(['readyFor'])
+})
+
 test.each([
   { deadlineMs: 10_000, patienceMs: 60_000 },
   { deadlineMs: 300_000, patienceMs: 300_000 },

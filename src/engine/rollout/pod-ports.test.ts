@@ -265,7 +265,8 @@ async function objections(
   const seen = () => now && { pod: now, stored: { kind: 'none' } }
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
-    store: { get: () => (isAskedFor ? seen() : undefined) },
+    store: { get: () => (isAskedFor ? seen() : undefined), isCurrent: () => isCurrent },
+    client: { get: () => Promise.reject(new KubeError('away', { kind: 'ambiguous', method: 'GET', path: '' })) },
     candidates: { isCurrent: () => isCurrent, all: () => [seen() ?? []].flat() },
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     ledger: { ledger: { entries: new Map() } },

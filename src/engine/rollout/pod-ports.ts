@@ -1,5 +1,5 @@
 import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
-import type { EffectInput, PodPorts, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
+import type { EffectInput, PodPorts, ReadAnswer, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
 import {
   claimPatch,
   closePatch,
@@ -86,6 +86,19 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     return former === undefined ? [] : revisionLabelPatch(pod, former)
   }
 
+  async function read(uid: string): Promise<ReadAnswer> {
+    try {
+      const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
+      // The name may be another pod's by now.
+      if (podView(raw).uid !== uid) return { kind: 'gone' }
+      return { kind: 'read', seen: store.observe(raw) }
+    } catch (error) {
+      if (isNotFound(error)) return { kind: 'gone' }
+      if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
   async function enter(
     uid: string,
     targets: JournalTarget[],
@@ -140,7 +153,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (isMoved({ ...place, gone: false, pod })) return `${pod.name} is at another address`
     if (isEnding({ gone: false, pod })) return `${pod.name} is going`
     if (toServe === undefined) return undefined
-    // Of itself the answer to its own intent has told.
+    // Of itself the answer to its own intent has told, or it was asked for.
     if (heir && !candidates.isCurrent()) return `nobody knows whether ${pod.name} is ready: the pods cannot be watched`
     if (!pod.ready) return `${pod.name} is not ready any more`
     const isStaying = isSpecObserved(pod) && !hasOtherContainers(toServe, pod)
@@ -162,20 +175,13 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       return enter(uid, targets, { state: 'open', ...boundOf(uid), before: formerPod(pod, wanted), ...order })
     },
     store: write,
-    async read({ uid }) {
-      try {
-        const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
-        // The name may be another pod's by now.
-        if (podView(raw).uid !== uid) return { kind: 'gone' }
-        return { kind: 'read', seen: store.observe(raw) }
-      } catch (error) {
-        if (isNotFound(error)) return { kind: 'gone' }
-        if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
-        return { kind: 'unknown', message: messageOf(error) }
-      }
-    },
+    read: ({ uid }) => read(uid),
     async effect(input) {
-      const { uid, effect, record } = input
+      const { uid, effect, record, toServe } = input
+      // Found by a reviewer: the answer to its intent was of before the API server went away, the load balancer had refused the call, and
+      // the next one put a pod back that had crashed since, or another that had its address. No answer is no objection.
+      const isStale = effect === 'restore' && toServe?.uid === uid && !store.isCurrent()
+      if (isStale && (await read(uid)).kind === 'gone') return { kind: 'retryable', message: 'the pod is gone' }
       const entered = effect === 'drain' ? await enterDrained(uid, record) : undefined
       if (entered?.kind === 'unknown') return { kind: 'retryable', message: entered.message }
       return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })

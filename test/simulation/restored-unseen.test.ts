@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { NAME, NAMESPACE } from './manifests.ts'
+import { plainScene } from './scene.ts'
+import type { Actor, Stage } from './stage.ts'
+import { isIn, isReady, openStage } from './stage.ts'
+import { ended, upgradeTo } from './story.ts'
+
+/*
+ * Found by a reviewer: the intent to put a pod back was stored, the load balancer did not answer, and then the API server was away. When
+ * both were back, the call left by what was known before: for a pod that had crashed, or for another that had its address.
+ */
+
+const POD = `${NAME}-0`
+
+/** Until the restore is to be tried again, as both come back after so long. */
+async function openUntilBothAreAway(awayMs: number): Promise<{ stage: Stage; actor: Actor }> {
+  const stage = await openStage(plainScene({ pods: 1, readyAfterMs: 8_000 }))
+  const actor = stage.start(upgradeTo('v2'))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.pass(5_000)
+  stage.stopBalancer('edge', 4_000 + awayMs)
+  await stage.until(() => isIn('restoring')(actor))
+  await stage.pass(500)
+  stage.stopApiServer(awayMs)
+  return { stage, actor }
+}
+
+/** When it was put in rotation: was the pod ready that is there? */
+async function wasReadyAsItWasPutBack({ stage, actor }: { stage: Stage; actor: Actor }): Promise<boolean> {
+  const isBack = (): boolean => stage.world.balancers.get('edge')!.state(POD)?.admin === 'ready'
+  await stage.until(() => isBack() || actor.end !== undefined)
+  return stage.world.pods().some(isReady)
+}
+
+test.each([8_000, 10_000, 12_000])('a pod that has crashed is put back when it is ready (away for %d ms)', async (awayMs) => {
+  const { stage, actor } = await openUntilBothAreAway(awayMs)
+  await stage.pass(awayMs - 2_000)
+  stage.world.cluster.crashContainer(NAMESPACE, POD, 'app')
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+  expect(stage.world.pods().map(isReady)).toEqual([true])
+})
+
+test.each([8_000, 10_000])('so is another that has come at its address (away for %d ms)', async (awayMs) => {
+  const { stage, actor } = await openUntilBothAreAway(awayMs)
+  await stage.pass(awayMs - 3_000)
+  stage.world.cluster.deletePod(NAMESPACE, POD, { force: true })
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+  expect(stage.world.pods().map(isReady)).toEqual([true])
+})
+
+test('control: one that is ready is put back while nobody answers for it', async () => {
+  const { stage, actor } = await openUntilBothAreAway(10_000)
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+})
