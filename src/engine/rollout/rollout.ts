@@ -157,7 +157,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     const blind = blindness(options)
     // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
     // reading: who could not watch them waited without end.
-    const full = intake === 'all' ? (blind ?? crowded) : undefined
+    const full = intake === 'all' ? (crowded ?? blind) : undefined
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)
