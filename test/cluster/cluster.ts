@@ -59,10 +59,8 @@ export interface Cluster {
   readonly apiServer: {
     /** `awayMs`: between its end and its next start nobody listens for so long. */
     restart(awayMs?: number): Promise<void>
-    pause(): Promise<void>
-    resume(): Promise<void>
   }
-  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void>; resume(): Promise<void> }
+  readonly controllerManager: { restart(): Promise<void>; pause(): Promise<void> }
   /** SIGKILL to a container's process; the kubelet starts a new container. */
   killContainer(namespace: string, pod: string, container: string): Promise<void>
   /** Kills what holds the pod's network: the same UID gets new containers and a new address. */
@@ -191,7 +189,6 @@ function connect(info: ClusterInfo): Cluster {
     audit: (filter) => readAudit(info, filter),
     kubelet: controls('kubelet'),
     apiServer: {
-      ...controls('kube-apiserver'),
       async restart(awayMs) {
         await restartDaemon(info, 'kube-apiserver', awayMs)
         await waitForApi(info, api)

@@ -51,7 +51,15 @@ test.each([8_000, 10_000])('so is another that has come at its address (away for
 })
 
 test('control: one that is ready is put back while nobody answers for it', async () => {
-  const { stage, actor } = await openUntilBothAreAway(10_000)
+  const stage = await openStage(plainScene({ pods: 1 }))
+  const actor = stage.start(upgradeTo('v2'))
+  await stage.until(() => isIn('warming')(actor))
+  stage.stopBalancer('edge', 3_000)
+  await stage.until(() => isIn('restoring')(actor))
+  await stage.pass(500)
+  stage.stopApiServer(30_000)
+  const goneAt = actor.host.clock.now()
   expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect([actor.end, actor.host.clock.now() - goneAt < 30_000]).toEqual([undefined, true])
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })

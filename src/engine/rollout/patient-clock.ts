@@ -1,12 +1,11 @@
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { LONGEST_RETRY_MS } from './poll-delay.ts'
 
 /** A timer that is so late says that this process has stood still, or the machine under it. */
 const LATE_MS = 1_000
 /** What cannot be caught up with in this time is not waited for: a deadline has to end some time. */
 const CATCH_UP_WITHIN_MS = 5_000
-/** Nothing is judged by what is over sooner: it is a pause between two looks, or two tries. */
-const LONGEST_PAUSE_MS = 5_000
 /** While nothing can be observed that is waited for longer: as long again as the deadline was, and at least so long. */
 const LEAST_PATIENCE_MS = 60_000
 
@@ -39,7 +38,8 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurr
 
   /** For how long a timer that is over now waits for that; undefined where it need not. */
   function patienceMs(delayMs: number, lateMs: number): number | undefined {
-    if (delayMs > LONGEST_PAUSE_MS && !isCurrent()) return Math.max(delayMs, LEAST_PATIENCE_MS)
+    // By a pause between two looks, or two tries, nothing is judged.
+    if (delayMs > LONGEST_RETRY_MS && !isCurrent()) return Math.max(delayMs, LEAST_PATIENCE_MS)
     return lateMs > LATE_MS ? CATCH_UP_WITHIN_MS : undefined
   }
 

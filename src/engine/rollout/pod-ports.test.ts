@@ -5,7 +5,8 @@ import { KubeError } from '../../kube/errors.ts'
 import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { ContainerView, Journal, PodView, Term } from '../../pods/glossary.ts'
-import { testPod } from '../../pods/testing/raw-pod.ts'
+import { rawPod, testPod } from '../../pods/testing/raw-pod.ts'
+import { podView } from '../../pods/view.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -212,6 +213,7 @@ describe('an entry that says that nothing is drained for a pod', () => {
 })
 
 const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
+const READY = { name: 'web-0', ready: true }
 const OTHERS = 'web-0 has other containers by now, or is about to get others'
 
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
@@ -232,6 +234,29 @@ test('while the pods cannot be watched, a restore leaves for a pod itself, and n
   expect(await objections({}, { isCurrent: false, uid: 'gone' })).toEqual([unknown, undefined])
   expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
 })
+
+// Found by a reviewer: it had crashed, or was gone, since its intent was answered.
+test.each([
+  { is: 'ready', answer: READY, objections: [undefined] },
+  { is: 'not ready any more', answer: { ...READY, ready: false }, objections: ['web-0 is not ready any more'] },
+  { is: 'another by now', answer: { ...READY, uid: 'uid-9' }, objections: [] },
+])(
+  'while the pods cannot be watched, the pod of a restore is asked for first: it is $is',
+  async ({ answer, objections: wanted }) => {
+    const pod = testPod(READY)
+    let known = pod
+    const asked: Parameters<Traffic['effect']>[0][] = []
+    const ports = createPodPorts({
+      client: { get: async () => rawPod(answer) },
+      namespace: 'default',
+      store: { get: () => ({ pod: known }), isCurrent: () => false, observe: (raw: unknown) => void (known = podView(raw)) },
+      traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
+      podOf: () => pod,
+    } as unknown as PodPortOptions)
+    await ports.effect({ uid: pod.uid, toServe: pod, effect: 'restore', record: journal })
+    expect(asked.map((request) => request.objection?.())).toEqual(wanted)
+  },
+)
 
 // Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
 test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {

@@ -2076,7 +2076,8 @@ describe('what nobody can know', () => {
     test.each([
       { sent: 'before', inMs: 100, trail: 5_000, stale: 0, cut: false },
       { sent: 'before', inMs: 100, trail: 10, stale: 0, cut: true },
-      { sent: 'before', inMs: 100, trail: 10, stale: 2_000, cut: false },
+      { sent: 'before', inMs: 100, trail: 10, stale: 2_000, afterMs: 1_000, cut: false },
+      { sent: 'before', inMs: 100, trail: 10, stale: 2_000, afterMs: 2_010, cut: true },
       { sent: 'before', inMs: 20_000, trail: 5_000, stale: 2_000, cut: true },
       { sent: 'since', inMs: 100, trail: 5_000, stale: 2_000, cut: true },
     ])('and requests of then are under way (drain sent $sent, in for $inMs ms, trail $trail ms, stale $stale ms)', (given) => {
@@ -2091,7 +2092,7 @@ describe('what nobody can know', () => {
           story.pass(given.inMs)
           const after: TargetState = { ...before, routable: false, admin: 'drain', emptyAt: 1_000_000 }
           story.effect(0, 'drain', { before, after, ...(given.sent === 'before' ? { leftAt } : {}) })
-          story.pass(2_000)
+          story.pass(given.afterMs ?? 0)
           story.step(0, 'patch')
         },
         { scenario: { lagMs: 10_000, trailMs: { edge: given.trail }, staleMs: given.stale } },

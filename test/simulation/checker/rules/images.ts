@@ -7,9 +7,6 @@ import { isHeldOut, isTouched } from '../targets.ts'
 import type { Report } from '../violation.ts'
 import type { World } from '../world.ts'
 
-/** What an answer says of requests under way may be as old as this when it is acted upon, besides what the read-back itself is late. */
-const ANSWER_MS = 1_000
-
 /** I2: sluice has just stored other images for this pod. */
 export function judgeImages(world: World, pod: Pod, at: number, report: Report): void {
   const { journal } = pod
@@ -81,7 +78,7 @@ function isRepeated({ leave, refusedAt }: Target): boolean {
  */
 function isTakenUnseen({ scenario }: World, { balancer, leave, returnedAt }: Target, at: number): boolean {
   if (leave === undefined || leave.sentAt >= returnedAt || leave.at - returnedAt > scenario.lagMs) return false
-  return at - leave.at < (scenario.trailMs?.[balancer] ?? 0) + scenario.staleMs + ANSWER_MS
+  return at - leave.at < (scenario.trailMs?.[balancer] ?? 0) + scenario.staleMs
 }
 
 /**
