@@ -42,7 +42,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       stop: async () => {},
     },
     workloads: [],
-    beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
+    beside: { all: () => [], isCurrent: () => true, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,

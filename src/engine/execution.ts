@@ -235,6 +235,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         boundOf: world.boundOf,
         podOperations,
         isOwned,
+        refresh,
       }),
       inputFor,
       isHeir,

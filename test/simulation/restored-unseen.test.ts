@@ -63,3 +63,21 @@ test('control: one that is ready is put back while nobody answers for it', async
   expect([actor.end, actor.host.clock.now() - goneAt < 30_000]).toEqual([undefined, true])
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
+
+// Found by reading: nothing is broken then, as far as is known, and whatever was seen before counted as seen now.
+test.each(['it crashes', 'another comes'] as const)('its watches have been silent since: %s', async (what) => {
+  const stage = await openStage(plainScene({ readyAfterMs: 8_000 }))
+  const actor = stage.start(upgradeTo('v2'))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.pass(5_000)
+  stage.stopBalancer('edge', 12_000)
+  await stage.until(() => isIn('restoring')(actor))
+  await stage.pass(500)
+  stage.silenceApiServer(60_000, 'watches')
+  await stage.pass(5_000)
+  if (what === 'it crashes') stage.world.cluster.crashContainer(NAMESPACE, POD, 'app')
+  else stage.world.cluster.deletePod(NAMESPACE, POD, { force: true })
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+  expect(stage.world.pods().map(isReady)).toEqual([true])
+})

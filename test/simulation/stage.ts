@@ -2,6 +2,7 @@ import type { PreparedRun, RunPorts, RunRequest } from '../../src/engine/run.ts'
 import type { PodState, RunEvent } from '../../src/engine/events.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
+import type { Transport } from '../../src/kube/transport.ts'
 import { createSimulatedAdapter } from './adapter/simulated-adapter.ts'
 import type { Happening, HistoryEntry } from './checker/history.ts'
 import { createFaults } from './faults.ts'
@@ -13,6 +14,8 @@ import { createRandom } from './random.ts'
 import type { Scene } from './scene.ts'
 import { PLAIN_SETTINGS } from './scene.ts'
 import { createScheduler } from './scheduler.ts'
+import type { QuietWay, Silenced } from './silence.ts'
+import { quietWay } from './silence.ts'
 import type { ProcessEnd, SluiceProcess } from './sluice-process.ts'
 import { startProcess } from './sluice-process.ts'
 import { createWire } from './wire.ts'
@@ -46,6 +49,8 @@ export interface Stage {
   /** Nobody answers there for so long. */
   stopBalancer(name: string, forMs: number): void
   stopApiServer(forMs: number): void
+  /** Nothing comes through between it and the processes, which nobody is told. */
+  silenceApiServer(forMs: number, what?: Silenced): void
   /** What a person's call answers, while time passes. */
   ask<T>(call: Promise<T>): Promise<T>
 }
@@ -69,10 +74,13 @@ export async function openStage(scene: Scene): Promise<Stage> {
     const isDone = await scheduler.run({ done, untilMs: scheduler.now() + LONGEST_MS, mostTurns: 300_000 })
     if (!isDone) throw new Error('what the test waits for has not come to be')
   }
-  let hosts = 0
-  function connect(): { host: Host; transport: ReturnType<typeof createNetwork> } {
-    const host = createHost({ name: `sluice-${hosts++}`, scheduler, originMs: 0, wallOffsetMs: 0 })
-    return { host, transport: createNetwork({ scheduler, random: random.fork(`network of ${host.name}`), host, world, faults }) }
+  const ways: QuietWay[] = []
+  function connect(): { host: Host; transport: Transport } {
+    const host = createHost({ name: `sluice-${ways.length}`, scheduler, originMs: 0, wallOffsetMs: 0 })
+    const network = createNetwork({ scheduler, random: random.fork(`network of ${host.name}`), host, world, faults })
+    const way = quietWay(network, { scheduler, host })
+    ways.push(way)
+    return { host, transport: way.transport }
   }
   await until(() => {
     const pods = world.pods()
@@ -139,6 +147,9 @@ export async function openStage(scene: Scene): Promise<Stage> {
     until,
     stopBalancer: (name, forMs) => faults.stopBalancer(name, forMs),
     stopApiServer: (forMs) => faults.stopApiServer(forMs),
+    silenceApiServer(forMs, what = 'everything') {
+      for (const way of ways) way.silence(forMs, what)
+    },
     async pass(ms) {
       const at = scheduler.now() + ms
       let isOver = false

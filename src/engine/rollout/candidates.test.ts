@@ -6,11 +6,19 @@ import { candidatesIn } from './candidates.ts'
 
 const seen = (name: string): Observation => ({ pod: testPod({ name, uid: name }), stored: { kind: 'none' } })
 
-function among(isStoreCurrent = true, isBesideCurrent = true) {
-  return candidatesIn({
-    store: { all: () => [seen('web-0')], isCurrent: () => isStoreCurrent },
-    beside: { all: () => [seen('web-1')], isCurrent: () => isBesideCurrent },
-  } as unknown as World)
+function among(isStoreCurrent = true, isBesideCurrent = true, told: string[] = []) {
+  const store = {
+    all: () => [seen('web-0')],
+    get: (uid: string) => (uid === 'web-0' ? seen(uid) : undefined),
+    isCurrent: () => isStoreCurrent,
+    observe: (raw: string) => void told.push(`${raw} is asked for`),
+  }
+  const beside = {
+    all: () => [seen('web-1')],
+    isCurrent: () => isBesideCurrent,
+    observe: (raw: string) => void told.push(`${raw} is beside`),
+  }
+  return candidatesIn({ store, beside } as unknown as World)
 }
 
 test('those that were asked for, and before them those beside', () => {
@@ -23,4 +31,10 @@ test('those that were asked for, and before them those beside', () => {
 
 test('they are known as they are now where both are', () => {
   expect([among(), among(false), among(true, false)].map((one) => one.isCurrent())).toEqual([true, false, false])
+})
+
+test('an answer about one goes to where it is known', () => {
+  const told: string[] = []
+  for (const name of ['web-0', 'web-1']) among(true, true, told).observe(name, name)
+  expect(told).toEqual(['web-0 is asked for', 'web-1 is beside'])
 })

@@ -6,6 +6,8 @@ export interface Candidates {
   all(): Observation[]
   /** They are known as they are now. */
   isCurrent(): boolean
+  /** Takes in an answer of the API server about one of them. */
+  observe(uid: string, raw: unknown): void
 }
 
 /**
@@ -17,5 +19,9 @@ export function candidatesIn({ store, beside }: Pick<World, 'store' | 'beside'>)
     // Of several the last counts: one that was asked for, where there is such a one.
     all: () => [...beside.all(), ...store.all()],
     isCurrent: () => store.isCurrent() && beside.isCurrent(),
+    observe(uid, raw) {
+      if (store.get(uid)) store.observe(raw)
+      else beside.observe(raw)
+    },
   }
 }

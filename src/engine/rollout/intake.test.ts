@@ -138,7 +138,7 @@ function createBed({
         isCurrent: () => isWorkloadCurrent,
       },
     ],
-    beside: { all: () => beside, isCurrent: () => isBesideCurrent, refresh: async () => {} },
+    beside: { all: () => beside, isCurrent: () => isBesideCurrent, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {

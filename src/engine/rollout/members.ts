@@ -17,7 +17,17 @@ import type { PodMachineOptions } from './pod-machine.ts'
 import { podMachine } from './pod-machine.ts'
 import { podResult } from './pod-result.ts'
 import type { BadEnd, Snapshot } from './snapshots.ts'
-import { BAD_ENDS, badEnd, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
+import {
+  BAD_ENDS,
+  badEnd,
+  isAdmitting,
+  isOvertaken,
+  isBeforeDrain,
+  isProving,
+  isUntouched,
+  isWatching,
+  stateOf,
+} from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
 type PodActor = Actor<typeof podUpgradeMachine>
@@ -40,8 +50,8 @@ export interface Member {
 
 export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 'readyInMs'> {
   clock: Clock
-  /** For all that is decided when time is over. */
-  patientClock(): Clock
+  /** For all that is decided when time is over; `judges`: by what is observed. */
+  patientClock(judges: () => boolean): Clock
   store: PodStore
   beside: Beside
   endpoints: EndpointStore
@@ -98,7 +108,8 @@ export function createMembers(options: MembersOptions): Members {
   const machine = podMachine({ ...options, waitedMs, readyInMs })
 
   function add(input: PodUpgradeInput): void {
-    const actor = createActor(machine, { input, clock: options.patientClock() })
+    const clockOfIt = options.patientClock(() => isWatching(actor.getSnapshot()))
+    const actor: PodActor = createActor(machine, { input, clock: clockOfIt })
     const { uid, name } = input.pod
     const member: Member = {
       uid,

@@ -22,6 +22,7 @@ function bed() {
   const patient = patientClock()
   return {
     patient,
+    judging: patientClock(() => true),
     another: patientClock(),
     asked,
     advance: virtual.advance,
@@ -98,7 +99,7 @@ test.each([0, 10_000])('what that begins comes first, and may clear it (%d ms)',
   expect(fired).toEqual(['ready'])
 })
 
-test('it does not come to that after all, or that is late as well: then it is over', async () => {
+test('it does not come to that after all, or that is late as well: then it comes first, too', async () => {
   const { patient, asked, advance, stopFor } = bed()
   const fired: string[] = []
   patient.setTimeout(() => fired.push('failed'), 5_000)
@@ -110,10 +111,10 @@ test('it does not come to that after all, or that is late as well: then it is ov
   patient.clearTimeout(cleared)
   expect(fired).toEqual([])
   await stopFor(20_000)
-  expect(fired).toEqual(['failed'])
+  expect(fired).toEqual([])
   asked[1]!()
   await advance(0)
-  expect(fired).toEqual(['failed', 'ready'])
+  expect(fired).toEqual(['ready', 'failed'])
 })
 
 test('no pod waits for what another begins', async () => {
@@ -180,4 +181,31 @@ test('a pause between two looks is none the longer for it', async () => {
   patient.setTimeout(() => fired.push('look'), 5_000)
   await advance(5_000)
   expect([fired, asked.length]).toEqual([['look'], 0])
+})
+
+test('what is judged by what is observed asks for that first, however short it was', async () => {
+  const { judging, asked, advance } = bed()
+  const fired: string[] = []
+  const cleared = judging.setTimeout(() => fired.push('cleared'), 1_000)
+  judging.setTimeout(() => fired.push('failed'), 1_000)
+  await advance(20_000)
+  expect([fired, asked.length]).toEqual([[], 1])
+  judging.clearTimeout(cleared)
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['failed'])
+})
+
+test('what that begins is judged so, too, and comes first', async () => {
+  const { judging, asked, advance } = bed()
+  const fired: string[] = []
+  judging.setTimeout(() => fired.push('failed'), 10_000)
+  await advance(10_000)
+  judging.setTimeout(() => fired.push('quiet'), 6_000)
+  asked[0]!()
+  await advance(6_000)
+  expect([fired, asked.length]).toEqual([[], 2])
+  asked[1]!()
+  await advance(0)
+  expect(fired).toEqual(['quiet', 'failed'])
 })

@@ -20,14 +20,20 @@ interface Timer {
  * was taken for failed, and rolled back.
  *
  * So do those that are over while what they are about cannot be observed. Found by reading: the API server was away as a deadline
- * came, a pod that had come up in time was taken for failed, and rolled back.
+ * came, a pod that had come up in time was taken for failed, and rolled back. And those that judge by what is observed, always: a
+ * connection that has been silent for less than a minute and a half is not known to be broken, and told nothing either.
  *
  * What that begins has its time too: found by reading, a pod that was seen to be ready was failed before it had been so for
  * readyFor, and one whose restart time alone can prove before that was over. Each clock for itself: no pod waits for another's.
  * @param catchUp resolves when what is observed is of now
- * @param isCurrent whether it is
+ * @param isCurrent whether it is, as far as is known
+ * @returns makes a clock; `judges`: what is over now is judged by what is observed
  */
-export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurrent: () => boolean): () => Clock {
+export function patientClocks(
+  clock: Clock,
+  catchUp: () => Promise<void>,
+  isCurrent: () => boolean,
+): (judges?: () => boolean) => Clock {
   let catchingUp: Promise<unknown> | undefined
 
   /** One for all that are late at once; false where it took longer. */
@@ -37,13 +43,13 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurr
   }
 
   /** For how long a timer that is over now waits for that; undefined where it need not. */
-  function patienceMs(delayMs: number, lateMs: number): number | undefined {
+  function patienceMs(delayMs: number, lateMs: number, isJudged: boolean): number | undefined {
     // By a pause between two looks, or two tries, nothing is judged.
-    if (delayMs > LONGEST_RETRY_MS && !isCurrent()) return Math.max(delayMs, LEAST_PATIENCE_MS)
+    if (isJudged || (delayMs > LONGEST_RETRY_MS && !isCurrent())) return Math.max(delayMs, LEAST_PATIENCE_MS)
     return lateMs > LATE_MS ? CATCH_UP_WITHIN_MS : undefined
   }
 
-  return () => {
+  return (judges = () => false) => {
     /** Set while it was caught up, and neither due nor cleared yet. */
     const begun = new Set<Timer>()
     let late: (() => void)[] = []
@@ -56,15 +62,16 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurr
     }
 
     async function beLate(timer: Timer, callback: () => void, limitMs: number): Promise<void> {
-      settle(timer)
+      const isBegun = begun.has(timer)
       const endsAt = clock.now() + limitMs
       while (await caughtUpWithin(endsAt - clock.now())) {
-        if (begun.size === 0) break
+        if (isBegun || begun.size === 0) break
         await new Promise<void>((resolve) => late.push(resolve))
         // Else that has come to its end unseen, too: once more.
         if (timer.isCleared || isCurrent() || clock.now() >= endsAt) break
       }
       if (!timer.isCleared) callback()
+      settle(timer)
     }
 
     return {
@@ -75,7 +82,7 @@ export function patientClocks(clock: Clock, catchUp: () => Promise<void>, isCurr
         const timer: Timer = { isCleared: false, handle: undefined }
         if (catchingUp) begun.add(timer)
         timer.handle = clock.setTimeout(() => {
-          const limitMs = patienceMs(delayMs, clock.now() - dueAt)
+          const limitMs = patienceMs(delayMs, clock.now() - dueAt, judges())
           if (limitMs !== undefined) return void beLate(timer, callback, limitMs)
           callback()
           settle(timer)

@@ -5,6 +5,7 @@ import { KubeError } from '../../kube/errors.ts'
 import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { ContainerView, Journal, PodView, Term } from '../../pods/glossary.ts'
+import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { rawPod, testPod } from '../../pods/testing/raw-pod.ts'
 import { podView } from '../../pods/view.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
@@ -27,6 +28,7 @@ async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAn
   const client = { patch: async (path: string) => void sent.push(path) } as unknown as KubeClient
   const ports = createPodPorts({
     client,
+    clock: createVirtualClock(),
     namespace: 'default',
     store: { observe: () => observation },
     isOwned: () => isOwned,
@@ -177,6 +179,7 @@ describe('an entry that says that nothing is drained for a pod', () => {
     }
     const ports = createPodPorts({
       client: { patch: async () => void calls.push('pod') } as unknown as KubeClient,
+      clock: createVirtualClock(),
       namespace: 'default',
       store: { observe: () => observation },
       traffic: { effect: async () => (calls.push('call'), { kind: 'applied' }) },
@@ -213,7 +216,7 @@ describe('an entry that says that nothing is drained for a pod', () => {
 })
 
 const [APP] = testPod({ containers: [{ name: 'app', image: 'app:v1', status: { id: 'c1' } }] }).containers as [ContainerView]
-const READY = { name: 'web-0', ready: true }
+const READY = { name: 'web-0', uid: 'uid-0', ready: true, resourceVersion: '100' }
 const OTHERS = 'web-0 has other containers by now, or is about to get others'
 
 // Found by simulation: it had waited for ten seconds behind a call that nobody answered.
@@ -236,27 +239,83 @@ test('while the pods cannot be watched, a restore leaves for a pod itself, and n
 })
 
 // Found by a reviewer: it had crashed, or was gone, since its intent was answered.
-test.each([
-  { is: 'ready', answer: READY, objections: [undefined] },
-  { is: 'not ready any more', answer: { ...READY, ready: false }, objections: ['web-0 is not ready any more'] },
-  { is: 'another by now', answer: { ...READY, uid: 'uid-9' }, objections: [] },
-])(
-  'while the pods cannot be watched, the pod of a restore is asked for first: it is $is',
-  async ({ answer, objections: wanted }) => {
-    const pod = testPod(READY)
-    let known = pod
-    const asked: Parameters<Traffic['effect']>[0][] = []
-    const ports = createPodPorts({
-      client: { get: async () => rawPod(answer) },
-      namespace: 'default',
-      store: { get: () => ({ pod: known }), isCurrent: () => false, observe: (raw: unknown) => void (known = podView(raw)) },
-      traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
-      podOf: () => pod,
-    } as unknown as PodPortOptions)
-    await ports.effect({ uid: pod.uid, toServe: pod, effect: 'restore', record: journal })
-    expect(asked.map((request) => request.objection?.())).toEqual(wanted)
-  },
-)
+describe.each([
+  { whose: 'the pod', uid: READY.uid },
+  { whose: 'what has come in its place', uid: 'gone' },
+])('a restore asks for $whose first', ({ uid }) => {
+  test.each([
+    { is: 'ready', answer: READY, objections: [undefined], isNews: false },
+    {
+      is: 'not ready any more',
+      answer: { ...READY, ready: false, resourceVersion: '101' },
+      objections: ['web-0 is not ready any more'],
+      isNews: true,
+    },
+    { is: 'another by now', answer: { ...READY, uid: 'uid-9' }, objections: [], isNews: true },
+    { is: 'gone', answer: 404, objections: [], isNews: true },
+    { is: 'not answered for', answer: 503, objections: [undefined], isNews: false },
+  ])('it is $is', async ({ answer, objections: wanted, isNews }) => {
+    const { restore, left, refreshed } = askingPorts(() => answer)
+    await restore(uid)
+    expect([left(), refreshed()]).toEqual([wanted, isNews ? 1 : 0])
+  })
+
+  test('and once more a second later', async () => {
+    let asked = 0
+    const { restore, clock } = askingPorts(() => (asked++, READY))
+    await restore(uid)
+    await clock.advance(1_000)
+    await restore(uid)
+    expect(asked).toBe(1)
+    await clock.advance(1)
+    await restore(uid)
+    expect(asked).toBe(2)
+  })
+})
+
+test('what its intent was answered need not be asked for', async () => {
+  const { restore, ports, left } = askingPorts(() => expect.unreachable('it was asked for'))
+  await ports.store({ uid: READY.uid, pod: testPod(READY), stored: { kind: 'none' }, wanted: [], record: journal })
+  await restore(READY.uid)
+  expect(left()).toEqual([undefined])
+})
+
+/** Restores a pod that the API server answers for so, or with this status; `left`: what is said to each call that has left. */
+function askingPorts(answer: () => RawPodOptions | number) {
+  const clock = createVirtualClock()
+  const pod = testPod(READY)
+  let known = pod
+  const observe = (raw: unknown): { pod: PodView } => ({ pod: (known = podView(raw)) })
+  let refreshes = 0
+  const calls: Parameters<Traffic['effect']>[0][] = []
+  const ports = createPodPorts({
+    client: {
+      get: async () => {
+        const said = answer()
+        if (typeof said !== 'number') return rawPod(said)
+        throw new KubeError('no', {
+          kind: said === 404 ? 'definite' : 'ambiguous',
+          method: 'GET',
+          path: '',
+          status: said,
+          reason: said === 404 ? 'NotFound' : '',
+        })
+      },
+      patch: async () => rawPod(READY),
+    },
+    clock,
+    namespace: 'default',
+    store: { get: () => ({ pod: known }), observe },
+    candidates: { all: () => [{ pod: known }], isCurrent: () => true, observe: (_: string, raw: unknown) => observe(raw) },
+    traffic: { effect: async (request: (typeof calls)[0]) => void calls.push(request) },
+    podOf: () => pod,
+    isOwned: () => true,
+    refresh: async () => void refreshes++,
+  } as unknown as PodPortOptions)
+  const restore = async (uid: string): Promise<void> =>
+    void (await ports.effect({ uid, toServe: pod, effect: 'restore', record: journal }))
+  return { ports, restore, clock, refreshed: () => refreshes, left: () => calls.map((request) => request.objection?.()) }
+}
 
 // Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
 test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {
@@ -290,6 +349,7 @@ async function objections(
   const seen = () => now && { pod: now, stored: { kind: 'none' } }
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
+    clock: createVirtualClock(),
     store: { get: () => (isAskedFor ? seen() : undefined), isCurrent: () => isCurrent },
     client: { get: () => Promise.reject(new KubeError('away', { kind: 'ambiguous', method: 'GET', path: '' })) },
     candidates: { isCurrent: () => isCurrent, all: () => [seen() ?? []].flat() },

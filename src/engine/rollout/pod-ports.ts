@@ -1,4 +1,5 @@
 import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
+import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { EffectInput, PodPorts, ReadAnswer, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
 import {
   claimPatch,
@@ -13,6 +14,7 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
+import { isNewerVersion } from '../../kube/resource-version.ts'
 import { asksFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
@@ -31,6 +33,9 @@ import type { Candidates } from './candidates.ts'
 
 /** Milliseconds for one call to the API server. */
 const API_DEADLINE_MS = 10_000
+
+/** What an answer has told of a pod is not asked for again for so long. */
+const ANSWER_HOLDS_MS = 1_000
 
 /** For a 429 that does not say how long. */
 const THROTTLED_MS = 1_000
@@ -53,11 +58,20 @@ export interface PodPortOptions {
   /** What its workload adds to the images patch. */
   podOperations(pod: PodView): PatchOperation[]
   isOwned(uid: string): boolean
+  /** Has everything observed anew. */
+  refresh(): Promise<void>
 }
 
 /** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, clock, namespace, store, candidates, traffic, ledger } = options
+  /** When an answer last told of it, by uid. */
+  const answeredAt = new Map<string, number>()
+
+  function takeIn(uid: string, raw: unknown): Observation {
+    answeredAt.set(uid, clock.now())
+    return store.observe(raw)
+  }
 
   async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
     const entered = claims ? await enterDrained(uid, record) : undefined
@@ -69,7 +83,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
-      return { kind: 'stored', seen: store.observe(raw) }
+      return { kind: 'stored', seen: takeIn(uid, raw) }
     } catch (error) {
       // Found by simulation: a load balancer was reloaded while the client waited, and the pod patched with requests under
       // way on it. So its machine looks again before it is sent once more.
@@ -91,11 +105,35 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
       // The name may be another pod's by now.
       if (podView(raw).uid !== uid) return { kind: 'gone' }
-      return { kind: 'read', seen: store.observe(raw) }
+      return { kind: 'read', seen: takeIn(uid, raw) }
     } catch (error) {
       if (isNotFound(error)) return { kind: 'gone' }
       if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
       return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /**
+   * Asks for the pod that a restore puts back, unless an answer has told of it just now. Found by a reviewer: the answer to its intent was
+   * of before the API server went away, the load balancer had refused the call, and the next one put a pod back that had crashed since, or
+   * another that had its address. No answer is no objection.
+   */
+  async function isThere({ uid, name }: PodView): Promise<boolean> {
+    if (clock.now() - (answeredAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return true
+    const known = candidates.all().find(({ pod }) => pod.uid === uid)?.pod
+    // Its watch has not told that: it may be silent, and who decides hears by that alone.
+    const hearAnew = (): void => void options.refresh()
+    try {
+      const raw = await client.get(podsPath(namespace, name), { deadlineMs: API_DEADLINE_MS })
+      const seen = podView(raw)
+      if (seen.uid !== uid) return (hearAnew(), false)
+      answeredAt.set(uid, clock.now())
+      candidates.observe(uid, raw)
+      if (known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion)) hearAnew()
+      return true
+    } catch (error) {
+      if (isNotFound(error)) hearAnew()
+      return !isNotFound(error)
     }
   }
 
@@ -178,10 +216,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     read: ({ uid }) => read(uid),
     async effect(input) {
       const { uid, effect, record, toServe } = input
-      // Found by a reviewer: the answer to its intent was of before the API server went away, the load balancer had refused the call, and
-      // the next one put a pod back that had crashed since, or another that had its address. No answer is no objection.
-      const isStale = effect === 'restore' && toServe?.uid === uid && !store.isCurrent()
-      if (isStale && (await read(uid)).kind === 'gone') return { kind: 'retryable', message: 'the pod is gone' }
+      if (toServe && !(await isThere(toServe))) return { kind: 'retryable', message: 'the pod is gone' }
       const entered = effect === 'drain' ? await enterDrained(uid, record) : undefined
       if (entered?.kind === 'unknown') return { kind: 'retryable', message: entered.message }
       return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })

@@ -81,7 +81,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       stop: async () => {},
     },
     workloads: [],
-    beside: { all: () => [], isCurrent: () => true, refresh: async () => {} },
+    beside: { all: () => [], isCurrent: () => true, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
