@@ -44,6 +44,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     workloads: [],
     beside: { all: () => [], isCurrent: () => true, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
+    asking: { pod: async () => 'known', answered: () => {} },
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
     ports: missingPorts,

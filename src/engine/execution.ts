@@ -25,6 +25,7 @@ import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { RestOfRun } from './rest-of-runs.ts'
 import { restOfRuns } from './rest-of-runs.ts'
+import { createAsking } from './rollout/asking.ts'
 import { candidatesIn } from './rollout/candidates.ts'
 import { withComeBack } from './rollout/come-back.ts'
 import { ghostsOf } from './rollout/ghosts.ts'
@@ -211,6 +212,8 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     })
     const { store, endpoints, traffic, includes, beside, refresh } = world
     const isHeir = heirsIn(world)
+    const candidates = candidatesIn(world)
+    const asking = createAsking({ client, clock, namespace, candidates })
     rollout = createRollout({
       clock,
       settings: request.settings,
@@ -222,12 +225,14 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       workloads: world.workloads.map(({ workload }) => workload),
       beside,
       refresh,
+      asking,
       ports: createPodPorts({
         client,
         clock,
         namespace,
         store,
-        candidates: candidatesIn(world),
+        candidates,
+        asking,
         traffic,
         ledger: ledgers.current,
         podOf,

@@ -73,7 +73,7 @@ test.each(['it crashes', 'another comes'] as const)('its watches have been silen
   stage.stopBalancer('edge', 12_000)
   await stage.until(() => isIn('restoring')(actor))
   await stage.pass(500)
-  stage.silenceApiServer(60_000, 'watches')
+  stage.silenceApiServer(60_000, 'open watches')
   await stage.pass(5_000)
   if (what === 'it crashes') stage.world.cluster.crashContainer(NAMESPACE, POD, 'app')
   else stage.world.cluster.deletePod(NAMESPACE, POD, { force: true })

@@ -5,20 +5,21 @@ import type { Scheduler } from './scheduler.ts'
 
 /**
  * A way to the API server on which for a while nothing comes through; nobody is told, and what was sent arrives after it. Or nothing of
- * the watches alone: their server is dead, and who asks anew is answered by another.
+ * the watches that are open: their server is dead, and who asks anew is answered by another.
  */
 export interface QuietWay {
   transport: Transport
   silence(forMs: number, what: Silenced): void
 }
 
-export type Silenced = 'everything' | 'watches'
+export type Silenced = 'everything' | 'open watches'
 
 export function quietWay(transport: Transport, { scheduler, host }: { scheduler: Scheduler; host: Host }): QuietWay {
-  const silentUntil = { everything: 0, watches: 0 }
+  let silentUntil = 0
+  const openWatches = new Set<{ silentUntil: number }>()
 
-  function through(run: () => void, what: Silenced = 'everything'): void {
-    const leftMs = silentUntil[what] - scheduler.now()
+  function through(run: () => void, until = silentUntil): void {
+    const leftMs = until - scheduler.now()
     if (leftMs <= 0) run()
     else scheduler.after(leftMs, () => host.deliver(run))
   }
@@ -36,30 +37,33 @@ export function quietWay(transport: Transport, { scheduler, host }: { scheduler:
   }
 
   function stream(...[request, onLine, onOpen]: Parameters<Transport['stream']>): ReturnType<Transport['stream']> {
-    return new Promise((resolve, reject) => {
+    const own = { silentUntil: 0 }
+    const come = (run: () => void): void => through(run, Math.max(silentUntil, own.silentUntil))
+    const comeIfWanted = (run: () => void): void => come(() => request.signal?.aborted !== true && run())
+    openWatches.add(own)
+    return new Promise<Awaited<ReturnType<Transport['stream']>>>((resolve, reject) => {
       request.signal?.addEventListener('abort', () => reject(new TransportError('given up', { bytesLeft: true })))
-      const isWanted = (): boolean => request.signal?.aborted !== true
-      through(() => {
-        if (!isWanted()) return
+      comeIfWanted(() =>
         transport
           .stream(
             request,
-            (line) => through(() => isWanted() && onLine(line), 'watches'),
-            () => through(() => isWanted() && onOpen?.(), 'watches'),
+            (line) => comeIfWanted(() => onLine(line)),
+            () => comeIfWanted(() => onOpen?.()),
           )
           .then(
-            (answer) => through(() => resolve(answer)),
-            (error: unknown) => through(() => reject(error as Error)),
-          )
-      })
-    })
+            (answer) => come(() => resolve(answer)),
+            (error: unknown) => come(() => reject(error as Error)),
+          ),
+      )
+    }).finally(() => openWatches.delete(own))
   }
 
   return {
     transport: { send, stream, close: () => transport.close() },
     silence(forMs, what) {
-      silentUntil.watches = scheduler.now() + forMs
-      if (what === 'everything') silentUntil.everything = scheduler.now() + forMs
+      const until = scheduler.now() + forMs
+      if (what === 'everything') silentUntil = until
+      else for (const watch of openWatches) watch.silentUntil = until
     },
   }
 }

@@ -140,6 +140,7 @@ function createBed({
     ],
     beside: { all: () => beside, isCurrent: () => isBesideCurrent, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
+    asking: { pod: async () => 'known', answered: () => {} },
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,

@@ -10,24 +10,16 @@ import type { Clock } from '../../ports/clock.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
 import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { PodStore } from '../pod-store.ts'
+import type { Asking } from './asking.ts'
 import type { Beside } from './beside.ts'
 import { candidatesIn } from './candidates.ts'
 import { heirOf } from './heirs.ts'
+import type { Deadlines } from './patient-clock.ts'
 import type { PodMachineOptions } from './pod-machine.ts'
 import { podMachine } from './pod-machine.ts'
 import { podResult } from './pod-result.ts'
 import type { BadEnd, Snapshot } from './snapshots.ts'
-import {
-  BAD_ENDS,
-  badEnd,
-  isAdmitting,
-  isOvertaken,
-  isBeforeDrain,
-  isProving,
-  isUntouched,
-  isWatching,
-  stateOf,
-} from './snapshots.ts'
+import { BAD_ENDS, badEnd, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
 type PodActor = Actor<typeof podUpgradeMachine>
@@ -50,8 +42,10 @@ export interface Member {
 
 export interface MembersOptions extends Omit<PodMachineOptions, 'waitedMs' | 'readyInMs'> {
   clock: Clock
-  /** For all that is decided when time is over; `judges`: by what is observed. */
-  patientClock(judges: () => boolean): Clock
+  /** For all that is decided when time is over. */
+  patientClock(deadlines: Deadlines): Clock
+  asking: Asking
+  refresh(): Promise<void>
   store: PodStore
   beside: Beside
   endpoints: EndpointStore
@@ -108,8 +102,8 @@ export function createMembers(options: MembersOptions): Members {
   const machine = podMachine({ ...options, waitedMs, readyInMs })
 
   function add(input: PodUpgradeInput): void {
-    const clockOfIt = options.patientClock(() => isWatching(actor.getSnapshot()))
-    const actor: PodActor = createActor(machine, { input, clock: clockOfIt })
+    const deadlines: Deadlines = { isBegun: () => isDeadlineBegun(actor), look: () => look(member) }
+    const actor: PodActor = createActor(machine, { input, clock: options.patientClock(deadlines) })
     const { uid, name } = input.pod
     const member: Member = {
       uid,
@@ -130,6 +124,12 @@ export function createMembers(options: MembersOptions): Members {
     })
     actor.start()
     tellEndpoint(uid)
+  }
+
+  /** A deadline of it is over: what has happened that nobody has heard of? */
+  async function look(member: Member): Promise<void> {
+    // What comes in its place has another name.
+    if (member.state === 'settling' || (await options.asking.pod(contextOf(member).pod)) !== 'known') await options.refresh()
   }
 
   /** One that has come to its end hears nothing any more, and XState warns of it. */
@@ -264,6 +264,12 @@ export function createMembers(options: MembersOptions): Members {
     beforeIt,
     standingOf,
   }
+}
+
+/** A clock is told no names of timers. XState has put the one that it makes on record by then, last of all. */
+function isDeadlineBegun({ system }: PodActor): boolean {
+  const made = Object.values(system.getSnapshot()._scheduledEvents).at(-1)
+  return made !== undefined && /^xstate\.after\.\w+Deadline\./.test(made.event.type)
 }
 
 export function contextOf({ actor }: Member): Snapshot['context'] {

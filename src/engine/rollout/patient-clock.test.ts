@@ -14,17 +14,29 @@ function bed() {
   }
   const asked: (() => void)[] = []
   let isBlind = false
-  const patientClock = patientClocks(
-    clock,
-    () => new Promise<void>((resolve) => asked.push(resolve)),
-    () => !isBlind,
-  )
-  const patient = patientClock()
+  const looked: (() => void)[] = []
+  const patientClock = patientClocks(clock, {
+    isCurrent: () => !isBlind,
+    catchUp: () => new Promise<void>((resolve) => asked.push(resolve)),
+  })
+  let isDeadline = false
+  function make() {
+    const look = (): Promise<void> => new Promise((resolve) => looked.push(resolve))
+    const made = patientClock({ isBegun: () => isDeadline, look })
+    /** As `setTimeout`, by which something is judged. */
+    function setDeadline(callback: () => void, delayMs: number): unknown {
+      isDeadline = true
+      const timer = made.setTimeout(callback, delayMs)
+      isDeadline = false
+      return timer
+    }
+    return { ...made, setDeadline }
+  }
   return {
-    patient,
-    judging: patientClock(() => true),
-    another: patientClock(),
+    patient: make(),
+    another: make(),
     asked,
+    looked,
     advance: virtual.advance,
     /** Nothing can be observed from now on. */
     goBlind: () => (isBlind = true),
@@ -128,30 +140,91 @@ test('no pod waits for what another begins', async () => {
   expect(fired).toEqual(['failed'])
 })
 
-test('a deadline that is over while nothing can be observed waits until what happened meanwhile is known', async () => {
-  const { patient, asked, advance, goBlind } = bed()
+test.each([2_000, 20_000])('a deadline looks first, at what it judges by (%d ms)', async (deadlineMs) => {
+  const { patient, another, asked, looked, advance } = bed()
   const fired: string[] = []
-  const deadline = patient.setTimeout(() => fired.push('failed'), 10_000)
-  patient.setTimeout(() => fired.push('another'), 10_000)
+  const cleared = patient.setDeadline(() => fired.push('cleared'), deadlineMs)
+  another.setDeadline(() => fired.push('failed'), deadlineMs)
+  await advance(50_000)
+  expect([fired, looked.length, asked.length]).toEqual([[], 2, 0])
+  patient.clearTimeout(cleared)
+  for (const resolve of looked) resolve()
+  await advance(0)
+  expect(fired).toEqual(['failed'])
+})
+
+test('what that look begins comes first; another deadline does not, nor what was begun before or after it', async () => {
+  const { patient, looked, advance } = bed()
+  const fired: string[] = []
+  patient.setTimeout(() => fired.push('before'), 30_000)
+  patient.setDeadline(() => fired.push('failed'), 20_000)
+  await advance(20_000)
+  patient.setTimeout(() => fired.push('readyFor'), 6_000)
+  patient.setDeadline(() => fired.push('begun'), 30_000)
+  looked[0]!()
+  await advance(0)
+  patient.setTimeout(() => fired.push('after'), 30_000)
+  await advance(5_999)
+  expect(fired).toEqual([])
+  await advance(1)
+  expect(fired).toEqual(['readyFor', 'failed'])
+})
+
+// Found by a reviewer: it had been begun while another pod was looked at, and counted as what that had begun.
+test('a deadline that was begun while another looked has what it begins itself come first', async () => {
+  const { patient, another, looked, asked, advance, stopFor } = bed()
+  const fired: string[] = []
+  another.setDeadline(() => fired.push('another'), 2_000)
+  await advance(2_000)
+  patient.setDeadline(() => fired.push('failed'), 20_000)
+  looked[0]!()
+  await advance(20_000)
+  patient.setTimeout(() => fired.push('readyFor'), 6_000)
+  looked[1]!()
+  await advance(5_000)
+  await stopFor(10_000)
+  expect([fired, asked.length]).toEqual([['another'], 1])
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['another', 'readyFor', 'failed'])
+})
+
+test('one that is over while nothing can be observed waits until what happened meanwhile is known', async () => {
+  const { patient, asked, looked, advance, goBlind } = bed()
+  const fired: string[] = []
+  const deadline = patient.setDeadline(() => fired.push('failed'), 20_000)
+  patient.setDeadline(() => fired.push('another'), 20_000)
   goBlind()
   await advance(50_000)
-  expect([fired, asked.length]).toEqual([[], 1])
+  expect([fired, asked.length, looked.length]).toEqual([[], 1, 0])
   patient.clearTimeout(deadline)
   asked[0]!()
   await advance(0)
   expect(fired).toEqual(['another'])
 })
 
+test('so it does where this process has stood still', async () => {
+  const { patient, asked, looked, advance, stopFor } = bed()
+  const fired: string[] = []
+  patient.setDeadline(() => fired.push('failed'), 20_000)
+  await stopFor(30_000)
+  await advance(50_000)
+  expect([fired, asked.length, looked.length]).toEqual([[], 1, 0])
+  asked[0]!()
+  await advance(0)
+  expect(fired).toEqual(['failed'])
+})
+
 test('what that begins may come to its end unseen once more: that is caught up with, too', async () => {
   const { patient, asked, advance, goBlind } = bed()
   const fired: string[] = []
-  const deadline = patient.setTimeout(() => fired.push('failed'), 10_000)
+  const deadline = patient.setDeadline(() => fired.push('failed'), 20_000)
   goBlind()
-  await advance(10_000)
+  await advance(20_000)
   patient.setTimeout(() => fired.push('readyFor'), 6_000)
   asked[0]!()
   await advance(6_000)
-  expect([fired, asked.length]).toEqual([[], 2])
+  expect([fired, asked.length]).toEqual([['readyFor'], 2])
   patient.clearTimeout(deadline)
   asked[1]!()
   await advance(0)
@@ -159,53 +232,30 @@ test('what that begins may come to its end unseen once more: that is caught up w
 })
 
 test.each([
-  { deadlineMs: 10_000, patienceMs: 60_000 },
+  { deadlineMs: 2_000, patienceMs: 60_000 },
+  { deadlineMs: 20_000, patienceMs: 60_000 },
   { deadlineMs: 300_000, patienceMs: 300_000 },
 ])('no longer than it was, and a minute: $deadlineMs ms', async ({ deadlineMs, patienceMs }) => {
-  const { patient, advance, goBlind } = bed()
-  const fired: string[] = []
-  goBlind()
-  patient.setTimeout(() => fired.push('failed'), deadlineMs)
-  await advance(deadlineMs + patienceMs - 1)
-  expect(fired).toEqual([])
-  // What was begun meanwhile can say nothing either.
-  patient.setTimeout(() => fired.push('ready'), 30_000)
-  await advance(1)
-  expect(fired).toEqual(['failed'])
+  for (const isBlind of [true, false]) {
+    const { patient, advance, goBlind } = bed()
+    const fired: string[] = []
+    if (isBlind) goBlind()
+    patient.setDeadline(() => fired.push('failed'), deadlineMs)
+    await advance(deadlineMs + patienceMs - 1)
+    expect(fired).toEqual([])
+    // What was begun meanwhile can say nothing either.
+    patient.setTimeout(() => fired.push('ready'), 30_000)
+    await advance(1)
+    expect(fired).toEqual(['failed'])
+  }
 })
 
-test('a pause between two looks is none the longer for it', async () => {
-  const { patient, asked, advance, goBlind } = bed()
+test('any other timer is none the longer for it', async () => {
+  const { patient, asked, looked, advance, goBlind } = bed()
   const fired: string[] = []
   goBlind()
   patient.setTimeout(() => fired.push('look'), 5_000)
-  await advance(5_000)
-  expect([fired, asked.length]).toEqual([['look'], 0])
-})
-
-test('what is judged by what is observed asks for that first, however short it was', async () => {
-  const { judging, asked, advance } = bed()
-  const fired: string[] = []
-  const cleared = judging.setTimeout(() => fired.push('cleared'), 1_000)
-  judging.setTimeout(() => fired.push('failed'), 1_000)
-  await advance(20_000)
-  expect([fired, asked.length]).toEqual([[], 1])
-  judging.clearTimeout(cleared)
-  asked[0]!()
-  await advance(0)
-  expect(fired).toEqual(['failed'])
-})
-
-test('what that begins is judged so, too, and comes first', async () => {
-  const { judging, asked, advance } = bed()
-  const fired: string[] = []
-  judging.setTimeout(() => fired.push('failed'), 10_000)
-  await advance(10_000)
-  judging.setTimeout(() => fired.push('quiet'), 6_000)
-  asked[0]!()
-  await advance(6_000)
-  expect([fired, asked.length]).toEqual([[], 2])
-  asked[1]!()
-  await advance(0)
-  expect(fired).toEqual(['quiet', 'failed'])
+  patient.setTimeout(() => fired.push('readyFor'), 30_000)
+  await advance(30_000)
+  expect([fired, asked.length, looked.length]).toEqual([['look', 'readyFor'], 0, 0])
 })

@@ -5,9 +5,8 @@ import { KubeError } from '../../kube/errors.ts'
 import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { ContainerView, Journal, PodView, Term } from '../../pods/glossary.ts'
-import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { rawPod, testPod } from '../../pods/testing/raw-pod.ts'
-import { podView } from '../../pods/view.ts'
+import type { Asking } from './asking.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -20,6 +19,8 @@ import type { Traffic } from '../traffic/traffic.ts'
 
 const journal: Journal = { run: 'run-1', epoch: 4, attempt: 1, step: 'restore', baseline: [], targets: [] }
 
+const UNASKED: Asking = { pod: async () => 'unknown', answered: () => {} }
+
 /** Writes the close of `journal`, where the pod shows `stored`; tells what was sent. */
 async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAnswer; sent: string[] }> {
   const sent: string[] = []
@@ -28,9 +29,9 @@ async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAn
   const client = { patch: async (path: string) => void sent.push(path) } as unknown as KubeClient
   const ports = createPodPorts({
     client,
-    clock: createVirtualClock(),
     namespace: 'default',
     store: { observe: () => observation },
+    asking: UNASKED,
     isOwned: () => isOwned,
   } as unknown as PodPortOptions)
   const answer = await ports.store({ ...observation, uid: pod.uid, wanted: [], record: { ...journal, step: 'closed' } })
@@ -179,9 +180,9 @@ describe('an entry that says that nothing is drained for a pod', () => {
     }
     const ports = createPodPorts({
       client: { patch: async () => void calls.push('pod') } as unknown as KubeClient,
-      clock: createVirtualClock(),
       namespace: 'default',
       store: { observe: () => observation },
+      asking: UNASKED,
       traffic: { effect: async () => (calls.push('call'), { kind: 'applied' }) },
       ledger: { ledger: { entries }, put },
       podOf: () => pod,
@@ -239,83 +240,43 @@ test('while the pods cannot be watched, a restore leaves for a pod itself, and n
 })
 
 // Found by a reviewer: it had crashed, or was gone, since its intent was answered.
-describe.each([
-  { whose: 'the pod', uid: READY.uid },
-  { whose: 'what has come in its place', uid: 'gone' },
-])('a restore asks for $whose first', ({ uid }) => {
-  test.each([
-    { is: 'ready', answer: READY, objections: [undefined], isNews: false },
-    {
-      is: 'not ready any more',
-      answer: { ...READY, ready: false, resourceVersion: '101' },
-      objections: ['web-0 is not ready any more'],
-      isNews: true,
-    },
-    { is: 'another by now', answer: { ...READY, uid: 'uid-9' }, objections: [], isNews: true },
-    { is: 'gone', answer: 404, objections: [], isNews: true },
-    { is: 'not answered for', answer: 503, objections: [undefined], isNews: false },
-  ])('it is $is', async ({ answer, objections: wanted, isNews }) => {
-    const { restore, left, refreshed } = askingPorts(() => answer)
-    await restore(uid)
-    expect([left(), refreshed()]).toEqual([wanted, isNews ? 1 : 0])
-  })
-
-  test('and once more a second later', async () => {
-    let asked = 0
-    const { restore, clock } = askingPorts(() => (asked++, READY))
-    await restore(uid)
-    await clock.advance(1_000)
-    await restore(uid)
-    expect(asked).toBe(1)
-    await clock.advance(1)
-    await restore(uid)
-    expect(asked).toBe(2)
-  })
-})
-
-test('what its intent was answered need not be asked for', async () => {
-  const { restore, ports, left } = askingPorts(() => expect.unreachable('it was asked for'))
-  await ports.store({ uid: READY.uid, pod: testPod(READY), stored: { kind: 'none' }, wanted: [], record: journal })
-  await restore(READY.uid)
-  expect(left()).toEqual([undefined])
-})
-
-/** Restores a pod that the API server answers for so, or with this status; `left`: what is said to each call that has left. */
-function askingPorts(answer: () => RawPodOptions | number) {
-  const clock = createVirtualClock()
+test.each([
+  { answer: 'known', leaves: true, refreshes: 0 },
+  { answer: 'news', leaves: true, refreshes: 1 },
+  { answer: 'gone', leaves: false, refreshes: 1 },
+  { answer: 'unknown', leaves: true, refreshes: 0 },
+] as const)('a restore asks for who is to get requests by it first: $answer', async ({ answer, leaves, refreshes }) => {
   const pod = testPod(READY)
-  let known = pod
-  const observe = (raw: unknown): { pod: PodView } => ({ pod: (known = podView(raw)) })
-  let refreshes = 0
-  const calls: Parameters<Traffic['effect']>[0][] = []
+  const done: string[] = []
   const ports = createPodPorts({
-    client: {
-      get: async () => {
-        const said = answer()
-        if (typeof said !== 'number') return rawPod(said)
-        throw new KubeError('no', {
-          kind: said === 404 ? 'definite' : 'ambiguous',
-          method: 'GET',
-          path: '',
-          status: said,
-          reason: said === 404 ? 'NotFound' : '',
-        })
-      },
-      patch: async () => rawPod(READY),
-    },
-    clock,
+    asking: { pod: async ({ name }: PodView) => (done.push(`ask for ${name}`), answer) },
+    refresh: async () => void done.push('refresh'),
+    traffic: { effect: async ({ effect }: Parameters<Traffic['effect']>[0]) => void done.push(effect) },
+    podOf: () => pod,
+    ledger: { ledger: { entries: new Map() } },
+  } as unknown as PodPortOptions)
+  await ports.effect({ uid: pod.uid, toServe: { ...pod, uid: 'uid-9', name: 'heir' }, effect: 'restore', record: journal })
+  expect(done).toEqual(['ask for heir', ...(refreshes ? ['refresh'] : []), ...(leaves ? ['restore'] : [])])
+  done.length = 0
+  await ports.effect({ uid: pod.uid, effect: 'drain', record: journal })
+  expect(done).toEqual(['drain'])
+})
+
+test.each(['write', 'read'])('what it was answered in a %s need not be asked for', async (by) => {
+  const answered: string[] = []
+  const pod = testPod(READY)
+  const ports = createPodPorts({
+    client: { patch: async () => rawPod(READY), get: async () => rawPod(READY) } as unknown as KubeClient,
     namespace: 'default',
-    store: { get: () => ({ pod: known }), observe },
-    candidates: { all: () => [{ pod: known }], isCurrent: () => true, observe: (_: string, raw: unknown) => observe(raw) },
-    traffic: { effect: async (request: (typeof calls)[0]) => void calls.push(request) },
+    store: { observe: () => ({ pod }) },
+    asking: { answered: (uid: string) => void answered.push(uid) },
     podOf: () => pod,
     isOwned: () => true,
-    refresh: async () => void refreshes++,
   } as unknown as PodPortOptions)
-  const restore = async (uid: string): Promise<void> =>
-    void (await ports.effect({ uid, toServe: pod, effect: 'restore', record: journal }))
-  return { ports, restore, clock, refreshed: () => refreshes, left: () => calls.map((request) => request.objection?.()) }
-}
+  if (by === 'read') await ports.read({ uid: pod.uid })
+  else await ports.store({ uid: pod.uid, pod, stored: { kind: 'none' }, wanted: [], record: journal })
+  expect(answered).toEqual([pod.uid])
+})
 
 // Found by a breaker: of a run by label it was taken for gone, and no restore ever left.
 test('one in the place of another may be none that was asked for; of a pod itself those that were asked for tell', async () => {
@@ -349,9 +310,8 @@ async function objections(
   const seen = () => now && { pod: now, stored: { kind: 'none' } }
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
-    clock: createVirtualClock(),
+    asking: UNASKED,
     store: { get: () => (isAskedFor ? seen() : undefined), isCurrent: () => isCurrent },
-    client: { get: () => Promise.reject(new KubeError('away', { kind: 'ambiguous', method: 'GET', path: '' })) },
     candidates: { isCurrent: () => isCurrent, all: () => [seen() ?? []].flat() },
     traffic: { effect: async (request: (typeof asked)[0]) => void asked.push(request) },
     ledger: { ledger: { entries: new Map() } },

@@ -14,7 +14,6 @@ import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient, PatchOperation } from '../../kube/client.ts'
 import { isNotFound, isUnauthorized, KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
-import { isNewerVersion } from '../../kube/resource-version.ts'
 import { asksFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
@@ -29,13 +28,9 @@ import type { PodStore } from '../pod-store.ts'
 import { podsPath } from '../pod-store.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { World } from '../world.ts'
+import type { Asking } from './asking.ts'
+import { API_DEADLINE_MS } from './asking.ts'
 import type { Candidates } from './candidates.ts'
-
-/** Milliseconds for one call to the API server. */
-const API_DEADLINE_MS = 10_000
-
-/** What an answer has told of a pod is not asked for again for so long. */
-const ANSWER_HOLDS_MS = 1_000
 
 /** For a 429 that does not say how long. */
 const THROTTLED_MS = 1_000
@@ -49,6 +44,7 @@ export interface PodPortOptions {
   store: PodStore
   /** What has come in the place of a pod is among these. */
   candidates: Candidates
+  asking: Asking
   traffic: Traffic
   ledger: LedgerStore
   /** The pod as its machine knows it: also one that is gone. */
@@ -64,12 +60,10 @@ export interface PodPortOptions {
 
 /** What the machines of a run ask of the world, made of the API server, the load balancers and the ledger. */
 export function createPodPorts(options: PodPortOptions): PodPorts {
-  const { client, clock, namespace, store, candidates, traffic, ledger } = options
-  /** When an answer last told of it, by uid. */
-  const answeredAt = new Map<string, number>()
+  const { client, clock, namespace, store, candidates, asking, traffic, ledger } = options
 
   function takeIn(uid: string, raw: unknown): Observation {
-    answeredAt.set(uid, clock.now())
+    asking.answered(uid)
     return store.observe(raw)
   }
 
@@ -114,27 +108,14 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   /**
-   * Asks for the pod that a restore puts back, unless an answer has told of it just now. Found by a reviewer: the answer to its intent was
-   * of before the API server went away, the load balancer had refused the call, and the next one put a pod back that had crashed since, or
-   * another that had its address. No answer is no objection.
+   * Found by a reviewer: the answer to its intent was of before the API server went away, the load balancer had refused the call, and the
+   * next one put a pod back that had crashed since, or another that had its address. No answer is no objection.
    */
-  async function isThere({ uid, name }: PodView): Promise<boolean> {
-    if (clock.now() - (answeredAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return true
-    const known = candidates.all().find(({ pod }) => pod.uid === uid)?.pod
-    // Its watch has not told that: it may be silent, and who decides hears by that alone.
-    const hearAnew = (): void => void options.refresh()
-    try {
-      const raw = await client.get(podsPath(namespace, name), { deadlineMs: API_DEADLINE_MS })
-      const seen = podView(raw)
-      if (seen.uid !== uid) return (hearAnew(), false)
-      answeredAt.set(uid, clock.now())
-      candidates.observe(uid, raw)
-      if (known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion)) hearAnew()
-      return true
-    } catch (error) {
-      if (isNotFound(error)) hearAnew()
-      return !isNotFound(error)
-    }
+  async function isThere(pod: PodView): Promise<boolean> {
+    const answer = await asking.pod(pod)
+    // Whoever decides hears of it by what is observed alone.
+    if (answer === 'news' || answer === 'gone') void options.refresh()
+    return answer !== 'gone'
   }
 
   async function enter(

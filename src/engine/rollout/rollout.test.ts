@@ -83,6 +83,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     workloads: [],
     beside: { all: () => [], isCurrent: () => true, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
+    asking: { pod: async () => 'known', answered: () => {} },
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,

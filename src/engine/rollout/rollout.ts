@@ -3,6 +3,7 @@ import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { byUpgradeOrder } from '../../pods/heir.ts'
 import { admit, windowSize } from '../../plan/window.ts'
+import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
@@ -12,6 +13,7 @@ import type { PodStore } from '../pod-store.ts'
 import type { Member } from './members.ts'
 import { contextOf, createMembers } from './members.ts'
 import { patientClocks } from './patient-clock.ts'
+import type { Asking } from './asking.ts'
 import type { Beside } from './beside.ts'
 import { createReloadGuard } from './reload-guard.ts'
 import type { RunSettings } from '../settings.ts'
@@ -72,6 +74,7 @@ export interface RolloutOptions {
   beside: Beside
   /** Resolves once what is known is of now. */
   refresh(): Promise<void>
+  asking: Asking
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
   /** Something will take the place of this pod. */
@@ -91,6 +94,9 @@ export interface RolloutOptions {
   tell(event: RunEventBody): void
 }
 
+/** What does not answer for so long is no reason to wait on. */
+const LOOKS_FOR_MS = 5_000
+
 /**
  * A decision looks at every pod, and something changes thirty times in the upgrade of each. So the next one comes no
  * sooner than a millisecond for so many pods after the last: 50 ms for 1,000 pods, of which it takes one or two.
@@ -99,11 +105,19 @@ const PODS_PER_MS = 20
 
 export function createRollout(options: RolloutOptions): Rollout {
   const { clock, settings, store, endpoints, traffic, tell } = options
+  const { refresh } = options
   /** For all that is decided of a pod when time is over. */
-  const patientClock = patientClocks(clock, options.refresh, () => blindness(options) === undefined && endpoints.isCurrent())
+  const patientClock = patientClocks(clock, {
+    isCurrent: () => blindness(options) === undefined && endpoints.isCurrent(),
+    catchUp: refresh,
+  })
   // That nothing can be observed is what it gives up for, too.
-  const stallClock = patientClocks(clock, options.refresh, () => true)
-  const stall = createStall({ clock: stallClock(), forMs: settings.readyDeadlineMs, onStalled: options.onStalled })
+  const stallClock = patientClocks(clock, { isCurrent: () => true, catchUp: refresh })
+  const stall = createStall({
+    clock: stallClock({ isBegun: () => true, look: lookBeforeGivingUp }),
+    forMs: settings.readyDeadlineMs,
+    onStalled: options.onStalled,
+  })
   /** Whom it takes in: all pods, once it is held those that are open already, and in the end none. */
   let intake: 'all' | 'open' | 'none' = 'all'
   /** What is drained and not patched is put back. */
@@ -122,6 +136,12 @@ export function createRollout(options: RolloutOptions): Rollout {
   const members = createMembers({ ...options, patientClock, onBadEnd: holdAfter, onChange: plan })
   const exposed = () => exposedPods({ members: members.all(), store, traffic })
   const reloadGuard = createReloadGuard({ clock, traffic, exposed, onLooked: plan })
+
+  /** Found by a reviewer: a connection was silent, and a pod that had long been ready was named as what held the others up. */
+  async function lookBeforeGivingUp(): Promise<void> {
+    if (blindness(options) === undefined) await withinLimit(clock, LOOKS_FOR_MS, refresh)
+    decide()
+  }
 
   /** No other pod is started after one that went wrong. */
   function holdAfter(pod: string, how: string): void {

@@ -46,18 +46,6 @@ export function isProving(state: PodState): boolean {
   return state === 'restarting' || state === 'warming'
 }
 
-const WATCHING = [
-  { restarting: 'watching' },
-  { warming: 'waiting' },
-  { readmitting: 'waitingReady' },
-  { settling: 'awaiting' },
-] as const
-
-/** It waits for nothing but what is seen of its pod, or of what comes in its place: whatever ends that wait judges by it. */
-export function isWatching(snapshot: Snapshot): boolean {
-  return WATCHING.some((state) => snapshot.matches(state))
-}
-
 const INTENDING = ['writing', 'rereading', 'rewaiting', 'pausing'] as const
 
 /** It has a place in the window, and no effect: its intent is not known to be stored. */

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import type { KubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
+import { rawPod, testPod } from '../../pods/testing/raw-pod.ts'
+import { createAsking } from './asking.ts'
+
+const POD = { name: 'web-0', uid: 'uid-0', resourceVersion: '100' }
+
+/** The API server answers so, or with this status; `known`: the pod as it is observed. */
+function bed(answer: RawPodOptions | number, known: PodView | undefined = testPod(POD)) {
+  const clock = createVirtualClock()
+  const calls: string[] = []
+  const client = {
+    get: async (path: string) => {
+      calls.push(path)
+      if (typeof answer !== 'number') return rawPod(answer)
+      const [kind, reason] = answer === 404 ? (['definite', 'NotFound'] as const) : (['ambiguous', ''] as const)
+      throw new KubeError('no', { kind, method: 'GET', path, status: answer, reason })
+    },
+  } as unknown as KubeClient
+  const observed: string[] = []
+  const candidates = {
+    all: () => (known ? [{ pod: known, stored: { kind: 'none' } as const }] : []),
+    isCurrent: () => true,
+    observe: (uid: string) => void observed.push(uid),
+  }
+  return { clock, calls, observed, asking: createAsking({ client, clock, namespace: 'shop', candidates }) }
+}
+
+test.each([
+  { is: 'as it is observed', answer: POD, says: 'known', isObserved: true },
+  // Its watch is before that answer.
+  { is: 'older', answer: { ...POD, resourceVersion: '99' }, says: 'known', isObserved: true },
+  { is: 'another version', answer: { ...POD, resourceVersion: '101' }, says: 'news', isObserved: true },
+  { is: 'another pod', answer: { ...POD, uid: 'uid-9' }, says: 'gone', isObserved: false },
+  { is: 'gone', answer: 404, says: 'gone', isObserved: false },
+  { is: 'not answered for', answer: 503, says: 'unknown', isObserved: false },
+])('it is $is', async ({ answer, says, isObserved }) => {
+  const { asking, calls, observed } = bed(answer)
+  expect(await asking.pod(POD)).toBe(says)
+  expect([calls, observed]).toEqual([['/api/v1/namespaces/shop/pods/web-0'], isObserved ? ['uid-0'] : []])
+})
+
+test('one that nobody has observed is news', async () => {
+  const { clock, asking } = bed(POD)
+  expect(await asking.pod({ ...POD, uid: 'uid-0' })).toBe('known')
+  await clock.advance(2_000)
+  const unobserved = bed({ ...POD, uid: 'uid-1' })
+  expect(await unobserved.asking.pod({ ...POD, uid: 'uid-1' })).toBe('news')
+})
+
+test('an answer holds for a second, whoever has it', async () => {
+  const { asking, calls, clock } = bed(POD)
+  asking.answered('uid-0')
+  await clock.advance(1_000)
+  expect([await asking.pod(POD), calls.length]).toEqual(['known', 0])
+  await clock.advance(1)
+  expect([await asking.pod(POD), calls.length]).toEqual(['known', 1])
+  await clock.advance(1_000)
+  expect([await asking.pod(POD), calls.length]).toEqual(['known', 1])
+})

@@ -1,0 +1,59 @@
+import type { KubeClient } from '../../kube/client.ts'
+import { isNotFound } from '../../kube/errors.ts'
+import { isNewerVersion } from '../../kube/resource-version.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import { podView } from '../../pods/view.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { podsPath } from '../pod-store.ts'
+import type { Candidates } from './candidates.ts'
+
+/** Milliseconds for one call to the API server. */
+export const API_DEADLINE_MS = 10_000
+/** What an answer has told of a pod is not asked for again for so long. */
+const ANSWER_HOLDS_MS = 1_000
+
+/** `known`: as it is observed; `news`: its watch has not told that, and may be silent; `unknown`: nobody has answered. */
+export type AskedFor = 'known' | 'news' | 'gone' | 'unknown'
+
+/** Asks the API server for one pod, where what is observed of it is not to be relied on. */
+export interface Asking {
+  pod(pod: Pick<PodView, 'uid' | 'name'>): Promise<AskedFor>
+  /** An answer has told of it just now. */
+  answered(uid: string): void
+}
+
+export interface AskingOptions {
+  client: KubeClient
+  clock: Clock
+  namespace: string
+  candidates: Candidates
+}
+
+/**
+ * By one GET, and no list: found by a reviewer, an API server put off all lists for minutes, and who gave up its watches for one saw
+ * nothing any more.
+ */
+export function createAsking({ client, clock, namespace, candidates }: AskingOptions): Asking {
+  /** By uid. */
+  const answeredAt = new Map<string, number>()
+  const answered = (uid: string): void => void answeredAt.set(uid, clock.now())
+
+  return {
+    answered,
+    async pod({ uid, name }) {
+      if (clock.now() - (answeredAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return 'known'
+      const known = candidates.all().find(({ pod }) => pod.uid === uid)?.pod
+      try {
+        const raw = await client.get(podsPath(namespace, name), { deadlineMs: API_DEADLINE_MS })
+        const seen = podView(raw)
+        // The name may be another pod's by now.
+        if (seen.uid !== uid) return 'gone'
+        answered(uid)
+        candidates.observe(uid, raw)
+        return known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion) ? 'news' : 'known'
+      } catch (error) {
+        return isNotFound(error) ? 'gone' : 'unknown'
+      }
+    },
+  }
+}
