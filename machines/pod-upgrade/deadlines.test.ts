@@ -384,6 +384,38 @@ test('warming: ready for readyFor without a break', async () => {
   expect(drive.state()).toBe('restoring.writing')
 })
 
+describe('warming: one that is ready as its deadline comes has its readyFor', () => {
+  async function readyAtTheDeadline(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+    await drive.pass(DEADLINES.readyDeadline - 100)
+    drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
+    await drive.pass(DELAYS.readyFor - 50)
+    expect(drive.state()).toBe('warming.steady')
+    return drive
+  }
+
+  test('and is put back', async () => {
+    const drive = await readyAtTheDeadline()
+    await drive.pass(50)
+    expect(drive.state()).toBe('restoring.writing')
+  })
+
+  test('control: one that does not stay so has failed', async () => {
+    const drive = await readyAtTheDeadline()
+    drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready' })
+  })
+
+  test('so has one that was started anew, and is ready again', async () => {
+    const drive = await readyAtTheDeadline()
+    const containers = PODS.ready.containers.map((one) => ({ ...one, containerId: 'c3', restartCount: 1 }))
+    drive.send({ type: 'observed', pod: { ...PODS.ready, containers }, stored: recorded('patched') })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: expect.stringMatching(/only just now$/) })
+  })
+})
+
 test('warming: its endpoint has to be back', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)

@@ -6,11 +6,11 @@ export interface CallOptions {
   /** Milliseconds until the call is given up; a write is then ambiguous. Default 15,000. */
   deadlineMs?: number
   signal?: AbortSignal
+  /** Sent once: a 429 is the answer, and not waited out. For a write that rests on what may be another by then. */
+  once?: boolean
 }
 
 export interface WriteOptions extends CallOptions {
-  /** Sent once: a 429 is the answer, and not waited out, since what the write rests on may be another by then. */
-  once?: boolean
   /** Asked before a write that was throttled is sent again; what it throws ends the call. */
   beforeAgain?: () => void | Promise<void>
   /** The server admits and validates, and stores nothing. */

@@ -13,6 +13,8 @@ export interface ListRequest {
   path: string
   selectors?: { labelSelector?: string | undefined; fieldSelector?: string | undefined }
   signal?: AbortSignal
+  /** A page that is put off (429) is not asked for again. */
+  once?: boolean
 }
 
 export interface RawListing {
@@ -36,7 +38,10 @@ export async function listPages(request: ListRequest): Promise<RawListing> {
   }
 }
 
-async function followPages({ client, path, selectors, signal }: ListRequest, limit: number | undefined): Promise<RawListing> {
+async function followPages(
+  { client, path, selectors, signal, once = false }: ListRequest,
+  limit: number | undefined,
+): Promise<RawListing> {
   const items: unknown[] = []
   let version: string | undefined
   let next: string | undefined
@@ -44,6 +49,7 @@ async function followPages({ client, path, selectors, signal }: ListRequest, lim
     const page: unknown = await client.get(withQuery(path, { ...selectors, limit: limit?.toString(), continue: next }), {
       ...(signal ? { signal } : {}),
       deadlineMs: LIST_DEADLINE_MS,
+      once,
     })
     const metadata = field(page, 'metadata')
     const pageItems = field(page, 'items')

@@ -432,6 +432,43 @@ test('asked anew it lists, whatever the watch does, and says when that is in', a
   await reflector.stop()
 })
 
+test('asked anew while lists are put off, it goes on with the watch, and says when that has caught up', async () => {
+  const { startWith, next, clock, reflector, taken, problems } = setUp()
+  await startWith(9, [pod('a', 1)])
+  taken()
+  let isIn = false
+  const refreshed = reflector.refresh().then(() => (isIn = true))
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '1' })
+  const watch = await next('watch')
+  expect([watch.query.get('resourceVersion'), reflector.isCurrent(), problems()]).toEqual(['9', false, ['throttled']])
+  watch.open()
+  watch.line({ type: 'MODIFIED', object: pod('a', 10) })
+  await clock.advance(999)
+  expect([isIn, taken()]).toEqual([false, ['modified a@10']])
+  await clock.advance(1)
+  await refreshed
+  expect(reflector.isCurrent()).toBe(true)
+  // The next one is asked for a list again, and that watch goes on from what it was told.
+  void reflector.refresh()
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
+  expect((await next('watch')).query.get('resourceVersion')).toBe('10')
+  await reflector.stop()
+})
+
+test('lists that are put off and watches that break take turns', async () => {
+  const { startWith, next, reflector } = setUp()
+  await startWith(9, [pod('a', 1)])
+  const refreshed = reflector.refresh()
+  for (let turn = 0; turn < 3; turn++) {
+    ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
+    ;(await next('watch')).fail(true)
+  }
+  ;(await next('list')).answer(200, listOf(12, []))
+  await refreshed
+  expect(reflector.isCurrent()).toBe(true)
+  await reflector.stop()
+})
+
 test('asked anew while a list is under way, it lists once more', async () => {
   const { next, reflector } = setUp()
   const started = reflector.start()

@@ -120,6 +120,12 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     options.onCurrent?.(now)
   }
 
+  /** Who has asked since waits for a list. */
+  function haveCaughtUp(): void {
+    setCurrent(true)
+    for (const resolve of refreshing.splice(0)) resolve()
+  }
+
   function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
     return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause })
   }
@@ -141,9 +147,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     }
   }
 
-  async function list(): Promise<Outcome> {
+  async function list(once: boolean): Promise<Outcome> {
     try {
-      const { items, version } = await listPages({ client, path, selectors, signal: stopping.signal })
+      const { items, version } = await listPages({ client, path, selectors, signal: stopping.signal, once })
       const records: R[] = []
       const unreadable = new Set<string>()
       for (const item of items) {
@@ -185,11 +191,11 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       clock.clearTimeout(opening)
       // A quiet collection may have no line for minutes, in which the server is restarted once more.
       refusedSince = undefined
-      if (ended === undefined && !current) catchingUp ??= clock.setTimeout(() => setCurrent(true), CAUGHT_UP_AFTER_MS)
+      if (ended === undefined && !current) catchingUp ??= clock.setTimeout(haveCaughtUp, CAUGHT_UP_AFTER_MS)
     }
 
     const onStop = () => end({ from: position })
-    cutShort = () => end({ from: undefined })
+    cutShort = onStop
 
     /** One timer for the whole watch: a line only notes its time. */
     function checkSilence(): void {
@@ -295,16 +301,22 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     let from: string | undefined
     let listed = options.known !== undefined
     let failures = 0
+    /**
+     * A busy API server puts off lists before all else. Found by a reviewer: it was asked for one for minutes, without a watch, and a pod
+     * that was ready was rolled back. A watch that goes on from where the last one was tells the same, if less at once.
+     */
+    let isPutOff = false
     while (!stopping.signal.aborted) {
       const startedAt = clock.now()
-      if (refreshing.length > 0 || (brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS)) from = undefined
-      const waiting = refreshing
-      refreshing = []
-      const outcome = from === undefined ? await list() : await watch(from)
+      const isLong = brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS
+      const isList: boolean = from === undefined || ((refreshing.length > 0 || isLong) && !isPutOff)
+      const waiting = isList ? refreshing.splice(0) : []
+      const outcome: Outcome = isList ? await list(from !== undefined) : await watch(from!)
       if (stopping.signal.aborted || outcome.error !== undefined) refreshing.push(...waiting)
       if (stopping.signal.aborted) break
       if (outcome.error !== undefined) setCurrent(false)
-      if (from === undefined && outcome.error === undefined) {
+      isPutOff = isList && outcome.error instanceof KubeError && outcome.error.kind === 'throttled'
+      if (isList && outcome.error === undefined) {
         listed = true
         // Whoever has asked while it was under way is told of the next one.
         if (refreshing.length === 0) setCurrent(true)
@@ -313,7 +325,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
         failures = 0
       }
-      from = outcome.from
+      from = outcome.from ?? (isPutOff ? from : undefined)
       const { error } = outcome
       if (error === undefined) continue
       if (!listed && (isSenseless(error) || clock.now() - begunAt >= FIRST_LIST_WITHIN_MS)) {

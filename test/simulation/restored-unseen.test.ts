@@ -81,3 +81,49 @@ test.each(['it crashes', 'another comes'] as const)('its watches have been silen
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
   expect(stage.world.pods().map(isReady)).toEqual([true])
 })
+
+// Found by a reviewer: it was asked for until the right to call the load balancer had run out.
+test.each([1_000, 2_000])(
+  'control: nor is one that is ready kept out by a silence, after %d ms without the load balancer',
+  async (ms) => {
+    const stage = await openStage(plainScene({ readyAfterMs: 3_000 }))
+    const actor = stage.start(upgradeTo('v2'))
+    await stage.until(() => isIn('warming')(actor))
+    await onceWritten(stage, actor, () => stage.stopBalancer('edge', ms))
+    await stage.pass(200)
+    stage.silenceApiServer(75_000)
+    const at = actor.host.clock.now()
+    expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+    expect(actor.host.clock.now() - at).toBeLessThan(6_000)
+    expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+  },
+)
+
+// Found by a reviewer: it was taken for new.
+test('the answer to its intent was long on its way', async () => {
+  const stage = await openStage(plainScene({ readyAfterMs: 8_000 }))
+  const actor = stage.start(upgradeTo('v2'))
+  await stage.until(() => isIn('warming')(actor))
+  await onceWritten(stage, actor, () => {
+    stage.silenceApiServer(60_000, 'open watches')
+    stage.silenceApiServer(8_000)
+  })
+  await stage.pass(3_000)
+  stage.world.cluster.deletePod(NAMESPACE, POD, { force: true })
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+})
+
+/** As the next write to the pod has arrived. */
+async function onceWritten(stage: Stage, actor: Actor, then: () => void): Promise<void> {
+  const { arrive } = stage.world
+  let isWritten = false
+  stage.world.arrive = (request, by, leftAt) => {
+    const answer = arrive(request, by, leftAt)
+    if (!isWritten && by === actor.host.name && request.method === 'PATCH' && request.path.includes(`/pods/${POD}`)) {
+      isWritten = true
+      then()
+    }
+    return answer
+  }
+  await stage.until(() => isWritten)
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
-import type { Actor } from './stage.ts'
+import type { Actor, Stage } from './stage.ts'
 import { isIn, isReady, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
@@ -112,6 +112,35 @@ test('an API server that puts off lists, and nothing else, is no reason to fail 
   // It gets ready after the deadline of the other.
   const pullMs = restartsAt + 60_000 - actor.host.clock.now()
   stage.world.cluster.setImage(imageOf('v2'), { digest: 'sha256:2', readyAfterMs: 10_000, pull: { ms: pullMs } })
+  const refused = putOffLists(stage)
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, refused()]).toEqual(['rolledBack', 0])
+  const ends = Object.fromEntries(actor.end!.pods.map(({ pod, outcome }) => [pod, outcome]))
+  expect(ends).toEqual({ 'web-0': 'rolledBack', 'web-1': 'upgraded' })
+})
+
+// … nor the deadline of what does not come in the place of another.
+test('lists that are put off blind nobody: the watches go on', async () => {
+  const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, readyDeadlineMs: 20_000, onFailure: 'rollback' as const }
+  const stage = await openStage(plainScene({ pods: 2, settings, balancers: [plainBalancer({ weights: [1, 1] })] }))
+  const pull = (ms: number): void =>
+    stage.world.cluster.setImage(imageOf('v2'), { digest: 'sha256:2', readyAfterMs: 1_000, pull: { ms } })
+  pull(40_000)
+  const actor = stage.start(upgradeTo('v2', settings))
+  await stage.until(() => isIn('restarting', `${NAME}-0`)(actor) && isIn('restarting', `${NAME}-1`)(actor))
+  await stage.pass(2_000)
+  const refused = putOffLists(stage)
+  pull(300_000)
+  stage.world.cluster.deletePod(NAMESPACE, `${NAME}-0`, { force: true })
+  await stage.until(() => actor.end !== undefined)
+  const ends = Object.fromEntries(actor.end!.pods.map(({ pod, outcome }) => [pod, outcome]))
+  expect(ends).toEqual({ 'web-0': 'needsOperator', 'web-1': 'upgraded' })
+  expect(refused()).toBeGreaterThan(0)
+  expect(refused()).toBeLessThan(20)
+})
+
+/** For good; tells how many. */
+function putOffLists(stage: Stage): () => number {
   const { arrive } = stage.world
   let refused = 0
   stage.world.arrive = (request, by, leftAt) => {
@@ -119,10 +148,24 @@ test('an API server that puts off lists, and nothing else, is no reason to fail 
     refused += 1
     return { status: 429, headers: { 'retry-after': '1' }, text: '{"kind":"Status","reason":"TooManyRequests"}' }
   }
-  await stage.until(() => actor.end !== undefined)
-  expect([actor.end?.outcome, refused]).toEqual(['rolledBack', 0])
-  const ends = Object.fromEntries(actor.end!.pods.map(({ pod, outcome }) => [pod, outcome]))
-  expect(ends).toEqual({ 'web-0': 'rolledBack', 'web-1': 'upgraded' })
+  return () => refused
+}
+
+// Found by a reviewer: it had been ready for 6 s as its deadline came, of which 5 were hidden.
+test.each(['away', 'silent', 'stopped'] as const)('%s shortly before its deadline', async (how) => {
+  const settings = { ...COMES_UP, readyForMs: 6_000, readyDeadlineMs: 17_000, onFailure: 'rollback' as const }
+  const stage = await openStage(plainScene({ readyAfterMs: 8_000, settings }))
+  const actor = stage.start(upgradeTo('v2', settings))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.pass(6_500)
+  if (how === 'away') stage.stopApiServer(5_000)
+  if (how === 'silent') stage.silenceApiServer(5_000)
+  if (how === 'stopped') {
+    actor.host.stop()
+    await stage.pass(5_000)
+    actor.host.continue()
+  }
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
 // Found by a reviewer: the pod was rolled back as one that was not replaced, though it was.
@@ -148,11 +191,7 @@ test.each(SILENCES)('$what silent for $forMs ms at a deadline while it is draine
 test.each(SILENCES)('$what silent for $forMs ms as a run waits for another pod', async ({ what, forMs }) => {
   const settings = { ...PLAIN_SETTINGS, readyDeadlineMs: 20_000 }
   const stage = await openStage(plainScene({ pods: 2, readyAfterMs: 500, settings }))
-  await stage.ask(
-    stage.client.patch(`/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-1`, [
-      { op: 'add', path: '/metadata/labels/part', value: 'one' },
-    ]),
-  )
+  await ofThePart(stage, 1)
   stage.world.cluster.unready(NAMESPACE, `${NAME}-0`, 'app', 18_000)
   await stage.until(() => !stage.world.pods().every(isReady))
   const actor = stage.start({ ...upgradeTo('v2', settings), select: { labelSelector: 'part=one' } })
@@ -161,3 +200,26 @@ test.each(SILENCES)('$what silent for $forMs ms as a run waits for another pod',
   stage.silenceApiServer(Math.min(forMs, 6_000), what)
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
+
+// Found by a reviewer: of many, that was seen in time, and decided a moment later.
+test('a process that was stopped as it waited for another pod', async () => {
+  const settings = { ...PLAIN_SETTINGS, readyDeadlineMs: 20_000 }
+  const weights = Array.from({ length: 40 }, () => 1)
+  const stage = await openStage(plainScene({ pods: 40, readyAfterMs: 500, settings, balancers: [plainBalancer({ weights })] }))
+  for (let place = 0; place < 39; place++) await ofThePart(stage, place)
+  stage.world.cluster.unready(NAMESPACE, `${NAME}-39`, 'app', 18_000)
+  await stage.until(() => !stage.world.pods().every(isReady))
+  const actor = stage.start({ ...upgradeTo('v2', settings), select: { labelSelector: 'part=one' } })
+  await stage.until(() => isIn('queued')(actor))
+  await stage.pass(15_000)
+  actor.host.stop()
+  await stage.pass(8_000)
+  actor.host.continue()
+  await stage.until(() => isIn('draining')(actor) || actor.end !== undefined)
+  expect(actor.end).toBeUndefined()
+})
+
+async function ofThePart(stage: Stage, place: number): Promise<void> {
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${NAME}-${place}`
+  await stage.ask(stage.client.patch(path, [{ op: 'add', path: '/metadata/labels/part', value: 'one' }]))
+}

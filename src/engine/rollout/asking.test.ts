@@ -40,25 +40,27 @@ test.each([
   { is: 'not answered for', answer: 503, says: 'unknown', isObserved: false },
 ])('it is $is', async ({ answer, says, isObserved }) => {
   const { asking, calls, observed } = bed(answer)
-  expect(await asking.pod(POD)).toBe(says)
+  expect(await asking.pod(POD, 1_000)).toBe(says)
   expect([calls, observed]).toEqual([['/api/v1/namespaces/shop/pods/web-0'], isObserved ? ['uid-0'] : []])
 })
 
 test('one that nobody has observed is news', async () => {
   const { clock, asking } = bed(POD)
-  expect(await asking.pod({ ...POD, uid: 'uid-0' })).toBe('known')
+  expect(await asking.pod({ ...POD, uid: 'uid-0' }, 1_000)).toBe('known')
   await clock.advance(2_000)
   const unobserved = bed({ ...POD, uid: 'uid-1' })
-  expect(await unobserved.asking.pod({ ...POD, uid: 'uid-1' })).toBe('news')
+  expect(await unobserved.asking.pod({ ...POD, uid: 'uid-1' }, 1_000)).toBe('news')
 })
 
-test('an answer holds for a second, whoever has it', async () => {
+test('an answer holds for a second from when it was asked for, whoever has it', async () => {
   const { asking, calls, clock } = bed(POD)
-  asking.answered('uid-0')
-  await clock.advance(1_000)
-  expect([await asking.pod(POD), calls.length]).toEqual(['known', 0])
+  const askedAt = clock.now()
+  await clock.advance(600)
+  asking.answered('uid-0', askedAt)
+  await clock.advance(400)
+  expect([await asking.pod(POD, 1_000), calls.length]).toEqual(['known', 0])
   await clock.advance(1)
-  expect([await asking.pod(POD), calls.length]).toEqual(['known', 1])
+  expect([await asking.pod(POD, 1_000), calls.length]).toEqual(['known', 1])
   await clock.advance(1_000)
-  expect([await asking.pod(POD), calls.length]).toEqual(['known', 1])
+  expect([await asking.pod(POD, 1_000), calls.length]).toEqual(['known', 1])
 })

@@ -7,8 +7,6 @@ import type { Clock } from '../../ports/clock.ts'
 import { podsPath } from '../pod-store.ts'
 import type { Candidates } from './candidates.ts'
 
-/** Milliseconds for one call to the API server. */
-export const API_DEADLINE_MS = 10_000
 /** What an answer has told of a pod is not asked for again for so long. */
 const ANSWER_HOLDS_MS = 1_000
 
@@ -17,9 +15,10 @@ export type AskedFor = 'known' | 'news' | 'gone' | 'unknown'
 
 /** Asks the API server for one pod, where what is observed of it is not to be relied on. */
 export interface Asking {
-  pod(pod: Pick<PodView, 'uid' | 'name'>): Promise<AskedFor>
-  /** An answer has told of it just now. */
-  answered(uid: string): void
+  /** Waits so long for an answer. */
+  pod(pod: Pick<PodView, 'uid' | 'name'>, deadlineMs: number): Promise<AskedFor>
+  /** An answer has told of it, to what was asked then. */
+  answered(uid: string, askedAt: number): void
 }
 
 export interface AskingOptions {
@@ -34,21 +33,22 @@ export interface AskingOptions {
  * nothing any more.
  */
 export function createAsking({ client, clock, namespace, candidates }: AskingOptions): Asking {
-  /** By uid. */
-  const answeredAt = new Map<string, number>()
-  const answered = (uid: string): void => void answeredAt.set(uid, clock.now())
+  /** What was answered last, by uid: an answer may be long on its way. */
+  const lastAskedAt = new Map<string, number>()
+  const answered = (uid: string, askedAt: number): void => void lastAskedAt.set(uid, askedAt)
 
   return {
     answered,
-    async pod({ uid, name }) {
-      if (clock.now() - (answeredAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return 'known'
+    async pod({ uid, name }, deadlineMs) {
+      const askedAt = clock.now()
+      if (askedAt - (lastAskedAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return 'known'
       const known = candidates.all().find(({ pod }) => pod.uid === uid)?.pod
       try {
-        const raw = await client.get(podsPath(namespace, name), { deadlineMs: API_DEADLINE_MS })
+        const raw = await client.get(podsPath(namespace, name), { deadlineMs })
         const seen = podView(raw)
         // The name may be another pod's by now.
         if (seen.uid !== uid) return 'gone'
-        answered(uid)
+        answered(uid, askedAt)
         candidates.observe(uid, raw)
         return known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion) ? 'news' : 'known'
       } catch (error) {

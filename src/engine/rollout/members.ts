@@ -22,6 +22,9 @@ import type { BadEnd, Snapshot } from './snapshots.ts'
 import { BAD_ENDS, badEnd, isAdmitting, isOvertaken, isBeforeDrain, isProving, isUntouched, stateOf } from './snapshots.ts'
 import type { WindowMember } from './window-pods.ts'
 
+/** A deadline asks for its pod, and waits so long for an answer. */
+const LOOKS_FOR_MS = 10_000
+
 type PodActor = Actor<typeof podUpgradeMachine>
 
 /** A pod that has its machine. */
@@ -128,8 +131,9 @@ export function createMembers(options: MembersOptions): Members {
 
   /** A deadline of it is over: what has happened that nobody has heard of? */
   async function look(member: Member): Promise<void> {
-    // What comes in its place has another name.
-    if (member.state === 'settling' || (await options.asking.pod(contextOf(member).pod)) !== 'known') await options.refresh()
+    // What comes in its place is another.
+    const isSettling = member.state === 'settling'
+    if (isSettling || (await options.asking.pod(contextOf(member).pod, LOOKS_FOR_MS)) !== 'known') await options.refresh()
   }
 
   /** One that has come to its end hears nothing any more, and XState warns of it. */

@@ -12,7 +12,7 @@ const LEAST_PATIENCE_MS = 60_000
 export interface Sight {
   /** It is of now, as far as is known. */
   isCurrent(): boolean
-  /** Resolves when it is. */
+  /** Resolves when all that has happened by now is observed: not one for another that has begun before. */
   catchUp(): Promise<void>
 }
 
@@ -49,13 +49,6 @@ interface LateTimer {
  * found by a reviewer, one of 20 s ended after 320.
  */
 export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (deadlines?: Deadlines) => Clock {
-  let catchingUp: Promise<unknown> | undefined
-
-  /** One for all that are late at once. */
-  function caughtUp(): Promise<unknown> {
-    return (catchingUp ??= catchUp().finally(() => (catchingUp = undefined)))
-  }
-
   return (deadlines) => {
     const late = new Set<LateTimer>()
 
@@ -94,9 +87,9 @@ export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (dea
         timer.handle = clock.setTimeout(() => {
           const isLate = clock.now() - dueAt > LATE_MS
           if (isDeadline) {
-            const known = isLate || !isCurrent() ? caughtUp : () => deadlines!.look()
+            const known = isLate || !isCurrent() ? catchUp : () => deadlines!.look()
             void beLate(timer, run, Math.max(delayMs, LEAST_PATIENCE_MS), known)
-          } else if (isLate) void beLate(timer, run, CATCH_UP_WITHIN_MS, caughtUp)
+          } else if (isLate) void beLate(timer, run, CATCH_UP_WITHIN_MS, catchUp)
           else run()
         }, delayMs)
         return timer

@@ -6,7 +6,7 @@ import type { LedgerEntry, ReadLedger } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { ContainerView, Journal, PodView, Term } from '../../pods/glossary.ts'
 import { rawPod, testPod } from '../../pods/testing/raw-pod.ts'
-import type { Asking } from './asking.ts'
+import type { AskedFor, Asking } from './asking.ts'
 import { createPodPorts, rehearse } from './pod-ports.ts'
 import type { PodPortOptions } from './pod-ports.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -29,6 +29,7 @@ async function close(stored: Journal, isOwned = true): Promise<{ answer: StoreAn
   const client = { patch: async (path: string) => void sent.push(path) } as unknown as KubeClient
   const ports = createPodPorts({
     client,
+    clock: createVirtualClock(),
     namespace: 'default',
     store: { observe: () => observation },
     asking: UNASKED,
@@ -180,6 +181,7 @@ describe('an entry that says that nothing is drained for a pod', () => {
     }
     const ports = createPodPorts({
       client: { patch: async () => void calls.push('pod') } as unknown as KubeClient,
+      clock: createVirtualClock(),
       namespace: 'default',
       store: { observe: () => observation },
       asking: UNASKED,
@@ -239,27 +241,46 @@ test('while the pods cannot be watched, a restore leaves for a pod itself, and n
   expect(await objections({}, { uid: 'gone' })).toEqual([undefined, undefined])
 })
 
-// Found by a reviewer: it had crashed, or was gone, since its intent was answered.
-test.each([
-  { answer: 'known', leaves: true, refreshes: 0 },
-  { answer: 'news', leaves: true, refreshes: 1 },
-  { answer: 'gone', leaves: false, refreshes: 1 },
-  { answer: 'unknown', leaves: true, refreshes: 0 },
-] as const)('a restore asks for who is to get requests by it first: $answer', async ({ answer, leaves, refreshes }) => {
+function asksFor(answer: AskedFor) {
   const pod = testPod(READY)
+  const clock = createVirtualClock()
   const done: string[] = []
   const ports = createPodPorts({
+    clock,
     asking: { pod: async ({ name }: PodView) => (done.push(`ask for ${name}`), answer) },
     refresh: async () => void done.push('refresh'),
     traffic: { effect: async ({ effect }: Parameters<Traffic['effect']>[0]) => void done.push(effect) },
     podOf: () => pod,
     ledger: { ledger: { entries: new Map() } },
   } as unknown as PodPortOptions)
-  await ports.effect({ uid: pod.uid, toServe: { ...pod, uid: 'uid-9', name: 'heir' }, effect: 'restore', record: journal })
-  expect(done).toEqual(['ask for heir', ...(refreshes ? ['refresh'] : []), ...(leaves ? ['restore'] : [])])
-  done.length = 0
-  await ports.effect({ uid: pod.uid, effect: 'drain', record: journal })
-  expect(done).toEqual(['drain'])
+  const heir = { ...pod, uid: 'uid-9', name: 'heir' }
+  const call = async (effect: 'drain' | 'restore'): Promise<string[]> => {
+    const toServe = effect === 'restore' ? { toServe: heir } : {}
+    await ports.effect({ uid: pod.uid, ...toServe, effect, record: journal })
+    return done.splice(0)
+  }
+  return { call, clock }
+}
+
+// Found by a reviewer: it had crashed, or was gone, since its intent was answered.
+test.each([
+  { answer: 'known', wanted: ['restore'] },
+  { answer: 'news', wanted: ['refresh', 'restore'] },
+  { answer: 'gone', wanted: ['refresh'] },
+  { answer: 'unknown', wanted: ['restore'] },
+] as const)('a restore asks for who is to get requests by it first: $answer', async ({ answer, wanted }) => {
+  const { call } = asksFor(answer)
+  expect(await call('restore')).toEqual(['ask for heir', ...wanted])
+  expect(await call('drain')).toEqual(['drain'])
+})
+
+test('where nobody answers, the next tries do not wait for that', async () => {
+  const { call, clock } = asksFor('unknown')
+  await call('restore')
+  await clock.advance(9_999)
+  expect(await call('restore')).toEqual(['restore'])
+  await clock.advance(1)
+  expect(await call('restore')).toEqual(['ask for heir', 'restore'])
 })
 
 test.each(['write', 'read'])('what it was answered in a %s need not be asked for', async (by) => {
@@ -267,6 +288,7 @@ test.each(['write', 'read'])('what it was answered in a %s need not be asked for
   const pod = testPod(READY)
   const ports = createPodPorts({
     client: { patch: async () => rawPod(READY), get: async () => rawPod(READY) } as unknown as KubeClient,
+    clock: createVirtualClock(),
     namespace: 'default',
     store: { observe: () => ({ pod }) },
     asking: { answered: (uid: string) => void answered.push(uid) },
@@ -310,6 +332,7 @@ async function objections(
   const seen = () => now && { pod: now, stored: { kind: 'none' } }
   const asked: Parameters<Traffic['effect']>[0][] = []
   const ports = createPodPorts({
+    clock: createVirtualClock(),
     asking: UNASKED,
     store: { get: () => (isAskedFor ? seen() : undefined), isCurrent: () => isCurrent },
     candidates: { isCurrent: () => isCurrent, all: () => [seen() ?? []].flat() },
@@ -397,7 +420,8 @@ test.each([
   const fields = { kind: 'definite', method: 'GET', path, status: 404, ...(reason === undefined ? {} : { reason }) } as const
   const client = { get: () => Promise.reject(new KubeError('404', fields)) } as unknown as KubeClient
   const pod = testPod({ containers: [{ name: 'app', image: 'app:v1' }] })
-  const ports = createPodPorts({ client, namespace: 'shop', podOf: () => pod } as unknown as PodPortOptions)
+  const clock = createVirtualClock()
+  const ports = createPodPorts({ client, clock, namespace: 'shop', podOf: () => pod } as unknown as PodPortOptions)
   expect((await ports.read({ uid: pod.uid })).kind).toBe(kind)
   const lease = readLease(client, 'shop', 'sluice-statefulset-web')
   expect(await lease.catch((error: KubeError) => error.status)).toBe(reason === undefined ? 404 : undefined)

@@ -29,8 +29,16 @@ import { podsPath } from '../pod-store.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 import type { World } from '../world.ts'
 import type { Asking } from './asking.ts'
-import { API_DEADLINE_MS } from './asking.ts'
 import type { Candidates } from './candidates.ts'
+
+/** Milliseconds for one call to the API server. */
+const API_DEADLINE_MS = 10_000
+/**
+ * … that something waits for which needs none. Found by a reviewer: in a silence the right to call a load balancer ran out meanwhile, and
+ * a pod that was ready was not put back.
+ */
+const ASKED_WITHIN_MS = 1_000
+const ASKED_AGAIN_AFTER_MS = 10_000
 
 /** For a 429 that does not say how long. */
 const THROTTLED_MS = 1_000
@@ -62,8 +70,11 @@ export interface PodPortOptions {
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, clock, namespace, store, candidates, asking, traffic, ledger } = options
 
-  function takeIn(uid: string, raw: unknown): Observation {
-    asking.answered(uid)
+  /** When nobody answered for a pod that was to be put back. */
+  let unansweredAt = Number.NEGATIVE_INFINITY
+
+  function takeIn(uid: string, askedAt: number, raw: unknown): Observation {
+    asking.answered(uid, askedAt)
     return store.observe(raw)
   }
 
@@ -73,11 +84,12 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
+    const askedAt = clock.now()
     try {
       const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
-      return { kind: 'stored', seen: takeIn(uid, raw) }
+      return { kind: 'stored', seen: takeIn(uid, askedAt, raw) }
     } catch (error) {
       // Found by simulation: a load balancer was reloaded while the client waited, and the pod patched with requests under
       // way on it. So its machine looks again before it is sent once more.
@@ -95,11 +107,12 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   }
 
   async function read(uid: string): Promise<ReadAnswer> {
+    const askedAt = clock.now()
     try {
       const raw = await client.get(podsPath(namespace, options.podOf(uid).name), { deadlineMs: API_DEADLINE_MS })
       // The name may be another pod's by now.
       if (podView(raw).uid !== uid) return { kind: 'gone' }
-      return { kind: 'read', seen: takeIn(uid, raw) }
+      return { kind: 'read', seen: takeIn(uid, askedAt, raw) }
     } catch (error) {
       if (isNotFound(error)) return { kind: 'gone' }
       if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
@@ -112,7 +125,9 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
    * next one put a pod back that had crashed since, or another that had its address. No answer is no objection.
    */
   async function isThere(pod: PodView): Promise<boolean> {
-    const answer = await asking.pod(pod)
+    if (clock.now() - unansweredAt < ASKED_AGAIN_AFTER_MS) return true
+    const answer = await asking.pod(pod, ASKED_WITHIN_MS)
+    if (answer === 'unknown') unansweredAt = clock.now()
     // Whoever decides hears of it by what is observed alone.
     if (answer === 'news' || answer === 'gone') void options.refresh()
     return answer !== 'gone'

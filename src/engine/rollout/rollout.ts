@@ -112,7 +112,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     catchUp: refresh,
   })
   // That nothing can be observed is what it gives up for, too.
-  const stallClock = patientClocks(clock, { isCurrent: () => true, catchUp: refresh })
+  const stallClock = patientClocks(clock, { isCurrent: () => true, catchUp: lookBeforeGivingUp })
   const stall = createStall({
     clock: stallClock({ isBegun: () => true, look: lookBeforeGivingUp }),
     forMs: settings.readyDeadlineMs,
@@ -139,7 +139,8 @@ export function createRollout(options: RolloutOptions): Rollout {
 
   /** Found by a reviewer: a connection was silent, and a pod that had long been ready was named as what held the others up. */
   async function lookBeforeGivingUp(): Promise<void> {
-    if (blindness(options) === undefined) await withinLimit(clock, LOOKS_FOR_MS, refresh)
+    await withinLimit(clock, LOOKS_FOR_MS, refresh)
+    // What was seen is decided on a little later else.
     decide()
   }
 

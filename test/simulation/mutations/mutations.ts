@@ -116,8 +116,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: WARMING,
-        find: "    steady: {\n      always: [{ guard: 'isNotReady', target: 'waiting' }, OVERDUE],",
-        replace: '    steady: {\n      always: OVERDUE,',
+        find: "    steady: {\n      always: { guard: 'isNotReady', target: 'waiting' },",
+        replace: '    steady: {',
       },
       {
         file: RESTORING,
