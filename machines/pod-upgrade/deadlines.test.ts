@@ -414,6 +414,16 @@ describe('warming: one that is ready as its deadline comes has its readyFor', ()
     drive.send({ type: 'observed', pod: { ...PODS.ready, containers }, stored: recorded('patched') })
     expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: expect.stringMatching(/only just now$/) })
   })
+
+  // Found by a reviewer: reloads that came faster than readyFor had no end.
+  test('so has one that had to be drained again since', async () => {
+    const drive = await readyAtTheDeadline()
+    drive.send({ type: 'reloaded' })
+    await drive.answer({ kind: 'applied' })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(OUT)
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready', reason: expect.stringMatching(/only just now$/) })
+  })
 })
 
 test('warming: its endpoint has to be back', async () => {
@@ -531,7 +541,15 @@ describe('warming: ready for readyFor in time, and a call that may still arrive 
     expect(drive.state()).toBe('restoring.writing')
   })
 
-  test('but where it is not ready any more: there is no time left', async () => {
+  // Found by a reviewer: one that was started ever again, and ready at once, had no end.
+  test('but where it was started anew: there is no time left', async () => {
+    const drive = await waitingOut()
+    const containers = PODS.ready.containers.map((one) => ({ ...one, containerId: 'c3', restartCount: 1 }))
+    drive.send({ type: 'observed', pod: { ...PODS.ready, containers }, stored: recorded('patched') })
+    expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'ready' })
+  })
+
+  test('nor where it is not ready any more', async () => {
     const drive = await waitingOut()
     drive.send({ type: 'observed', pod: PODS.started, stored: recorded('patched') })
     expect(end(drive)).toMatchObject({

@@ -208,6 +208,13 @@ export const podSetup = setup({
     markInterrupted: assign({ interrupted: true }),
 
     begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
+    /** The same. But the time to be ready goes on where it has to be drained again in between, and so does its end. */
+    beginAgain: assign({
+      tries: 0,
+      expired: ({ context }) => (context.expired === 'ready' ? 'ready' : undefined),
+      trouble: undefined,
+      answer: undefined,
+    }),
     takePlace: assign({ admitted: true }),
     losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),

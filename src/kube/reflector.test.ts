@@ -455,17 +455,51 @@ test('asked anew while lists are put off, it goes on with the watch, and says wh
   await reflector.stop()
 })
 
-test('lists that are put off and watches that break take turns', async () => {
-  const { startWith, next, reflector } = setUp()
+test('watches that break while lists are put off go on, until a list may be asked for again', async () => {
+  const { startWith, next, clock, reflector } = setUp({ random: 1 })
   await startWith(9, [pod('a', 1)])
   const refreshed = reflector.refresh()
-  for (let turn = 0; turn < 3; turn++) {
-    ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
-    ;(await next('watch')).fail(true)
-  }
-  ;(await next('list')).answer(200, listOf(12, []))
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '3' })
+  const putOffAt = clock.now()
+  ;(await next('watch')).fail(true)
+  // It is not held up by what the list was told to wait for.
+  expect(clock.now() - putOffAt).toBe(250)
+  ;(await next('watch')).fail(true)
+  ;(await next('watch')).fail(true)
+  const list = await next('list')
+  expect(clock.now() - putOffAt).toBeGreaterThanOrEqual(3_000)
+  list.answer(200, listOf(12, []))
   await refreshed
   expect(reflector.isCurrent()).toBe(true)
+  await reflector.stop()
+})
+
+test('asked anew again and again while lists are put off, all are told as the watch has caught up', async () => {
+  const { startWith, next, clock, reflector } = setUp()
+  await startWith(9, [pod('a', 1)])
+  const told: number[] = []
+  const ask = (which: number): void => void reflector.refresh().then(() => told.push(which))
+  ask(1)
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '60' })
+  ;(await next('watch')).open()
+  await clock.advance(600)
+  ask(2)
+  await clock.advance(400)
+  expect([told, reflector.isCurrent()]).toEqual([[1, 2], true])
+  // Nothing waits for what has told all already.
+  ask(3)
+  ;(await next('watch')).open()
+  await clock.advance(1_000)
+  expect([told, reflector.isCurrent()]).toEqual([[1, 2, 3], true])
+  await reflector.stop()
+})
+
+test('where it goes on is kept while the server is away, or refuses all', async () => {
+  const { startWith, next, reflector } = setUp()
+  ;(await startWith(9, [pod('a', 1)])).answer(403, { kind: 'Status', reason: 'Forbidden' })
+  ;(await next('list')).fail(false)
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
+  expect((await next('watch')).query.get('resourceVersion')).toBe('9')
   await reflector.stop()
 })
 

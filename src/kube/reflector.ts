@@ -110,6 +110,14 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   /** Those who wait for the next list. */
   let refreshing: (() => void)[] = []
   let cutShort = (): void => {}
+  /**
+   * A busy API server puts off lists before all else. Found by a reviewer: it was asked for them for minutes, without a watch, and a pod
+   * that was ready was rolled back. So a watch that goes on from where the last one was stands in for the list: it tells the same, if not
+   * all at once.
+   */
+  let isPutOff = false
+  let listAgainAt = Number.NEGATIVE_INFINITY
+  let failures = 0
   let hasEnded = false
 
   function setCurrent(now: boolean): void {
@@ -118,12 +126,6 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     if (now === current) return
     current = now
     options.onCurrent?.(now)
-  }
-
-  /** Who has asked since waits for a list. */
-  function haveCaughtUp(): void {
-    setCurrent(true)
-    for (const resolve of refreshing.splice(0)) resolve()
   }
 
   function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
@@ -194,8 +196,20 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (ended === undefined && !current) catchingUp ??= clock.setTimeout(haveCaughtUp, CAUGHT_UP_AFTER_MS)
     }
 
+    /** With what it has told, a watch that goes on is as good as a list. Who asks from now on waits for the next. */
+    function haveCaughtUp(): void {
+      if (isPutOff) failures = 0
+      isPutOff = false
+      const waiting = refreshing.splice(0)
+      setCurrent(true)
+      for (const resolve of waiting) resolve()
+    }
+
     const onStop = () => end({ from: position })
-    cutShort = onStop
+    cutShort = () => {
+      // One that stands in for a list tells what has happened by now, too.
+      if (!isPutOff) onStop()
+    }
 
     /** One timer for the whole watch: a line only notes its time. */
     function checkSilence(): void {
@@ -283,9 +297,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       const atOnce = lines === 0 && clock.now() - startedAt < AT_ONCE_MS
       ended ??= atOnce ? { from: position, error: problem('closed', 'the server closed the watch at once') } : { from: position }
     } catch (error) {
-      // A refused watch goes by the list, which tells a server that has just started from a missing permission.
-      const relist = isRefusal(error) || (error instanceof KubeError && error.status === 410)
-      ended ??= { from: relist ? undefined : position, error: asError(error) }
+      const isExpired = error instanceof KubeError && error.status === 410
+      ended ??= { from: isExpired ? undefined : position, error: asError(error) }
     } finally {
       clock.clearTimeout(watchdog)
       clock.clearTimeout(opening)
@@ -298,24 +311,21 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 
   async function run(onListed: () => void): Promise<Error> {
     const begunAt = clock.now()
-    let from: string | undefined
+    let position: string | undefined
+    /** A refused watch goes by the list, which tells a server that has just started from a missing permission. */
+    let goesByList = false
     let listed = options.known !== undefined
-    let failures = 0
-    /**
-     * A busy API server puts off lists before all else. Found by a reviewer: it was asked for one for minutes, without a watch, and a pod
-     * that was ready was rolled back. A watch that goes on from where the last one was tells the same, if less at once.
-     */
-    let isPutOff = false
     while (!stopping.signal.aborted) {
       const startedAt = clock.now()
       const isLong = brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS
-      const isList: boolean = from === undefined || ((refreshing.length > 0 || isLong) && !isPutOff)
+      const wantsList: boolean = refreshing.length > 0 || isLong || goesByList
+      isPutOff ||= wantsList && startedAt < listAgainAt
+      const isList: boolean = position === undefined || (wantsList && !isPutOff)
       const waiting = isList ? refreshing.splice(0) : []
-      const outcome: Outcome = isList ? await list(from !== undefined) : await watch(from!)
+      const outcome: Outcome = isList ? await list(position !== undefined) : await watch(position!)
       if (stopping.signal.aborted || outcome.error !== undefined) refreshing.push(...waiting)
       if (stopping.signal.aborted) break
       if (outcome.error !== undefined) setCurrent(false)
-      isPutOff = isList && outcome.error instanceof KubeError && outcome.error.kind === 'throttled'
       if (isList && outcome.error === undefined) {
         listed = true
         // Whoever has asked while it was under way is told of the next one.
@@ -325,9 +335,13 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
         failures = 0
       }
-      from = outcome.from ?? (isPutOff ? from : undefined)
+      if (!isList || outcome.error === undefined) position = outcome.from
       const { error } = outcome
-      if (error === undefined) continue
+      goesByList = isRefusal(error) || (goesByList && isList && error !== undefined)
+      if (error === undefined) {
+        isPutOff = false
+        continue
+      }
       if (!listed && (isSenseless(error) || clock.now() - begunAt >= FIRST_LIST_WITHIN_MS)) {
         report(error, true)
         return error
@@ -346,7 +360,10 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       failures += 1
       // A gateway may ask for an hour, and be back in a minute: pods that are out of rotation cannot wait for it unseen.
       const askedMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, SILENCE_LIMIT_MS) : 0
-      await pause(clock, Math.max(backoffMs(random, failures), askedMs), stopping.signal)
+      isPutOff = isList && isServerSide(error)
+      if (isPutOff) listAgainAt = clock.now() + askedMs
+      const isResumed = isPutOff && position !== undefined
+      await pause(clock, Math.max(backoffMs(random, failures), isResumed ? 0 : askedMs), stopping.signal)
     }
     return problem('stopped', 'stopped before the first list')
   }
@@ -392,6 +409,11 @@ interface Identity {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
+}
+
+/** The server has answered, and cannot do it now. */
+function isServerSide(error: unknown): boolean {
+  return error instanceof KubeError && error.status !== undefined && (error.status === 429 || error.status >= 500)
 }
 
 /** The server cannot make sense of the request, as of a selector that is none: asked again, it would say the same. */

@@ -1,9 +1,10 @@
-import { afterEach, expect, it } from 'vitest'
-import { statefulSet } from './manifests.ts'
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { namespace, statefulSet } from './manifests.ts'
 import { outcomes, reached, standings, story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, SluiceProcess, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
+import { removeNamespace, waitForPods } from './workloads.ts'
 
 /** Longer than a Lease lives: whose it is by then, nobody can say, which is not that another has it (decision 34). */
 const AWAY_MS = 20_000
@@ -15,6 +16,15 @@ describeOnCluster('the API server is away for longer than a Lease lives', (clust
   afterEach(async () => {
     await running?.stop()
     running = undefined
+  })
+
+  // The scheduler's come back as late, and what is tested after this needs it.
+  afterAll(async () => {
+    const { api } = cluster()
+    const ns = 'after-api-away'
+    await api.apply(namespace(ns), statefulSet({ name: 'web', namespace: ns, replicas: 1, readyAfter: 0 }))
+    await waitForPods(api, ns, 'web', 1, { timeoutMs: 180_000 })
+    await removeNamespace(api, ns)
   })
 
   async function start(name: string, readyAfter = 1): Promise<UpgradeBed> {

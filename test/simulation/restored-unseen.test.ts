@@ -82,6 +82,29 @@ test.each(['it crashes', 'another comes'] as const)('its watches have been silen
   expect(stage.world.pods().map(isReady)).toEqual([true])
 })
 
+// Found by a reviewer: an API server that put off the question counted as one that did not answer.
+test('its watches have been silent since it crashed, and who asks for it is put off', async () => {
+  const stage = await openStage(plainScene({ readyAfterMs: 8_000 }))
+  const actor = stage.start(upgradeTo('v2'))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.pass(5_000)
+  stage.stopBalancer('edge', 12_000)
+  await stage.until(() => isIn('restoring')(actor))
+  await stage.pass(500)
+  stage.silenceApiServer(60_000, 'open watches')
+  const { arrive } = stage.world
+  let asked = 0
+  stage.world.arrive = (request, by, leftAt) => {
+    if (request.method !== 'GET' || !request.path.endsWith(`/pods/${POD}`) || asked++ % 2 === 1)
+      return arrive(request, by, leftAt)
+    return { status: 429, headers: { 'retry-after': '1' }, text: '{"kind":"Status","reason":"TooManyRequests"}' }
+  }
+  await stage.pass(5_000)
+  stage.world.cluster.crashContainer(NAMESPACE, POD, 'app')
+  expect(await wasReadyAsItWasPutBack({ stage, actor })).toBe(true)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+})
+
 // Found by a reviewer: it was asked for until the right to call the load balancer had run out.
 test.each([1_000, 2_000])(
   'control: nor is one that is ready kept out by a silence, after %d ms without the load balancer',

@@ -168,6 +168,25 @@ test.each(['away', 'silent', 'stopped'] as const)('%s shortly before its deadlin
   expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
 })
 
+// Found by a reviewer: it crashed in the outage, and was put back 0.2 s after it was ready again.
+test('it has to be ready for readyFor, whatever nobody could see of that', async () => {
+  const settings = { ...PLAIN_SETTINGS, readyForMs: 6_000 }
+  const stage = await openStage(plainScene({ readyAfterMs: 4_000, settings }))
+  const actor = stage.start(upgradeTo('v2', settings))
+  await stage.until(() => isIn('warming')(actor))
+  await stage.until(() => stage.world.pods().some(isReady))
+  await stage.pass(1_500)
+  stage.stopApiServer(4_000)
+  await stage.pass(3_000)
+  stage.world.cluster.crashContainer(NAMESPACE, `${NAME}-0`, 'app')
+  await stage.until(() => !stage.world.pods().some(isReady))
+  await stage.until(() => stage.world.pods().some(isReady))
+  const readyAt = actor.host.clock.now()
+  await stage.until(() => isIn('verifying')(actor))
+  expect(actor.host.clock.now() - readyAt).toBeGreaterThan(6_000)
+  expect(await ended(stage, actor)).toMatchObject({ outcome: 'done' })
+})
+
 // Found by a reviewer: the pod was rolled back as one that was not replaced, though it was.
 test.each(SILENCES)('$what silent for $forMs ms at a deadline while it is drained again', async ({ what, forMs }) => {
   const settings = { ...PLAIN_SETTINGS, restartDeadlineMs: 10_000, onFailure: 'rollback' as const }

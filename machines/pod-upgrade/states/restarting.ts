@@ -12,7 +12,7 @@ const DRAINED_AGAIN = { reloaded: 'redraining' } as const
 
 /** Waits for proof that the patched containers were started from the patched spec. */
 export const restarting = podSetup.createStateConfig({
-  entry: 'begin',
+  entry: 'beginAgain',
   initial: 'watching',
   after: {
     restartDeadline: [

@@ -14,7 +14,7 @@ const STARTED_ANEW = { observed: { guard: 'hasMovedContainers', target: 'waiting
  * API server had hidden 5, and was rolled back.
  */
 export const warming = podSetup.createStateConfig({
-  entry: 'begin',
+  entry: 'beginAgain',
   initial: 'waiting',
   after: { readyDeadline: { actions: 'expireReady' } },
   always: [
@@ -25,7 +25,7 @@ export const warming = podSetup.createStateConfig({
   states: {
     waiting: {
       always: [
-        { guard: 'isReady', target: 'steady' },
+        { guard: and(['isReady', not('isExpired')]), target: 'steady' },
         // Somebody has changed its spec since.
         { guard: and([not('isProven'), not('asksForOthers')]), target: '#pod.restarting' },
         { guard: 'isExpired', target: 'overdue' },
@@ -33,13 +33,7 @@ export const warming = podSetup.createStateConfig({
     },
     steady: {
       always: { guard: 'isNotReady', target: 'waiting' },
-      // Past the deadline that is a break as any: else one that crashes ever again, and is ready at once, had no end.
-      on: {
-        observed: [
-          { ...STARTED_ANEW.observed, guard: and(['hasMovedContainers', 'isExpired']), target: 'overdue' },
-          STARTED_ANEW.observed,
-        ],
-      },
+      on: STARTED_ANEW,
       after: { readyFor: [{ guard: 'hasLateCall', target: 'waitingOut' }, { target: '#pod.restoring' }] },
     },
     // A drain that nobody answered may still be under way: while the pod is out it changes nothing, after the restore it

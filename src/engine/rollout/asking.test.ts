@@ -9,7 +9,7 @@ import { createAsking } from './asking.ts'
 
 const POD = { name: 'web-0', uid: 'uid-0', resourceVersion: '100' }
 
-/** The API server answers so, or with this status; `known`: the pod as it is observed. */
+/** The API server answers so, or with this status, or not at all (0); `known`: the pod as it is observed. */
 function bed(answer: RawPodOptions | number, known: PodView | undefined = testPod(POD)) {
   const clock = createVirtualClock()
   const calls: string[] = []
@@ -17,8 +17,8 @@ function bed(answer: RawPodOptions | number, known: PodView | undefined = testPo
     get: async (path: string) => {
       calls.push(path)
       if (typeof answer !== 'number') return rawPod(answer)
-      const [kind, reason] = answer === 404 ? (['definite', 'NotFound'] as const) : (['ambiguous', ''] as const)
-      throw new KubeError('no', { kind, method: 'GET', path, status: answer, reason })
+      const fields = answer === 0 ? { kind: 'ambiguous' as const } : { kind: 'definite' as const, status: answer }
+      throw new KubeError('no', { ...fields, method: 'GET', path, ...(answer === 404 ? { reason: 'NotFound' } : {}) })
     },
   } as unknown as KubeClient
   const observed: string[] = []
@@ -37,7 +37,9 @@ test.each([
   { is: 'another version', answer: { ...POD, resourceVersion: '101' }, says: 'news', isObserved: true },
   { is: 'another pod', answer: { ...POD, uid: 'uid-9' }, says: 'gone', isObserved: false },
   { is: 'gone', answer: 404, says: 'gone', isObserved: false },
-  { is: 'not answered for', answer: 503, says: 'unknown', isObserved: false },
+  { is: 'not answered for', answer: 0, says: 'silent', isObserved: false },
+  { is: 'not to be read', answer: 403, says: 'unknown', isObserved: false },
+  { is: 'in trouble', answer: 503, says: 'unknown', isObserved: false },
 ])('it is $is', async ({ answer, says, isObserved }) => {
   const { asking, calls, observed } = bed(answer)
   expect(await asking.pod(POD, 1_000)).toBe(says)
@@ -63,4 +65,35 @@ test('an answer holds for a second from when it was asked for, whoever has it', 
   expect([await asking.pod(POD, 1_000), calls.length]).toEqual(['known', 1])
   await clock.advance(1_000)
   expect([await asking.pod(POD, 1_000), calls.length]).toEqual(['known', 1])
+})
+
+// Found by a reviewer: one that was put off counted as one that nobody answered, and a pod that had crashed was put back.
+test.each([
+  { times: 3, retryAfterMs: 3_000, says: 'known', afterMs: 9_000 },
+  { times: 4, retryAfterMs: 3_000, says: 'unknown', afterMs: 9_000 },
+  { times: 2, retryAfterMs: undefined, says: 'known', afterMs: 2_000 },
+  { times: 1, retryAfterMs: 60_000, says: 'unknown', afterMs: 0 },
+])('put off $times times for $retryAfterMs ms: $says', async ({ times, retryAfterMs, says, afterMs }) => {
+  const clock = createVirtualClock()
+  const options: unknown[] = []
+  const client = {
+    get: async (path: string, limits: unknown) => {
+      options.push(limits)
+      const after = retryAfterMs === undefined ? {} : { retryAfterMs }
+      if (options.length <= times) throw new KubeError('429', { kind: 'throttled', method: 'GET', path, status: 429, ...after })
+      return rawPod(POD)
+    },
+  } as unknown as KubeClient
+  const candidates = {
+    all: () => [{ pod: testPod(POD), stored: { kind: 'none' } as const }],
+    isCurrent: () => true,
+    observe: () => {},
+  }
+  const asking = createAsking({ client, clock, namespace: 'shop', candidates })
+  let told: { answer: string; at: number } | undefined
+  void asking.pod(POD, 2_000).then((answer) => (told = { answer, at: clock.now() }))
+  const startedAt = clock.now()
+  await clock.advance(20_000)
+  expect(told).toEqual({ answer: says, at: startedAt + afterMs })
+  expect(new Set(options.map((one) => JSON.stringify(one)))).toEqual(new Set(['{"deadlineMs":2000,"once":true}']))
 })

@@ -1,11 +1,12 @@
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { LONGEST_RETRY_MS } from './poll-delay.ts'
 
 /** A timer that is so late says that this process has stood still, or the machine under it. */
 const LATE_MS = 1_000
 /** What cannot be caught up with in this time is not waited for. */
 const CATCH_UP_WITHIN_MS = 5_000
-/** A deadline waits for as long again as it was, and at least so long: it has to end some time. */
+/** What nobody can observe is waited for as long again as the timer was, and at least so long: it has to end some time. */
 const LEAST_PATIENCE_MS = 60_000
 
 /** What is observed of all. */
@@ -41,8 +42,12 @@ interface LateTimer {
  * than a deadline, and when it went on, the deadline came before all that had been observed meanwhile; a pod that had long come up
  * was taken for failed, and rolled back.
  *
- * A deadline always looks first. Found by reading: the API server was away as it came, or a connection was silent, which nobody
- * knows to be broken for a minute and a half; a pod that had come up in time was taken for failed, and rolled back.
+ * So do those that are over while nothing can be observed, but for the pauses between two looks, or tries, behind which nothing is
+ * judged. Found by reading: the API server was away as a deadline came, a pod that had come up in time was taken for failed, and
+ * rolled back; or it was put back 0.2 s after it was ready again, and not after readyFor.
+ *
+ * A deadline always looks first. Found by a reviewer: a connection was silent as it came, which nobody knows to be broken for a
+ * minute and a half.
  *
  * What that begins has its time too: found by reading, a pod that was seen to be ready was failed before it had been so for
  * readyFor, and one whose restart time alone can prove before that was over. No other timer waits for that, nor any for a deadline:
@@ -86,11 +91,10 @@ export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (dea
         }
         timer.handle = clock.setTimeout(() => {
           const isLate = clock.now() - dueAt > LATE_MS
-          if (isDeadline) {
-            const known = isLate || !isCurrent() ? catchUp : () => deadlines!.look()
-            void beLate(timer, run, Math.max(delayMs, LEAST_PATIENCE_MS), known)
-          } else if (isLate) void beLate(timer, run, CATCH_UP_WITHIN_MS, catchUp)
-          else run()
+          const isBlind = !isCurrent() && (isDeadline || delayMs > LONGEST_RETRY_MS)
+          if (!isLate && !isBlind && !isDeadline) return run()
+          const limitMs = isBlind || isDeadline ? Math.max(delayMs, LEAST_PATIENCE_MS) : CATCH_UP_WITHIN_MS
+          void beLate(timer, run, limitMs, isLate || isBlind ? catchUp : () => deadlines!.look())
         }, delayMs)
         return timer
       },

@@ -267,6 +267,7 @@ test.each([
   { answer: 'known', wanted: ['restore'] },
   { answer: 'news', wanted: ['refresh', 'restore'] },
   { answer: 'gone', wanted: ['refresh'] },
+  { answer: 'silent', wanted: ['restore'] },
   { answer: 'unknown', wanted: ['restore'] },
 ] as const)('a restore asks for who is to get requests by it first: $answer', async ({ answer, wanted }) => {
   const { call } = asksFor(answer)
@@ -275,12 +276,17 @@ test.each([
 })
 
 test('where nobody answers, the next tries do not wait for that', async () => {
-  const { call, clock } = asksFor('unknown')
+  const { call, clock } = asksFor('silent')
   await call('restore')
   await clock.advance(9_999)
   expect(await call('restore')).toEqual(['restore'])
   await clock.advance(1)
   expect(await call('restore')).toEqual(['ask for heir', 'restore'])
+})
+
+test('control: an API server that does not tell is asked each time', async () => {
+  const { call } = asksFor('unknown')
+  for (let times = 0; times < 2; times++) expect(await call('restore')).toEqual(['ask for heir', 'restore'])
 })
 
 test.each(['write', 'read'])('what it was answered in a %s need not be asked for', async (by) => {

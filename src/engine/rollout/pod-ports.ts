@@ -37,7 +37,7 @@ const API_DEADLINE_MS = 10_000
  * … that something waits for which needs none. Found by a reviewer: in a silence the right to call a load balancer ran out meanwhile, and
  * a pod that was ready was not put back.
  */
-const ASKED_WITHIN_MS = 1_000
+const ASKED_WITHIN_MS = 2_000
 const ASKED_AGAIN_AFTER_MS = 10_000
 
 /** For a 429 that does not say how long. */
@@ -70,7 +70,7 @@ export interface PodPortOptions {
 export function createPodPorts(options: PodPortOptions): PodPorts {
   const { client, clock, namespace, store, candidates, asking, traffic, ledger } = options
 
-  /** When nobody answered for a pod that was to be put back. */
+  /** When nobody answered as a pod was asked for that was to be put back. */
   let unansweredAt = Number.NEGATIVE_INFINITY
 
   function takeIn(uid: string, askedAt: number, raw: unknown): Observation {
@@ -127,7 +127,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   async function isThere(pod: PodView): Promise<boolean> {
     if (clock.now() - unansweredAt < ASKED_AGAIN_AFTER_MS) return true
     const answer = await asking.pod(pod, ASKED_WITHIN_MS)
-    if (answer === 'unknown') unansweredAt = clock.now()
+    if (answer === 'silent') unansweredAt = clock.now()
     // Whoever decides hears of it by what is observed alone.
     if (answer === 'news' || answer === 'gone') void options.refresh()
     return answer !== 'gone'

@@ -12,7 +12,7 @@ export function pollDelayMs(waitedMs: number): number {
 }
 
 const FIRST_RETRY_MS = 250
-const LONGEST_RETRY_MS = 5_000
+export const LONGEST_RETRY_MS = 5_000
 /** More than of a look: each try is a call, or a write. */
 const RETRY_SHARE = 0.1
 
