@@ -111,7 +111,7 @@ export const MUTATIONS: Mutation[] = [
     changes: [
       {
         file: WARMING,
-        find: "{ guard: 'isReady', target: 'steady' },",
+        find: "{ guard: and(['isReady', not('isExpired')]), target: 'steady' },",
         replace: "{ target: 'steady' },",
       },
       {
