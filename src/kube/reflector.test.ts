@@ -485,6 +485,9 @@ test('asked anew again and again while lists are put off, all are told as the wa
   await clock.advance(600)
   ask(2)
   await clock.advance(400)
+  // What happened before it was asked may be on its way yet.
+  expect([told, reflector.isCurrent()]).toEqual([[1], false])
+  await clock.advance(1_000)
   expect([told, reflector.isCurrent()]).toEqual([[1, 2], true])
   // Nothing waits for what has told all already.
   ask(3)
@@ -494,12 +497,38 @@ test('asked anew again and again while lists are put off, all are told as the wa
   await reflector.stop()
 })
 
-test('where it goes on is kept while the server is away, or refuses all', async () => {
-  const { startWith, next, reflector } = setUp()
-  ;(await startWith(9, [pod('a', 1)])).answer(403, { kind: 'Status', reason: 'Forbidden' })
+test('where it goes on is kept while the server is away', async () => {
+  const { startWith, next, reflector } = setUp({ random: 1 })
+  ;(await startWith(9, [pod('a', 1)])).fail(true)
+  for (let times = 0; times < 3; times++) (await next('watch')).fail(false)
   ;(await next('list')).fail(false)
   ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' })
   expect((await next('watch')).query.get('resourceVersion')).toBe('9')
+  await reflector.stop()
+})
+
+// Only that tells a missing permission from a server that has just begun.
+test('for a watch that is refused nothing stands in for the list', async () => {
+  const { startWith, next, clock, reflector, errors } = setUp()
+  ;(await startWith(9, [pod('a', 1)])).answer(403, { kind: 'Status', reason: 'Forbidden' })
+  const startedAt = clock.now()
+  ;(await next('list')).answer(429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '20' })
+  ;(await next('list')).answer(200, listOf(12, []))
+  expect(clock.now() - startedAt).toBeGreaterThanOrEqual(20_000)
+  await next('watch')
+  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false])
+  await reflector.stop()
+})
+
+// One that has lost its etcd: its watches are open, and tell nothing.
+test('nor does a watch where lists fail otherwise', async () => {
+  const { startWith, next, reflector } = setUp()
+  await startWith(9, [pod('a', 1)])
+  const refreshed = reflector.refresh()
+  ;(await next('list')).answer(500, { kind: 'Status', reason: 'InternalError' })
+  ;(await next('list')).answer(200, listOf(12, []))
+  await refreshed
+  expect(reflector.isCurrent()).toBe(true)
   await reflector.stop()
 })
 

@@ -193,21 +193,29 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       clock.clearTimeout(opening)
       // A quiet collection may have no line for minutes, in which the server is restarted once more.
       refusedSince = undefined
-      if (ended === undefined && !current) catchingUp ??= clock.setTimeout(haveCaughtUp, CAUGHT_UP_AFTER_MS)
+      if (ended === undefined && !current) catchUp()
     }
 
-    /** With what it has told, a watch that goes on is as good as a list. Who asks from now on waits for the next. */
-    function haveCaughtUp(): void {
-      if (isPutOff) failures = 0
-      isPutOff = false
-      const waiting = refreshing.splice(0)
-      setCurrent(true)
-      for (const resolve of waiting) resolve()
+    /** With what it has told by then, a watch that goes on is as good as a list for who has asked by now. */
+    function catchUp(): void {
+      const asked = refreshing.length
+      catchingUp ??= clock.setTimeout(() => {
+        catchingUp = undefined
+        const waiting = refreshing.splice(0, asked)
+        if (refreshing.length > 0) {
+          catchUp()
+        } else {
+          if (isPutOff) failures = 0
+          isPutOff = false
+          setCurrent(true)
+        }
+        for (const resolve of waiting) resolve()
+      }, CAUGHT_UP_AFTER_MS)
     }
 
     const onStop = () => end({ from: position })
     cutShort = () => {
-      // One that stands in for a list tells what has happened by now, too.
+      // One that stands in for a list will have told what has happened by now, too.
       if (!isPutOff) onStop()
     }
 
@@ -319,7 +327,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       const startedAt = clock.now()
       const isLong = brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS
       const wantsList: boolean = refreshing.length > 0 || isLong || goesByList
-      isPutOff ||= wantsList && startedAt < listAgainAt
+      isPutOff ||= wantsList && !goesByList && startedAt < listAgainAt
       const isList: boolean = position === undefined || (wantsList && !isPutOff)
       const waiting = isList ? refreshing.splice(0) : []
       const outcome: Outcome = isList ? await list(position !== undefined) : await watch(position!)
@@ -360,10 +368,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       failures += 1
       // A gateway may ask for an hour, and be back in a minute: pods that are out of rotation cannot wait for it unseen.
       const askedMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, SILENCE_LIMIT_MS) : 0
-      isPutOff = isList && isServerSide(error)
+      isPutOff = isList && position !== undefined && !goesByList && isThrottled(error)
       if (isPutOff) listAgainAt = clock.now() + askedMs
-      const isResumed = isPutOff && position !== undefined
-      await pause(clock, Math.max(backoffMs(random, failures), isResumed ? 0 : askedMs), stopping.signal)
+      await pause(clock, Math.max(backoffMs(random, failures), isPutOff ? 0 : askedMs), stopping.signal)
     }
     return problem('stopped', 'stopped before the first list')
   }
@@ -411,9 +418,9 @@ function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.status === 401 || error.status === 403 || error.status === 404)
 }
 
-/** The server has answered, and cannot do it now. */
-function isServerSide(error: unknown): boolean {
-  return error instanceof KubeError && error.status !== undefined && (error.status === 429 || error.status >= 500)
+/** The server is well, and busy. One with an error of its own may know no more in a watch: found by a reviewer, it had lost its etcd. */
+function isThrottled(error: unknown): boolean {
+  return error instanceof KubeError && error.status === 429
 }
 
 /** The server cannot make sense of the request, as of a selector that is none: asked again, it would say the same. */

@@ -1,6 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound, KubeError } from '../../kube/errors.ts'
-import { pause } from '../../kube/pause.ts'
 import { isNewerVersion } from '../../kube/resource-version.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
@@ -10,20 +9,16 @@ import type { Candidates } from './candidates.ts'
 
 /** What an answer has told of a pod is not asked for again for so long. */
 const ANSWER_HOLDS_MS = 1_000
-/** An API server that puts it off is asked again for so long. */
-const ASKED_FOR_MS = 10_000
-/** For a 429 that does not say how long. */
-const THROTTLED_MS = 1_000
 
 /**
- * `known`: as it is observed; `news`: its watch has not told that, and may be silent; `silent`: nobody has answered; `unknown`: the
- * API server has, and does not tell.
+ * `known`: as it is observed; `news`: its watch has not told that, and may be silent; `putOff`: it will be told later (429); `silent`:
+ * nobody has answered; `unknown`: the API server does not tell.
  */
-export type AskedFor = 'known' | 'news' | 'gone' | 'silent' | 'unknown'
+export type AskedFor = 'known' | 'news' | 'gone' | 'putOff' | 'silent' | 'unknown'
 
 /** Asks the API server for one pod, where what is observed of it is not to be relied on. */
 export interface Asking {
-  /** Waits so long for an answer; where it is put off (429) it asks again, for `ASKED_FOR_MS`. */
+  /** Waits so long for an answer. */
   pod(pod: Pick<PodView, 'uid' | 'name'>, answeredWithinMs: number): Promise<AskedFor>
   /** An answer has told of it, to what was asked then. */
   answered(uid: string, askedAt: number): void
@@ -45,29 +40,14 @@ export function createAsking({ client, clock, namespace, candidates }: AskingOpt
   const lastAskedAt = new Map<string, number>()
   const answered = (uid: string, askedAt: number): void => void lastAskedAt.set(uid, askedAt)
 
-  /** A server that puts it off is there, and will tell: that is waited for longer than for one that is silent. */
-  async function ask(name: string, answeredWithinMs: number): Promise<{ raw: unknown; askedAt: number }> {
-    const endsAt = clock.now() + ASKED_FOR_MS
-    for (;;) {
-      const askedAt = clock.now()
-      try {
-        return { raw: await client.get(podsPath(namespace, name), { deadlineMs: answeredWithinMs, once: true }), askedAt }
-      } catch (error) {
-        if (!(error instanceof KubeError) || error.status !== 429) throw error
-        const waitMs = error.retryAfterMs ?? THROTTLED_MS
-        if (clock.now() + waitMs >= endsAt) throw error
-        await pause(clock, waitMs)
-      }
-    }
-  }
-
   return {
     answered,
     async pod({ uid, name }, answeredWithinMs) {
-      if (clock.now() - (lastAskedAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return 'known'
+      const askedAt = clock.now()
+      if (askedAt - (lastAskedAt.get(uid) ?? Number.NEGATIVE_INFINITY) <= ANSWER_HOLDS_MS) return 'known'
       const known = candidates.all().find(({ pod }) => pod.uid === uid)?.pod
       try {
-        const { raw, askedAt } = await ask(name, answeredWithinMs)
+        const raw = await client.get(podsPath(namespace, name), { deadlineMs: answeredWithinMs, once: true })
         const seen = podView(raw)
         // The name may be another pod's by now.
         if (seen.uid !== uid) return 'gone'
@@ -76,7 +56,9 @@ export function createAsking({ client, clock, namespace, candidates }: AskingOpt
         return known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion) ? 'news' : 'known'
       } catch (error) {
         if (isNotFound(error)) return 'gone'
-        return error instanceof KubeError && error.status === undefined ? 'silent' : 'unknown'
+        const status = error instanceof KubeError ? error.status : 0
+        if (status === 429) return 'putOff'
+        return status === undefined ? 'silent' : 'unknown'
       }
     },
   }

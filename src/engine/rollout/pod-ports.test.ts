@@ -275,6 +275,17 @@ test.each([
   expect(await call('drain')).toEqual(['drain'])
 })
 
+// Found by a reviewer: it counted as one that nobody answers, and a pod that had crashed was put back.
+test('who is put off asks once more, a second later', async () => {
+  const { call, clock } = asksFor('putOff')
+  let done: string[] | undefined
+  void call('restore').then((all) => (done = all))
+  await clock.advance(999)
+  expect(done).toBeUndefined()
+  await clock.advance(1)
+  expect(done).toEqual(['ask for heir', 'ask for heir', 'restore'])
+})
+
 test('where nobody answers, the next tries do not wait for that', async () => {
   const { call, clock } = asksFor('silent')
   await call('restore')

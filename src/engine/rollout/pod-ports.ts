@@ -37,7 +37,7 @@ const API_DEADLINE_MS = 10_000
  * … that something waits for which needs none. Found by a reviewer: in a silence the right to call a load balancer ran out meanwhile, and
  * a pod that was ready was not put back.
  */
-const ASKED_WITHIN_MS = 2_000
+const ASKED_WITHIN_MS = 1_000
 const ASKED_AGAIN_AFTER_MS = 10_000
 
 /** For a 429 that does not say how long. */
@@ -126,7 +126,11 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
    */
   async function isThere(pod: PodView): Promise<boolean> {
     if (clock.now() - unansweredAt < ASKED_AGAIN_AFTER_MS) return true
-    const answer = await asking.pod(pod, ASKED_WITHIN_MS)
+    let answer = await asking.pod(pod, ASKED_WITHIN_MS)
+    if (answer === 'putOff') {
+      await pause(clock, ASKED_WITHIN_MS)
+      answer = await asking.pod(pod, ASKED_WITHIN_MS)
+    }
     if (answer === 'silent') unansweredAt = clock.now()
     // Whoever decides hears of it by what is observed alone.
     if (answer === 'news' || answer === 'gone') void options.refresh()
