@@ -2130,30 +2130,6 @@ describe('what nobody can know', () => {
       expect(isCut(drainedAgain)).toBe(cut)
     })
 
-    // Seed 60969043.
-    test.each([
-      { by: 'a reload', puts: 'reload', onItsWayMs: 2_000, cut: false },
-      { by: 'an operator', puts: 'operator', onItsWayMs: 2_000, cut: false },
-      { by: 'a reload', puts: 'reload', onItsWayMs: 500, cut: true },
-      { by: 'sluice', puts: 'sluice', onItsWayMs: 2_000, cut: true },
-    ] as const)('put back by $by 1 s ago, and drained again: requests of then, the patch $onItsWayMs ms on its way', (given) => {
-      const found = broken((story) => {
-        story.step(0, 'drainIntent')
-        story.step(0, 'drain')
-        story.pass(6_000)
-        const { after: out } = story.history.findLast((entry) => entry.type === 'effect') as { after: TargetState }
-        const before: TargetState = { ...out, admin: 'ready', routable: true, weight: 1, inFlight: 2, emptyAt: null }
-        if (given.puts === 'sluice') story.effect(0, 'restore', { before: out, after: before })
-        else story.change(0, given.puts, before)
-        story.pass(1_000)
-        story.effect(0, 'drain', { before, after: { ...before, admin: 'drain', routable: false, emptyAt: 1_000_000 } })
-        story.step(0, 'patch')
-        const patch = story.history.at(-1)!
-        Object.assign(patch, { leftAt: patch.at - given.onItsWayMs })
-      })
-      expect(found.includes('I2')).toBe(given.cut)
-    })
-
     test.each([
       { how: '', trail: { edge: 1_000 }, cut: true },
       { how: ', but new ones may still come', trail: { edge: 20_000 }, cut: false },

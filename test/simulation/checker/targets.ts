@@ -49,9 +49,8 @@ export interface Target {
   changedAt: number
   /** The entry that changed it last. */
   entry: number
-  /** When it got requests again last, and who gave it them. */
+  /** When it got requests again last. */
   returnedAt: number
-  returnedBy: Target['by']
   /** When it was taken out last, and when what has done so was sent. */
   leave: { at: number; sentAt: number } | undefined
   /** When the last drain was sent that was not taken. */
@@ -102,7 +101,6 @@ export function createTargets(scenario: Scenario): Targets {
         changedAt: 0,
         entry: 0,
         returnedAt: 0,
-        returnedBy: 'setup',
         leave: undefined,
         refusedAt: undefined,
         wasHome: true,
@@ -151,12 +149,11 @@ export function createTargets(scenario: Scenario): Targets {
         target.isLeftOut = false
         if (target.isDrained) target.drainEntry = index
       }
-      const by = entry.type === 'effect' ? 'sluice' : entry.by
       const isIn = after?.routable === true
-      if (isIn && before?.routable !== true) Object.assign(target, { returnedAt: at, returnedBy: by })
+      if (isIn && before?.routable !== true) target.returnedAt = at
       if (!isIn && before?.routable === true) target.leave = { at, sentAt: entry.type === 'effect' ? entry.leftAt : at }
       target.state = after ?? undefined
-      target.by = by
+      target.by = entry.type === 'effect' ? 'sluice' : entry.by
       target.sender = entry.type === 'effect' ? entry.by : undefined
       target.leftAt = entry.type === 'effect' ? entry.leftAt : at
       target.changedAt = at

@@ -33,7 +33,7 @@ export function judgeImages(world: World, pod: Pod, at: number, report: Report):
       report('I2', `${pod.name} got other images while new requests of ${key} could still arrive`, entry)
     // Requests that nobody counts are given the settle time, and no more.
     if (target.level === 'G0' || world.scenario.uncounted?.includes(target.balancer)) continue
-    if (isTakenUnseen(world, target, leftAt) || isReturnedMeanwhile(target, leftAt)) continue
+    if (isTakenUnseen(world, target, leftAt)) continue
     if (!state!.routable && state!.emptyAt !== null && state!.emptyAt > at)
       report('I2', `${pod.name} got other images while requests of ${key} were under way on it`, entry)
   }
@@ -79,14 +79,6 @@ function isRepeated({ leave, refusedAt }: Target): boolean {
 function isTakenUnseen({ scenario }: World, { balancer, leave, returnedAt }: Target, at: number): boolean {
   if (leave === undefined || leave.sentAt >= returnedAt || leave.at - returnedAt > scenario.lagMs) return false
   return at - leave.at < (scenario.trailMs?.[balancer] ?? 0) + scenario.staleMs
-}
-
-/**
- * Somebody else put it back while the images were on their way: it was out when they left, and what is under way on it has come since.
- * Sluice has it out once more, and cannot call back the write (seed 60969043).
- */
-function isReturnedMeanwhile({ returnedAt, returnedBy }: Target, leftAt: number): boolean {
-  return returnedAt > leftAt && returnedBy !== 'sluice'
 }
 
 /**
