@@ -35,7 +35,7 @@ test.each([
   const drive = createDrive({ stored, pod })
   expect([drive.state(), drive.calling()]).toEqual(['claiming.writing', 'store'])
   const input = drive.input() as StoreInput
-  expect(input).toMatchObject({ claims: true, stored, record: { run: 'run-1', epoch: 2, attempt: 1, step, targets: [TARGET] } })
+  expect(input).toMatchObject({ restates: true, stored, record: { run: 'run-1', epoch: 2, attempt: 1, step, targets: [TARGET] } })
   expect(input.record.baseline).toEqual(stored.journal.baseline)
   await drive.stored()
   expect([drive.state(), drive.calling()]).toEqual([next, 'inspect'])
@@ -116,7 +116,7 @@ test('the record has gone on meanwhile: that one is claimed', async () => {
   const drive = createDrive({ stored: recorded('drain', { epoch: 1 }) })
   await refused(drive, read(recorded('patched', { epoch: 1 }), PODS.asked))
   await drive.pass(250)
-  expect(drive.input()).toMatchObject({ claims: true, record: { step: 'patched', generation: 2, epoch: 2 } })
+  expect(drive.input()).toMatchObject({ restates: true, record: { step: 'patched', generation: 2, epoch: 2 } })
   await drive.stored()
   expect(drive.state()).toBe('restarting.confirming')
 })
@@ -238,7 +238,7 @@ describe('it comes to light only when this owner has begun: prior state and atte
   const expected = {
     state: 'claiming.writing',
     calling: 'store',
-    input: { claims: true, record: { step: 'drain', epoch: 2, attempt: 1, targets: [earlier] } },
+    input: { restates: true, record: { step: 'drain', epoch: 2, attempt: 1, targets: [earlier] } },
   }
 
   test('while it waits for its place', () => {

@@ -93,7 +93,9 @@ test('while a call is under way nothing but its answer, a checkpoint or a lost L
           const isAnswer = event.type.startsWith('xstate.done') || event.type.startsWith('xstate.error')
           // What is only asked for may be left, for what is known already.
           const isTold = event.type === 'reloaded' && /\.(reading|looking)$/.test(pathOf(snapshot))
-          return !isAnswer && !isTold && steps.length > 0 && pathOf(steps.at(-1)!) !== pathOf(snapshot)
+          // … and the write of images for what says whether it has landed, and sees to it that it does not later.
+          const isFenced = event.type === 'reloaded' && steps.some((step) => pathOf(step).endsWith('.fencing.ready'))
+          return !isAnswer && !isTold && !isFenced && steps.length > 0 && pathOf(steps.at(-1)!) !== pathOf(snapshot)
         })
         .map(({ event }) => `${pathOf(snapshot)}: ${event.type}`),
     )

@@ -63,16 +63,35 @@ export function formerImages({
 }
 
 /** The record of a rollback: patched once more, in the same attempt. */
-export function rollbackRecord(context: Pick<PodContext, 'record' | 'pod' | 'before'>): Journal {
+export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | 'pod' | 'before'>): Journal {
   const { record, pod } = context
   const images = record!.rollback ?? formerImages(context)!
   return {
     ...record!,
+    ...fenceOf(context),
     step: 'patched',
     rollback: images,
     baseline: baselineAfter(record, pod, images),
     generation: generationAfter(pod, images),
   }
+}
+
+/** The open record as it is stored, but for what no images patch that was sent over it gets past. */
+export function fencedRecord(context: Parameters<typeof reopened>[0]): Journal {
+  const stored = reopened(context)!
+  return { ...stored, fence: 1 + (stored.fence ?? 0) }
+}
+
+/** What the patch of this record was sent over is not what stands there now, which it is guarded by: it cannot land any more. */
+export function isFenced({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
+  const journal = openJournal(stored)
+  return journal === undefined || (journal.fence ?? 0) > (record?.fence ?? 0)
+}
+
+/** What a patch is sent over. */
+function fenceOf({ stored }: Pick<PodContext, 'stored'>): Pick<Journal, 'fence'> {
+  const fence = openJournal(stored)?.fence
+  return fence === undefined ? {} : { fence }
 }
 
 /** An owner before this one has begun the rollback, and its write has landed late. */
@@ -128,7 +147,7 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   if (step === 'patched') {
     const goal = goalOf(context)
     const baseline = baselineAfter(openJournal(context.stored), pod, goal)
-    return { ...record, step, baseline, generation: generationAfter(pod, goal) }
+    return { ...record, ...fenceOf(context), step, baseline, generation: generationAfter(pod, goal) }
   }
   return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record) } : {}) }
 }

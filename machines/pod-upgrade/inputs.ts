@@ -1,5 +1,5 @@
 import type { PodContext } from './context.ts'
-import { goalOf } from './facts.ts'
+import { fencedRecord, goalOf } from './facts.ts'
 import type {
   EffectInput,
   InspectInput,
@@ -35,7 +35,11 @@ export function storeInput({ context }: From): StoreInput {
 }
 
 export function claimInput({ context }: From): StoreInput {
-  return { ...storeInput({ context }), claims: true }
+  return { ...storeInput({ context }), restates: true }
+}
+
+export function fenceInput({ context }: From): StoreInput {
+  return { ...podInput({ context }), record: fencedRecord(context), restates: true }
 }
 
 export function targetsInput({ context: { uid, record } }: From): TargetsInput {

@@ -525,7 +525,7 @@ test('a rollback that is written again is written only to a pod that is out', as
   await drive.answer(OUT)
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
   await drive.answer({ kind: 'unknown', message: '500' })
-  await drive.answer({ kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } })
+  await drive.stored()
   await drive.pass(DELAYS.retry)
   await drive.answer(IN)
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.returned', undefined])

@@ -15,8 +15,8 @@ export interface PodInput extends Observation {
 export interface StoreInput extends PodInput {
   /** The record as it is to be stored. */
   record: Journal
-  /** It stands already, in an earlier owner's name. */
-  claims?: true
+  /** It stands already, in an earlier owner's name or without the fence. */
+  restates?: true
 }
 
 export interface EffectInput {

@@ -11,6 +11,7 @@ import {
   followed,
   formerImages,
   hasNoTouchedTargets,
+  isFenced,
   isFit,
   isEnding,
   isHeirDrained,
@@ -41,6 +42,9 @@ import { reasons } from './reasons.ts'
 const MOST_REJECTIONS = 5
 /** A restore that reads back as something else than before, and than drained, this often is for a person. */
 const MOST_DIFFERENCES = 3
+
+/** What a state begins with. */
+const UNTRIED = { tries: 0, trouble: undefined, answer: undefined }
 
 export interface Ending {
   outcome: Outcome
@@ -118,6 +122,7 @@ export const podSetup = setup({
     hasNoTouchedTargets: ({ context }) => hasNoTouchedTargets(context),
     keepsPatch: ({ context }) => context.keepsPatch,
     hasPatched: ({ context }) => context.record?.generation !== undefined,
+    isFenced: ({ context }) => isFenced(context),
     isRollbackStored: ({ context }) => isRollbackStored(context),
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
@@ -207,14 +212,9 @@ export const podSetup = setup({
     markGone: assign({ gone: true }),
     markInterrupted: assign({ interrupted: true }),
 
-    begin: assign({ tries: 0, expired: undefined, trouble: undefined, answer: undefined }),
+    begin: assign({ ...UNTRIED, expired: undefined }),
     /** The same. But the time to be ready goes on where it has to be drained again in between, and so does its end. */
-    beginAgain: assign({
-      tries: 0,
-      expired: ({ context }) => (context.expired === 'ready' ? 'ready' : undefined),
-      trouble: undefined,
-      answer: undefined,
-    }),
+    beginAgain: assign({ ...UNTRIED, expired: ({ context }) => (context.expired === 'ready' ? 'ready' : undefined) }),
     takePlace: assign({ admitted: true }),
     losePlace: assign({ admitted: false }),
     forgetTraffic: assign({ traffic: undefined }),

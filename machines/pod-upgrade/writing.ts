@@ -1,4 +1,4 @@
-import { claimInput, storeInput, uidInput } from './inputs.ts'
+import { claimInput, fenceInput, storeInput, uidInput } from './inputs.ts'
 import { podSetup } from './setup.ts'
 
 type Recording =
@@ -9,6 +9,10 @@ type Recording =
   | 'recordRestore'
   | 'recordReadmission'
   | 'recordClosed'
+  | 'fence'
+
+/** The record at hand; a fence is of the one that is stored, and leaves that at hand alone. */
+const INPUTS: Partial<Record<Recording, typeof storeInput>> = { recordClaim: claimInput, fence: fenceInput }
 
 export const BUG = { target: '#pod.needsOperator', actions: 'endBug' } as const
 
@@ -22,11 +26,11 @@ export function writing(recording: Recording, stored: string, again = 'writing')
   return {
     pausing: podSetup.createStateConfig({ after: { retry: again } }),
     writing: podSetup.createStateConfig({
-      entry: recording,
+      entry: recording === 'fence' ? [] : recording,
       invoke: {
         id: 'store',
         src: 'store',
-        input: recording === 'recordClaim' ? claimInput : storeInput,
+        input: INPUTS[recording] ?? storeInput,
         onDone: { target: 'written', actions: 'takeAnswer' },
         onError: BUG,
       },

@@ -30,6 +30,7 @@ const Stored = z.object({
   step: z.enum(['drain', 'patched', 'restore', 'closed']),
   gen: z.number().int().min(0).optional(),
   back: z.array(Image).optional(),
+  fence: z.number().int().min(1).optional(),
   base: z.array(Baseline).default([]),
   lbs: z.array(Target).default([]),
   /** Of all before it, see `checksum`. */
@@ -61,7 +62,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   }
   const parsed = Stored.safeParse(raw)
   if (!parsed.success) return { kind: 'unreadable', reason: newerVersion(raw) ?? issueWords(parsed.error) }
-  const { run, origin, epoch, lease, attempt, step, gen, back, base, lbs, sum } = parsed.data
+  const { run, origin, epoch, lease, attempt, step, gen, back, fence, base, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
     return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
@@ -76,6 +77,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
       step,
       ...(gen === undefined ? {} : { generation: gen }),
       ...(back === undefined ? {} : { rollback: back.map(([container, image]) => ({ container, image })) }),
+      ...(fence === undefined ? {} : { fence }),
       baseline: base.map(([name, image, containerId, imageId]) => ({
         name,
         image,
@@ -108,7 +110,7 @@ function newerVersion(raw: unknown): string | undefined {
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
-  const { run, origin, epoch, lease, attempt, step, generation, rollback, baseline, targets } = journal
+  const { run, origin, epoch, lease, attempt, step, generation, rollback, fence, baseline, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -123,6 +125,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
     ...(open && rollback !== undefined
       ? { back: rollback.map(({ container, image }): z.infer<typeof Image> => [container, image]) }
       : {}),
+    ...(open && fence !== undefined ? { fence } : {}),
     ...(open
       ? {
           base: baseline.map(({ name, image, containerId, imageId }): z.infer<typeof Baseline> => [

@@ -6,7 +6,7 @@ import type { Raw, RawPodOptions } from '../pods/testing/raw-pod.ts'
 import { rawPod, runningA } from '../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from '../pods/view.ts'
 import { LONGEST_JOURNAL, journalOf, readJournal, writeJournal } from './journal.ts'
-import { claimPatch, closePatch, drainIntentPatch, imagesPatch, restoreIntentPatch } from './patches.ts'
+import { closePatch, drainIntentPatch, imagesPatch, restatePatch, restoreIntentPatch } from './patches.ts'
 import { PatchRefused, applyPatch } from './testing/json-patch.ts'
 import { testTarget } from './testing/journals.ts'
 
@@ -78,7 +78,7 @@ test.each([
     }
     const longest = Array.from({ length: LONGEST_JOURNAL }, (_, index) => LONGEST_JOURNAL - index).find(isTaken)!
     const claimed: Journal = { ...withPrior(longest), run: 'run-2', origin: 'run-1', epoch: 1_000 }
-    expect(() => claimPatch(pod, claimed)).not.toThrow()
+    expect(() => restatePatch(pod, claimed)).not.toThrow()
     const patched: Journal = { ...claimed, step: 'patched', generation: 1_000, baseline: baselineOf(pod, WANTED) }
     expect(() => imagesPatch(pod, patched, given, [])).not.toThrow()
     const rollback = claimed.baseline.map(({ name, image }) => ({ container: name, image }))
@@ -287,7 +287,7 @@ describe('claim', () => {
     const former = writeJournal({ ...next, run: 'run-0', epoch: 2 })
     // What was written before the images stays in the condition.
     const raw = withJournals(place === 'condition' ? { condition: former } : { annotation: former, condition: OLDER })
-    return { raw, operations: claimPatch(podView(raw), next), next }
+    return { raw, operations: restatePatch(podView(raw), next), next }
   }
 
   describe.each(STEPS)('$step', ({ step, place }) => {
@@ -341,6 +341,29 @@ describe('claim', () => {
     })
   })
 })
+
+test.each([
+  { step: 'drain', place: 'condition' },
+  { step: 'patched', place: 'annotation' },
+] as const)(
+  'a fence over a record of $step keeps images out that were sent over that, and they keep it out',
+  ({ step, place }) => {
+    const former = nextFor(rawPod(OPTIONS), step)
+    const raw = withJournals(place === 'condition' ? { condition: writeJournal(former) } : { annotation: writeJournal(former) })
+    const late = images(raw)
+    const fence = restatePatch(podView(raw), { ...former, fence: 1 })
+    const fenced = applyPatch(raw, fence) as Raw
+    expect(journalOf(podView(fenced))).toEqual({ kind: 'read', journal: { ...former, fence: 1 } })
+    expect(isRefused(fenced, late)).toBe(true)
+    expect(isRefused(applyPatch(raw, late) as Raw, fence)).toBe(true)
+    // Those that are sent over it land, and a second one keeps them out in turn.
+    const again = images(fenced)
+    expect(isRefused(fenced, again)).toBe(false)
+    const twice = applyPatch(fenced, restatePatch(podView(fenced), { ...former, fence: 2 })) as Raw
+    expect(isRefused(twice, again)).toBe(true)
+    expect(isRefused(twice, late)).toBe(true)
+  },
+)
 
 test('only containers whose image differs are replaced', () => {
   const raw = rawPod(OPTIONS)

@@ -91,8 +91,8 @@ export function wordPatch(pod: PodView, next: Journal): { subresource: '' | '/st
   }
 }
 
-/** Takes an open record over: it is the same, in another owner's name, in the place where it stands. */
-export function claimPatch(pod: PodView, next: Journal): PatchOperation[] {
+/** Writes an open record anew in the place where it stands: in another owner's name, or with a fence. Nothing else is changed. */
+export function restatePatch(pod: PodView, next: Journal): PatchOperation[] {
   return [
     { op: 'test', path: '/metadata/uid', value: pod.uid },
     ...(isForCondition(next) ? intoCondition(pod, next) : intoAnnotation(pod, next)),
@@ -122,6 +122,7 @@ function longestAfter(next: Journal, wanted: readonly ContainerImage[]): Journal
     origin: `${next.run}+`,
     epoch: Number.MAX_SAFE_INTEGER,
     generation: Number.MAX_SAFE_INTEGER,
+    fence: Number.MAX_SAFE_INTEGER,
     rollback: next.baseline.map(({ name, image }) => ({ container: name, image })),
   }
 }

@@ -52,7 +52,10 @@ export interface Reflector<R extends ObjectRecord> {
    * a list is in, or a watch has gone on for a moment.
    */
   isCurrent(): boolean
-  /** Lists anew; resolves once such a list is in, or the reflector has come to its end. */
+  /**
+   * Observes all anew: by a list, or by a watch that has gone on for a moment where lists are put off. Resolves once that is in, or the
+   * reflector has come to its end.
+   */
   refresh(): Promise<void>
   stop(): Promise<void>
 }

@@ -152,6 +152,8 @@ export interface Journal {
   generation?: number
   /** The images that a pod which failed was patched back to: durable, so that whoever resumes goes on with that. */
   rollback?: ContainerImage[]
+  /** How often it was written anew so that an images patch which nobody had answered changes nothing any more; absent for never. */
+  fence?: number
   baseline: BaselineContainer[]
   targets: JournalTarget[]
 }

@@ -100,8 +100,9 @@ function facts(raw: Raw | undefined): Map<string, string> {
 
 function journal(text: string | undefined): string {
   try {
-    const { run, epoch, attempt, step, gen } = JSON.parse(text ?? '') as Record<string, unknown>
-    return `{${String(step)} run ${String(run)} epoch ${String(epoch)} attempt ${String(attempt)}${gen === undefined ? '' : ` gen ${String(gen)}`}}`
+    const { run, epoch, attempt, step, gen, fence } = JSON.parse(text ?? '') as Record<string, unknown>
+    const said = Object.entries({ run, epoch, attempt, gen, fence }).filter(([, value]) => value !== undefined)
+    return `{${[String(step), ...said.flat().map(String)].join(' ')}}`
   } catch {
     return text?.slice(0, 80) ?? ''
   }

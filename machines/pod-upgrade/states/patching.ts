@@ -1,9 +1,47 @@
 import { and, not } from 'xstate'
 import { failing } from '../failing.ts'
+import { fencing } from '../fencing.ts'
 import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
-import { writing } from '../writing.ts'
+
+/** An earlier owner's patch, or its own, has landed late: its baseline and generation are the ones to judge the restart by. */
+const LANDED = {
+  guard: and(['isPatchStored', not('asksForOthers')]),
+  target: '#pod.deriving',
+  actions: 'reopen',
+} as const
+
+const MEANWHILE = [
+  {
+    guard: 'isUsurped',
+    target: '#pod.stopped',
+    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+  },
+  { guard: 'isRecorded', target: '#pod.patching.patched' },
+  { guard: 'isVanished', target: '#pod.settling' },
+  LANDED,
+] as const
+
+const GIVEN_UP = [
+  // Not answered, or with 5xx, as by a webhook that is down.
+  {
+    guard: 'isOverdue',
+    target: '#pod.readmitting',
+    actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
+  },
+  {
+    guard: 'isRejectedForGood',
+    target: '#pod.readmitting',
+    actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched' } },
+  },
+] as const
+
+const INTERRUPTED = {
+  guard: 'isInterrupted',
+  target: '#pod.readmitting',
+  actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
+} as const
 
 /** One guarded PATCH: the images and "patched". */
 export const patching = podSetup.createStateConfig({
@@ -14,19 +52,9 @@ export const patching = podSetup.createStateConfig({
   on: { reloaded: { actions: 'noteReturn' } },
   states: {
     ready: {
-      always: [
-        { guard: 'isVanished', target: '#pod.settling' },
-        // An earlier owner's patch has landed late: its baseline and generation are the ones to judge the restart by.
-        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
-        {
-          guard: 'isInterrupted',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
-        },
-        { target: 'writing' },
-      ],
+      always: [{ guard: 'isVanished', target: '#pod.settling' }, LANDED, INTERRUPTED, { target: 'writing' }],
     },
-    ...writing('recordPatched', 'patched', 'confirming'),
+    ...fencing('patching', 'recordPatched', { meanwhile: MEANWHILE, givenUp: GIVEN_UP }),
     // A write that has to be made again may come long after the reading that it rests on: the process may have been stopped,
     // and a load balancer reloaded meanwhile.
     confirming: inspecting(inspectAllInput),
@@ -63,7 +91,7 @@ export const patching = podSetup.createStateConfig({
           actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
         },
         { guard: 'isUnread', target: 'pausing' },
-        // The patch is in doubt: only a re-admission, which writes the journal first, keeps it from landing late.
+        // Its images could not be written, and somebody has put it back: it is home already.
         {
           target: '#pod.readmitting',
           actions: { type: 'end', params: { outcome: 'failed', reason: 'backMeanwhile' } },
@@ -74,35 +102,7 @@ export const patching = podSetup.createStateConfig({
     // went back there, and both deadlines and the count of tries began anew each time, without end where a webhook was down.
     settling: { after: { settle: 'waiting' } },
     waiting: { after: { poll: 'confirming' } },
-    deciding: {
-      always: [
-        {
-          guard: 'isUsurped',
-          target: '#pod.stopped',
-          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
-        },
-        { guard: 'isRecorded', target: 'patched' },
-        { guard: 'isVanished', target: '#pod.settling' },
-        { guard: and(['isPatchStored', not('asksForOthers')]), target: '#pod.deriving', actions: 'reopen' },
-        // Not answered, or with 5xx, as by a webhook that is down.
-        {
-          guard: 'isOverdue',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched', deadline: 'drain' } },
-        },
-        {
-          guard: 'isRejectedForGood',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'notPatched' } },
-        },
-        {
-          guard: 'isInterrupted',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'unchanged', reason: 'interrupted' } },
-        },
-        { target: 'pausing' },
-      ],
-    },
+    deciding: { always: [...MEANWHILE, ...GIVEN_UP, INTERRUPTED, { target: 'pausing' }] },
     patched: {
       entry: 'beginRestart',
       always: [{ guard: 'asksForOthers', target: 'rewritten' }, { target: '#pod.restarting' }],

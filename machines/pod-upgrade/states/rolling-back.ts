@@ -1,14 +1,37 @@
 import { and, not } from 'xstate'
+import { fencing } from '../fencing.ts'
 import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
-import { writing } from '../writing.ts'
 
 const LATE = {
   guard: 'isExpired',
   target: '#pod.failed',
   actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
 } as const
+
+const MEANWHILE = [
+  {
+    guard: 'isUsurped',
+    target: '#pod.stopped',
+    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+  },
+  { guard: 'isRecorded', target: '#pod.rollingBack.patched' },
+  { guard: 'isVanished', target: '#pod.settling' },
+] as const
+
+const GIVEN_UP = [
+  {
+    guard: 'isOverdue',
+    target: '#pod.failed',
+    actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+  },
+  {
+    guard: 'isRejectedForGood',
+    target: '#pod.failed',
+    actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack' } },
+  },
+] as const
 
 /**
  * It failed after the patch: one guarded PATCH, as the images patch was, to the images that it had before. From there it
@@ -26,7 +49,7 @@ export const rollingBack = podSetup.createStateConfig({
     ready: {
       always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }],
     },
-    ...writing('recordRollback', 'patched', 'confirming'),
+    ...fencing('rollingBack', 'recordRollback', { meanwhile: MEANWHILE, givenUp: GIVEN_UP }),
     // As in `patching`: a load balancer may have been reloaded since, which is drained again from outside. Found by simulation:
     // requests were still under way on what was.
     confirming: inspecting(inspectAllInput),
@@ -65,28 +88,7 @@ export const rollingBack = podSetup.createStateConfig({
       ],
     },
     settling: { entry: 'forgetReturn', after: { settle: 'confirming' } },
-    deciding: {
-      always: [
-        {
-          guard: 'isUsurped',
-          target: '#pod.stopped',
-          actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
-        },
-        { guard: 'isRecorded', target: 'patched' },
-        { guard: 'isVanished', target: '#pod.settling' },
-        {
-          guard: 'isOverdue',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
-        },
-        {
-          guard: 'isRejectedForGood',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack' } },
-        },
-        { target: 'pausing' },
-      ],
-    },
+    deciding: { always: [...MEANWHILE, ...GIVEN_UP, { target: 'pausing' }] },
     patched: {
       entry: 'beginRestart',
       always: [

@@ -39,6 +39,8 @@ export interface World {
   readonly patches: string[]
   /** Open records that were taken over. */
   claims: number
+  /** Records that were written anew, so that an images patch cannot land any more. */
+  fences: number
   /** Calls that asked for what was so already. */
   redundant: number
   lb: 'in' | 'out'
@@ -116,19 +118,20 @@ export function createWorld(schedule: Schedule): World {
     schedule.at(120, () => set({ ready: true }))
   }
 
-  function store({ pod: seen, stored: seenJournal, record, wanted, claims }: StoreInput): StoreAnswer {
+  function store({ pod: seen, stored: seenJournal, record, wanted, restates }: StoreInput): StoreAnswer {
     if (!world.pod) return { kind: 'rejected', message: 'no such pod' }
     const isSame = JSON.stringify(seenJournal) === JSON.stringify(world.stored)
     if (!isSame) return { kind: 'rejected', message: 'the journal has changed' }
-    if (record.step !== 'closed' && !claims && seen.containers[0]!.containerId !== running.id) {
+    if (record.step !== 'closed' && !restates && seen.containers[0]!.containerId !== running.id) {
       return { kind: 'rejected', message: 'the container has changed' }
     }
     const before = world.stored.kind === 'read' ? world.stored.journal : undefined
     if (before && (record.epoch < before.epoch || record.attempt < before.attempt))
       world.violations.push('epoch or attempt went back')
-    if (claims) {
-      if (before?.step !== record.step || before.attempt !== record.attempt) world.violations.push('a claim changed the record')
-      world.claims += 1
+    if (restates) {
+      if (before?.step !== record.step || before.attempt !== record.attempt) world.violations.push('a restated record is another')
+      if (record.fence === before?.fence) world.claims += 1
+      else world.fences += 1
     } else if (record.step === 'patched') {
       if (seen.generation !== running.generation) return { kind: 'rejected', message: 'the spec has changed' }
       if (world.lb !== 'out' || world.inFlight > 0) world.violations.push('patched while it took requests')
@@ -164,6 +167,7 @@ export function createWorld(schedule: Schedule): World {
     effects: [],
     patches: [],
     claims: 0,
+    fences: 0,
     violations: [],
     redundant: 0,
     lb: 'in',

@@ -53,7 +53,7 @@ interface LateTimer {
  * readyFor, and one whose restart time alone can prove before that was over. No other timer waits for that, nor any for a deadline:
  * found by a reviewer, one of 20 s ended after 320.
  */
-export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (deadlines?: Deadlines) => Clock {
+export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (deadlines: Deadlines) => Clock {
   return (deadlines) => {
     const late = new Set<LateTimer>()
 
@@ -82,7 +82,7 @@ export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (dea
       wallNow: () => clock.wallNow(),
       setTimeout(callback, delayMs) {
         const dueAt = clock.now() + delayMs
-        const isDeadline = deadlines?.isBegun() ?? false
+        const isDeadline = deadlines.isBegun()
         const timer: Timer = { isCleared: false, handle: undefined }
         if (!isDeadline) for (const { isCatchingUp, begun } of late) if (isCatchingUp) begun.add(timer)
         const run = (): void => {
@@ -94,7 +94,7 @@ export function patientClocks(clock: Clock, { isCurrent, catchUp }: Sight): (dea
           const isBlind = !isCurrent() && (isDeadline || delayMs > LONGEST_RETRY_MS)
           if (!isLate && !isBlind && !isDeadline) return run()
           const limitMs = isBlind || isDeadline ? Math.max(delayMs, LEAST_PATIENCE_MS) : CATCH_UP_WITHIN_MS
-          void beLate(timer, run, limitMs, isLate || isBlind ? catchUp : () => deadlines!.look())
+          void beLate(timer, run, limitMs, isLate || isBlind ? catchUp : () => deadlines.look())
         }, delayMs)
         return timer
       },

@@ -192,7 +192,7 @@ describe('an entry that says that nothing is drained for a pod', () => {
     } as unknown as PodPortOptions)
     const { kind } =
       call === 'claim'
-        ? await ports.store({ ...observation, uid: pod.uid, wanted: [], record, claims: true })
+        ? await ports.store({ ...observation, uid: pod.uid, wanted: [], record, restates: true })
         : await ports.effect({ uid: pod.uid, effect: call, record })
     return { kind, calls, entry: entries.get(pod.uid) }
   }

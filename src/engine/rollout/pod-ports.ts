@@ -2,11 +2,11 @@ import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/fact
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { EffectInput, PodPorts, ReadAnswer, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
 import {
-  claimPatch,
   closePatch,
   drainIntentPatch,
   imagesPatch,
   isForCondition,
+  restatePatch,
   restoreIntentPatch,
 } from '../../journal/patches.ts'
 import { formerPod } from '../../journal/former-pod.ts'
@@ -78,15 +78,15 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     return store.observe(raw)
   }
 
-  async function write({ uid, pod, stored, record, wanted, claims }: StoreInput): Promise<StoreAnswer> {
-    const entered = claims ? await enterDrained(uid, record) : undefined
+  async function write({ uid, pod, stored, record, wanted, restates }: StoreInput): Promise<StoreAnswer> {
+    const entered = restates ? await enterDrained(uid, record) : undefined
     if (entered?.kind === 'unknown') return entered
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
     const askedAt = clock.now()
     try {
-      const operations = claims ? claimPatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
+      const operations = restates ? restatePatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
       const path = podsPath(namespace, pod.name) + (isForCondition(record) ? '/status' : '')
       const raw = await client.patch(path, operations, { deadlineMs: API_DEADLINE_MS, once: true })
       return { kind: 'stored', seen: takeIn(uid, askedAt, raw) }
