@@ -76,6 +76,8 @@ export interface PodContext extends PodUpgradeInput {
   passedOver: boolean
   /** It has got requests again since it had settled last: its images are patched only once it has settled anew. */
   returned: boolean
+  /** Images were sent, and nobody has answered: they may land as long as the record stands that they were sent over. */
+  inDoubt: boolean
   /** Interrupted, and brought home on the images that an earlier run has patched it to. */
   keepsPatch: boolean
   /** An earlier call that nobody answered, and that was not seen to be done, may still arrive and undo what came after it. */

@@ -1,6 +1,6 @@
 import { asksFor, baselineOf, changesFor, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
 import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
-import { openJournal } from '../../src/pods/open-journal.ts'
+import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted, runsImage } from '../../src/pods/witness.ts'
@@ -76,16 +76,21 @@ export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | '
   }
 }
 
-/** The open record as it is stored, but for what no images patch that was sent over it gets past. */
-export function fencedRecord(context: Parameters<typeof reopened>[0]): Journal {
-  const stored = reopened(context)!
-  return { ...stored, fence: 1 + (stored.fence ?? 0) }
+/**
+ * The open record as it is stored, or was before somebody removed it; but for its fence, which no images get past that were sent over
+ * it.
+ */
+export function fencedRecord(context: Parameters<typeof reopened>[0] & Pick<PodContext, 'lastRead'>): Journal {
+  const { stored, lastRead } = context
+  const isLost = !isOpen(stored) && lastRead !== undefined
+  const record = reopened(isLost ? { ...context, stored: { kind: 'read', journal: lastRead } } : context)!
+  return { ...record, fence: 1 + (record.fence ?? 0) }
 }
 
-/** What the patch of this record was sent over is not what stands there now, which it is guarded by: it cannot land any more. */
-export function isFenced({ stored, record }: Pick<PodContext, 'stored' | 'record'>): boolean {
+/** What the images of this record were sent over is not what stands there now, which they are guarded by: they cannot land any more. */
+export function isFenced({ stored, record, lastRead }: Pick<PodContext, 'stored' | 'record' | 'lastRead'>): boolean {
   const journal = openJournal(stored)
-  return journal === undefined || (journal.fence ?? 0) > (record?.fence ?? 0)
+  return journal === undefined ? lastRead === undefined : (journal.fence ?? 0) > (record?.fence ?? 0)
 }
 
 /** What a patch is sent over. */

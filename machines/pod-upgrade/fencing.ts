@@ -1,33 +1,47 @@
-import { not, or } from 'xstate'
+import { and, not, or } from 'xstate'
 import { podSetup } from './setup.ts'
 import { writing } from './writing.ts'
 
 type Always = NonNullable<Parameters<typeof podSetup.createStateConfig>[0]['always']>
 type Choices = Extract<Always, readonly unknown[]>
 
+/** The images that were sent and not answered are to be got out of the way before anything else is done. */
+export const IN_DOUBT = { guard: 'isInDoubt', target: 'fencing' } as const
+
+/** … at once, where the pod is seen to get requests. */
+export const RETURNED = {
+  reloaded: [
+    { guard: and(['isInDoubt', not('isVanished')]), target: '.fencing', actions: 'noteReturn' },
+    { actions: 'noteReturn' },
+  ],
+} as const
+
 /**
- * The write of images. While nobody has answered for it, it may land at any time: also on a pod that a load balancer has forgotten to
- * keep out, and that was drained again a moment ago. So where it gets no answer, and where the pod is seen to get requests while it has
- * none, the record is written anew over what it is guarded by: it has landed before that, or never does. That is its read-back too.
- * Found by simulation (seed 60969043): images landed under requests, more than a second after these had been seen.
- * @param meanwhile what may have become of the pod and its images
- * @param givenUp where it ends if they cannot be got out of the way; until then it has to stay out, also where it was interrupted
+ * The write of images. One that nobody has answered may land at any time, which is harmless while the pod is out: it is read back, and
+ * made again. But a load balancer may forget to keep the pod out, and nothing is written where it is drained again. So before the pod is
+ * drained again or put back, or is given up, the record is written anew over what the images are guarded by: they have landed before
+ * that, or never do. Found by simulation (seed 60969043): they landed under requests, more than a second after these had been seen.
+ *
+ * The same where somebody has removed the record: images that are sent over none could be kept out by nothing.
+ * @param found where it goes once its images are found to have landed
+ * @param meanwhile … or it is another's by now, or goes
+ * @param late where it ends past the deadline
+ * @param givenUp … or without any images in doubt
  */
 export function fencing(
   state: 'patching' | 'rollingBack',
   recording: 'recordPatched' | 'recordRollback',
-  { meanwhile, givenUp }: { meanwhile: Choices; givenUp: Choices },
+  { found, meanwhile, late, givenUp }: { found: Choices; meanwhile: Choices; late: Choices[number]; givenUp: Choices },
 ) {
   const write = writing(recording, 'patched', 'confirming')
-  const on = `#pod.${state}.deciding` as const
-  const known = [...meanwhile, { guard: 'isFenced', target: on }] as const
+  const ways = [...meanwhile, ...found, { guard: 'isFenced', target: `#pod.${state}.deciding`, actions: 'forgetDoubt' }] as const
   return {
     ...write,
     writing: podSetup.createStateConfig({
       ...write.writing,
       on: {
         reloaded: [
-          { guard: not(or(['isFenced', 'isVanished'])), target: 'fencing', actions: 'noteReturn' },
+          { guard: not('isVanished'), target: 'fencing', actions: ['noteReturn', 'noteDoubt'] },
           { actions: 'noteReturn' },
         ],
       },
@@ -35,16 +49,29 @@ export function fencing(
     written: podSetup.createStateConfig({
       always: [
         { guard: 'isStored', target: 'patched' },
-        { guard: 'isUnknown', target: 'fencing', actions: 'countLateTry' },
+        { guard: 'isUnknown', target: 'rereading', actions: ['countLateTry', 'noteDoubt'] },
         { target: 'rereading', actions: 'countLateTry' },
+      ],
+    }),
+    deciding: podSetup.createStateConfig({
+      always: [
+        ...meanwhile,
+        ...found,
+        // Until then it has to stay out, also where it is interrupted.
+        { guard: and(['isInDoubt', or(['isOverdue', 'isRejectedForGood', 'isInterrupted'])]), target: 'fencing' },
+        late,
+        ...givenUp,
+        { target: 'pausing' },
       ],
     }),
     fencing: podSetup.createStateConfig({
       initial: 'ready',
+      // Where they have landed, the call that is under way comes to nothing.
+      always: found,
       states: {
-        ready: { always: [...known, { target: 'writing' }] },
-        ...writing('fence', on, 'ready'),
-        deciding: { always: [...known, ...givenUp, { target: 'pausing' }] },
+        ready: { always: [...ways, { target: 'writing' }] },
+        ...writing('fence', 'ready', 'ready'),
+        deciding: { always: [...ways, late, { target: 'pausing' }] },
       },
     }),
   }

@@ -40,6 +40,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     interrupted: false,
     passedOver: false,
     returned: false,
+    inDoubt: false,
     keepsPatch: false,
     lateCall: false,
     expired: undefined,

@@ -44,7 +44,7 @@ const MOST_REJECTIONS = 5
 const MOST_DIFFERENCES = 3
 
 /** What a state begins with. */
-const UNTRIED = { tries: 0, trouble: undefined, answer: undefined }
+const UNTRIED = { tries: 0, trouble: undefined, answer: undefined, inDoubt: false }
 
 export interface Ending {
   outcome: Outcome
@@ -123,6 +123,8 @@ export const podSetup = setup({
     keepsPatch: ({ context }) => context.keepsPatch,
     hasPatched: ({ context }) => context.record?.generation !== undefined,
     isFenced: ({ context }) => isFenced(context),
+    isInDoubt: ({ context }) => context.inDoubt,
+    hasLostRecord: ({ context }) => !isOpen(context.stored) && context.lastRead !== undefined,
     isRollbackStored: ({ context }) => isRollbackStored(context),
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
@@ -229,6 +231,8 @@ export const podSetup = setup({
     countAnew: assign({ passedOver: false }),
     noteReturn: assign({ returned: true }),
     forgetReturn: assign({ returned: false }),
+    noteDoubt: assign({ inDoubt: true }),
+    forgetDoubt: assign({ inDoubt: false }),
     expireReady: assign({ expired: 'ready' }),
     expireRestore: assign({ expired: 'restore' }),
 

@@ -206,8 +206,8 @@ const ALL_OPEN: Violation['noticed'] = ['drain intent', 'images', 'restore inten
 const VIOLATIONS: Violation[] = [
   { name: 'another pod of the same name', change: (raw) => (raw.metadata.uid = 'uid-1'), noticed: [...ALL_OPEN, 'closed'] },
   { name: 'it is being deleted', change: (raw) => (raw.metadata.deletionTimestamp = '2026-01-01T00:00:00Z'), noticed: ALL_OPEN },
-  { name: 'another address', change: (raw) => (raw.status.podIP = '10.0.0.8'), noticed: ['drain intent', 'restore intent'] },
-  { name: 'no address', change: (raw) => delete raw.status.podIP, noticed: ['drain intent', 'restore intent'] },
+  { name: 'another address', change: (raw) => (raw.status.podIP = '10.0.0.8'), noticed: ALL_OPEN },
+  { name: 'no address', change: (raw) => delete raw.status.podIP, noticed: ALL_OPEN },
   { name: 'a changed spec', change: (raw) => (raw.metadata.generation = 5), noticed: ['images'] },
   { name: 'another image of one that is patched', change: (raw) => (raw.spec.containers[2].image = 'app:v9'), noticed: ALL_OPEN },
   {

@@ -50,6 +50,7 @@ export function imagesPatch(
   )
   return [
     ...samePod(pod),
+    ...sameAddress(pod),
     ...sameGeneration(pod),
     ...sameBaseline(pod, present),
     ...extra,

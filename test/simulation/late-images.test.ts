@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
+import type { Adapter } from '../../adapters/contract.ts'
+import { AdapterError } from '../../adapters/contract.ts'
+import type { RunPorts } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import type { KubeClient, PatchOperation } from '../../src/kube/client.ts'
 import { KubeError } from '../../src/kube/errors.ts'
+import { JOURNAL_KEY } from '../../src/pods/view.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Level } from '../../sim/load-balancer/write.ts'
 import type { TargetState } from './checker/history.ts'
-import { imageOf, NAME } from './manifests.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
-import { openStage } from './stage.ts'
+import { isIn, openStage } from './stage.ts'
 import { ended, upgradeTo } from './story.ts'
 
 /*
@@ -19,31 +24,57 @@ import { ended, upgradeTo } from './story.ts'
 const LONGEST_REQUEST_MS = 6_000
 const POD = `${NAME}-0`
 
+type Patch = KubeClient['patch']
+type Write = { path: string; operations: readonly PatchOperation[]; clock: Clock; write: () => ReturnType<Patch> }
+
+const isOfPod = ({ path }: Write): boolean => path.includes('/pods/')
+const isOfImage = (image: string, { operations, ...write }: Write): boolean =>
+  isOfPod({ operations, ...write }) && operations.some((one) => one.op === 'replace' && one.value === image)
+const isFence = ({ operations, ...write }: Write): boolean =>
+  isOfPod({ operations, ...write }) &&
+  JSON.stringify(operations).includes('fence') &&
+  operations.every(({ path }) => !path.endsWith('/image'))
+
+/** What may have arrived, or not yet. */
+async function unanswered({ path, clock }: Write, forMs: number): Promise<never> {
+  await new Promise<void>((resolve) => clock.setTimeout(resolve, forMs))
+  throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
+}
+
+/** An upgrade to `tag`, of which each write of a pod goes to `send`. */
+function upgradeSending(stage: Stage, tag: string, send: (write: Write) => ReturnType<Patch>, change = kept): Actor {
+  const request = upgradeTo(tag, { onFailure: 'rollback', restartDeadlineMs: 5_000 })
+  return stage.start(request, (ports) => {
+    const { client, clock } = ports
+    const patch: Patch = (path, operations, options) => {
+      const write = (): ReturnType<Patch> => client.patch(path, operations, options)
+      return options?.dryRun === true ? write() : send({ path, operations, clock, write })
+    }
+    return prepareRun(request, { ...change(ports), client: { ...client, patch } })
+  })
+}
+
+const kept = (ports: RunPorts): RunPorts => ports
+
 interface Late {
   /** They come to the API server now: what it answers. */
   arrive(): Promise<unknown>
 }
 
-/** An upgrade to `tag` where the first write of `image` into the pod has no answer for so long. */
+/** An upgrade to `tag` where the first write of `image` into the pod has no answer for so long, and the first fence neither. */
 function upgradeWithLate(
   image: string,
-  { stage, tag, forMs }: { stage: Stage; tag: string; forMs: number },
-): { actor: Actor; held: () => Late | undefined } {
-  const request = upgradeTo(tag, { onFailure: 'rollback', restartDeadlineMs: 5_000 })
+  { stage, tag, forMs, fenceForMs }: { stage: Stage; tag: string; forMs: number; fenceForMs?: number },
+): { actor: Actor; held: () => Late | undefined; fences: () => number } {
   let late: Late | undefined
-  const actor = stage.start(request, (ports) => {
-    const { client, clock } = ports
-    const patch: KubeClient['patch'] = async (path, operations, options) => {
-      const isOfImages = operations.some((one) => one.op === 'replace' && one.value === image)
-      if (late || !isOfImages || !path.includes('/pods/') || options?.dryRun === true)
-        return client.patch(path, operations, options)
-      late = { arrive: () => stage.client.patch(path, operations as PatchOperation[]) }
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, forMs))
-      throw new KubeError('no answer', { kind: 'ambiguous', method: 'PATCH', path })
-    }
-    return prepareRun(request, { ...ports, client: { ...client, patch } })
+  let fences = 0
+  const actor = upgradeSending(stage, tag, (write) => {
+    if (isFence(write) && ++fences === 1 && fenceForMs !== undefined) return unanswered(write, fenceForMs)
+    if (late || !isOfImage(image, write)) return write.write()
+    late = { arrive: () => stage.client.patch(write.path, write.operations as PatchOperation[]) }
+    return unanswered(write, forMs)
   })
-  return { actor, held: () => late }
+  return { actor, held: () => late, fences: () => fences }
 }
 
 /** When it was taken out of rotation. */
@@ -67,6 +98,11 @@ function hitAt({ history }: Stage): number[] {
   })
 }
 
+/** Its load balancer forgets the drain where it is reloaded, and has requests that take long. */
+function openForgetful(level: Level = 'G1'): Promise<Stage> {
+  return openStage(plainScene({ balancers: [plainBalancer({ level, volatile: true, longestRequestMs: LONGEST_REQUEST_MS })] }))
+}
+
 const CASES = (['G1', 'G2'] as const).flatMap((level) =>
   [
     { of: 'an upgrade', tag: 'v2', late: imageOf('v2'), outcome: 'upgraded' },
@@ -80,8 +116,7 @@ const CASES = (['G1', 'G2'] as const).flatMap((level) =>
 test.each<(typeof CASES)[number] & { level: Level }>(CASES)(
   'images of $of, $how as a load balancer ($level) forgets the drain: once it has been drained again they land no more',
   async ({ level, tag, late, forMs, outcome }) => {
-    const edge = plainBalancer({ level, volatile: true, longestRequestMs: LONGEST_REQUEST_MS })
-    const stage = await openStage(plainScene({ balancers: [edge] }))
+    const stage = await openForgetful(level)
     const { actor, held } = upgradeWithLate(late, { stage, tag, forMs })
     await stage.until(() => held() !== undefined)
     await stage.pass(1_000)
@@ -98,3 +133,94 @@ test.each<(typeof CASES)[number] & { level: Level }>(CASES)(
     expect(stage.world.balancers.get('edge')!.state(POD)).toMatchObject({ admin: 'ready' })
   },
 )
+
+/** The pod is out again, by a second drain. */
+async function drainedAgain(stage: Stage): Promise<void> {
+  await stage.until(() => drainsOf(stage).length === 2)
+  await stage.pass(100)
+  expect(stage.world.balancers.get('edge')!.state(POD)!.inFlight).toBeGreaterThan(0)
+}
+
+// Found by a reviewer.
+test('the fence is on its way, and lost, as the load balancer forgets: another one is sent at once', async () => {
+  const stage = await openForgetful()
+  const { actor, held, fences } = upgradeWithLate(imageOf('v2'), { stage, tag: 'v2', forMs: 9_000, fenceForMs: 10_000 })
+  await stage.until(() => held() !== undefined)
+  stage.world.reload('edge')
+  await stage.until(() => fences() === 1 && drainsOf(stage).length === 2)
+  stage.world.reload('edge')
+  await stage.until(() => drainsOf(stage).length === 3)
+  await stage.pass(100)
+  expect(fences()).toBe(2)
+  await expect(stage.ask(held()!.arrive())).rejects.toMatchObject({ status: 422 })
+  expect((await ended(stage, actor)).pods).toMatchObject([{ outcome: 'upgraded' }])
+  expect(hitAt(stage)).toEqual([])
+})
+
+// Found by a reviewer: they were guarded by a journal that was not there, and nothing was written over that.
+test('somebody has removed the journal before they are sent: they are kept out all the same', async () => {
+  const stage = await openForgetful()
+  const { actor, held } = upgradeWithLate(imageOf('v2'), { stage, tag: 'v2', forMs: 9_000 })
+  await stage.until(() => isIn('emptying')(actor))
+  const { status } = stage.world.pods()[0] as unknown as { status: { conditions: { type: string }[] } }
+  const at = status.conditions.findIndex(({ type }) => type === JOURNAL_KEY)
+  const path = `/api/v1/namespaces/${NAMESPACE}/pods/${POD}/status`
+  await stage.ask(stage.client.patch(path, [{ op: 'remove', path: `/status/conditions/${at}` }]))
+  await stage.until(() => held() !== undefined)
+  stage.world.reload('edge')
+  await drainedAgain(stage)
+  await expect(stage.ask(held()!.arrive())).rejects.toMatchObject({ status: 422 })
+  expect((await ended(stage, actor)).pods).toMatchObject([{ outcome: 'upgraded' }])
+  expect(hitAt(stage)).toEqual([])
+})
+
+// Found by a reviewer: it was failed, and somebody blamed who had put it back.
+test.each(['throttled', 'ambiguous'] as const)(
+  'the load balancer is busy after it has forgotten (%s): it is drained again once it is not, and upgraded',
+  async (kind) => {
+    const stage = await openForgetful()
+    let busyUntil = 0
+    const change = (ports: RunPorts): RunPorts => {
+      const [edge] = ports.loadBalancers
+      const adapter: Adapter = {
+        ...edge!.adapter,
+        async drain(targets, call) {
+          if (ports.clock.now() < busyUntil) throw new AdapterError('edge', kind, 'busy')
+          return edge!.adapter.drain(targets, call)
+        },
+      }
+      return { ...ports, loadBalancers: [{ ...edge!, adapter }] }
+    }
+    let sent = 0
+    const actor = upgradeSending(
+      stage,
+      'v2',
+      async (write) => {
+        if (!isOfImage(imageOf('v2'), write)) return write.write()
+        sent += 1
+        await new Promise<void>((resolve) => write.clock.setTimeout(resolve, 3_000))
+        return write.write()
+      },
+      change,
+    )
+    await stage.until(() => sent === 1)
+    busyUntil = actor.host.clock.now() + 1_500
+    stage.world.reload('edge')
+    expect((await ended(stage, actor)).pods).toMatchObject([{ outcome: 'upgraded' }])
+    expect(hitAt(stage)).toEqual([])
+  },
+)
+
+// Found by a reviewer: each was kept out before it could land.
+test('an API server that takes longer than is waited for: they land all the same', async () => {
+  const stage = await openForgetful()
+  let sent = 0
+  const actor = upgradeSending(stage, 'v2', (write) => {
+    if (!isOfImage(imageOf('v2'), write)) return write.write()
+    sent += 1
+    write.clock.setTimeout(() => void write.write().catch(() => {}), 11_000)
+    return unanswered(write, 10_000)
+  })
+  expect((await ended(stage, actor)).pods).toMatchObject([{ outcome: 'upgraded' }])
+  expect(sent).toBeLessThanOrEqual(2)
+})

@@ -1,8 +1,8 @@
-import { and, not } from 'xstate'
-import { drainInput, inspectAllInput } from '../inputs.ts'
+import { and } from 'xstate'
+import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
+import { redraining } from '../redraining.ts'
 import { podSetup } from '../setup.ts'
-import { BUG } from '../writing.ts'
 
 /**
  * It may be restarting already, where an earlier run has patched it to other images: not only looked at when it has settled.
@@ -18,6 +18,8 @@ const DRAINED_AGAIN = {
     { target: 'backIn' },
   ],
 } as const
+
+const redrain = redraining()
 
 /** Every load balancer says it is out; waits until it has settled, and then until nothing is in flight, where that can be known. */
 export const emptying = podSetup.createStateConfig({
@@ -54,8 +56,7 @@ export const emptying = podSetup.createStateConfig({
       ],
     },
     waiting: { after: { poll: 'reading' }, on: DRAINED_AGAIN },
-    // Somebody, or a reload, has put it back: drained again, as the same operation, within the same deadline. After a
-    // pause, since a load balancer that says "done" and reads as before would be called without end.
+    // Within the same deadline.
     returned: { after: { retry: 'backIn' }, on: DRAINED_AGAIN },
     backIn: {
       always: [
@@ -64,38 +65,8 @@ export const emptying = podSetup.createStateConfig({
         { target: 'redraining' },
       ],
     },
-    redraining: {
-      tags: 'busy',
-      entry: 'forgetReturn',
-      on: { reloaded: { actions: 'noteReturn' } },
-      invoke: {
-        id: 'drain',
-        src: 'effect',
-        input: drainInput,
-        onDone: { target: 'redrained', actions: 'takeAnswer' },
-        onError: BUG,
-      },
-    },
-    redrained: {
-      always: [
-        {
-          guard: 'isRefused',
-          target: '#pod.readmitting',
-          actions: { type: 'end', params: { outcome: 'failed', reason: 'drainRefused' } },
-        },
-        { guard: and(['isApplied', not('hasLateCall'), not('hasReturned')]), target: 'settling' },
-        // As after the first call. Found by simulation (seed 43687994): it had no answer, and took the pod out two seconds later.
-        { target: 'looking' },
-      ],
-    },
-    looking: { ...inspecting(inspectAllInput, 'looked'), on: DRAINED_AGAIN },
-    looked: {
-      always: [
-        { guard: 'isOut', target: 'settling' },
-        { guard: and(['isUnread', not('isExpired')]), target: 'returned' },
-        { target: 'judging' },
-      ],
-    },
+    ...redrain,
+    looking: { ...redrain.looking, on: DRAINED_AGAIN },
     overdue: {
       always: [
         { guard: and(['isOut', 'mayProceed']), target: '#pod.patching', actions: 'passOver' },

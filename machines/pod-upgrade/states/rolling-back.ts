@@ -1,5 +1,5 @@
-import { and, not } from 'xstate'
-import { fencing } from '../fencing.ts'
+import { and, not, or } from 'xstate'
+import { fencing, IN_DOUBT, RETURNED } from '../fencing.ts'
 import { inspectAllInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
@@ -10,22 +10,24 @@ const LATE = {
   actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
 } as const
 
+const FOUND = [{ guard: 'isRecorded', target: '#pod.rollingBack.patched' }] as const
+
 const MEANWHILE = [
   {
     guard: 'isUsurped',
     target: '#pod.stopped',
     actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
   },
-  { guard: 'isRecorded', target: '#pod.rollingBack.patched' },
   { guard: 'isVanished', target: '#pod.settling' },
 ] as const
 
+const OVERDUE = {
+  guard: 'isOverdue',
+  target: '#pod.failed',
+  actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
+} as const
+
 const GIVEN_UP = [
-  {
-    guard: 'isOverdue',
-    target: '#pod.failed',
-    actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
-  },
   {
     guard: 'isRejectedForGood',
     target: '#pod.failed',
@@ -44,26 +46,33 @@ export const rollingBack = podSetup.createStateConfig({
   initial: 'confirming',
   after: { drainDeadline: { actions: 'expireDrain' } },
   tags: 'busy',
-  on: { reloaded: { actions: 'noteReturn' } },
+  on: RETURNED,
   states: {
     ready: {
-      always: [{ guard: 'isVanished', target: '#pod.settling' }, { target: 'writing' }],
+      always: [
+        { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'hasLostRecord', target: 'fencing', actions: 'recordRollback' },
+        { target: 'writing' },
+      ],
     },
-    ...fencing('rollingBack', 'recordRollback', { meanwhile: MEANWHILE, givenUp: GIVEN_UP }),
+    ...fencing('rollingBack', 'recordRollback', { found: FOUND, meanwhile: MEANWHILE, late: OVERDUE, givenUp: GIVEN_UP }),
     // As in `patching`: a load balancer may have been reloaded since, which is drained again from outside. Found by simulation:
     // requests were still under way on what was.
     confirming: inspecting(inspectAllInput),
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
+        { guard: and(['isOut', 'isExpired', 'mayProceed', not('isReclaimed')]), target: 'ready' },
+        // Whatever it gets until it can be read, nobody sees: it settles anew.
+        { guard: and(['isUnread', not('isExpired')]), target: 'waiting', actions: 'noteReturn' },
+        IN_DOUBT,
         // Found by simulation: a ready pod that an operator had put back was patched under its requests.
         {
           guard: 'isReclaimed',
           target: '#pod.failed',
           actions: { type: 'overrule', params: { outcome: 'failed', reason: 'reclaimed' } },
         },
-        { guard: and(['isEmpty', not('hasReturned')]), target: 'ready' },
-        { guard: and(['isOut', 'isExpired', 'mayProceed']), target: 'ready' },
         {
           guard: and(['isOut', 'isExpired']),
           target: '#pod.failed',
@@ -88,7 +97,6 @@ export const rollingBack = podSetup.createStateConfig({
       ],
     },
     settling: { entry: 'forgetReturn', after: { settle: 'confirming' } },
-    deciding: { always: [...MEANWHILE, ...GIVEN_UP, { target: 'pausing' }] },
     patched: {
       entry: 'beginRestart',
       always: [

@@ -1,7 +1,7 @@
 import type { AnyEventObject, SnapshotFrom } from 'xstate'
 import { getInitialMicrosteps, getMicrosteps } from 'xstate'
 import type { Journal, ReadJournal } from '../../../src/pods/glossary.ts'
-import { isOpen } from '../../../src/pods/open-journal.ts'
+import { isOpen, openJournal } from '../../../src/pods/open-journal.ts'
 import { testPod } from '../../../src/pods/testing/raw-pod.ts'
 import type { PodContext, PodUpgradeInput } from '../context.ts'
 import { isEnding, isMoved } from '../facts.ts'
@@ -80,7 +80,9 @@ export const PODS = {
 function answersOf(id: string, path: string, { record, stored, pod, restart, epoch }: PodContext): object[] {
   const unknown = { kind: 'unknown', message: 'no answer' }
   const closed: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1, step: 'closed' } } : stored
-  const recorded: ReadJournal = record ? { kind: 'read', journal: record } : stored
+  const isFence = path.includes('.fencing.')
+  const fenced = record && { ...(openJournal(stored) ?? record), fence: (record.fence ?? 0) + 1 }
+  const recorded: ReadJournal = record ? { kind: 'read', journal: isFence ? fenced! : record } : stored
   const usurped: ReadJournal = record ? { kind: 'read', journal: { ...record, run: 'other', epoch: epoch + 1 } } : stored
   const earlier: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1 } } : stored
   const home = record?.rollback ? PODS.backReady : record?.generation === undefined ? PODS.before : PODS.ready

@@ -129,7 +129,8 @@ export function createWorld(schedule: Schedule): World {
     if (before && (record.epoch < before.epoch || record.attempt < before.attempt))
       world.violations.push('epoch or attempt went back')
     if (restates) {
-      if (before?.step !== record.step || before.attempt !== record.attempt) world.violations.push('a restated record is another')
+      if (before && (before.step !== record.step || before.attempt !== record.attempt))
+        world.violations.push('a restated record is another')
       if (record.fence === before?.fence) world.claims += 1
       else world.fences += 1
     } else if (record.step === 'patched') {

@@ -14,13 +14,12 @@ const MOST_AT_ONCE = 512
 
 /** Runs so many seeds; undefined where none of them shows it. */
 export async function findMutation(
-  { name, harsh = false, from: first = 1 }: Mutation,
+  { name, harsh = false }: Mutation,
   { most, jobs }: { most: number; jobs?: number | undefined },
 ): Promise<Found | undefined> {
   let size = FEWEST
-  const end = first + most
-  for (let from = first; from < end; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
-    const { violations } = await runSeeds({ from, count: Math.min(size, end - from), jobs, mutation: name, harsh })
+  for (let from = 1; from <= most; from += size, size = Math.min(2 * size, MOST_AT_ONCE)) {
+    const { violations } = await runSeeds({ from, count: Math.min(size, most + 1 - from), jobs, mutation: name, harsh })
     // Whichever process was first: the lowest seed counts, so that the same code gives the same answer.
     for (const violation of violations.toSorted((a, b) => a.seed - b.seed)) {
       if (await isClean(violation.seed, harsh)) return violation

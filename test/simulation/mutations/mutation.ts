@@ -5,8 +5,6 @@ export interface Mutation {
   breaks: string
   /** Looked for among the harsh seeds: the usual ones hardly ever show it. */
   harsh?: boolean
-  /** Looked for from this seed on, where one of very many shows it; else from the first. */
-  from?: number
   changes: Change[]
 }
 

@@ -278,25 +278,6 @@ export const MUTATIONS: Mutation[] = [
     ],
   },
   {
-    name: 'images-not-fenced',
-    // Rare: the load balancer has to forget the drain, and be asked for it again, in the second before they land. One of a million of
-    // the usual seeds showed it.
-    from: 60_969_043,
-    breaks: 'images that nobody has answered for are read back, and may land later, also on a pod that has got requests since',
-    changes: [
-      {
-        file: 'machines/pod-upgrade/fencing.ts',
-        find: "{ guard: 'isUnknown', target: 'fencing', actions: 'countLateTry' },",
-        replace: '',
-      },
-      {
-        file: 'machines/pod-upgrade/fencing.ts',
-        find: "{ guard: not(or(['isFenced', 'isVanished'])), target: 'fencing', actions: 'noteReturn' },",
-        replace: '',
-      },
-    ],
-  },
-  {
     name: 'settle-time-ignored',
     breaks: 'the pod is patched as soon as it is out and empty, though new requests still arrive for a while',
     changes: [
