@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { PodView } from '../../src/pods/glossary.ts'
 import type { EffectInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
@@ -202,7 +202,15 @@ describe('patching: a write that nobody answers, or with 5xx, while reads are an
   })
 
   describe('and a request comes all the same before each try', () => {
-    const answers = { store: (input: StoreInput) => fence(input) ?? UNKNOWN, read: { kind: 'read', seen } }
+    let { stored } = seen
+    const answers = {
+      store(input: StoreInput) {
+        if (input.restates) stored = { kind: 'read', journal: input.record }
+        return fence(input) ?? UNKNOWN
+      },
+      read: () => ({ kind: 'read', seen: { ...seen, stored } }),
+    }
+    beforeEach(() => void (stored = seen.stored))
 
     /** One in flight at the first look after each write, none after that. */
     async function keepBusy(drive: Drive, ms: number): Promise<number> {

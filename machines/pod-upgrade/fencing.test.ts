@@ -150,6 +150,15 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     expect(drive.state()).toBe(`${state}.pausing`)
   })
 
+  test('it is stored, and somebody has written over it by then: again, after a pause', async () => {
+    const drive = await inDoubt()
+    await drive.answer(IN)
+    await drive.answer({ kind: 'stored', seen })
+    expect([drive.state(), drive.calling()]).toEqual([`${state}.fencing.pausing`, undefined])
+    await drive.pass(DELAYS.retry)
+    expect(isFence(drive)).toBe(true)
+  })
+
   test.each(['its answer', 'the watch'])('it is refused, since they have landed, as %s says: gone on with', async (by) => {
     const drive = await begin()
     const { record } = written(drive)!
@@ -272,10 +281,10 @@ test('images that were refused can land no more: the record stays as it is', asy
 
 // Found by a reviewer: it was failed, and somebody blamed, since the load balancer was busy as it was drained again.
 test.each([
-  { name: 'done', answer: { kind: 'applied' }, then: 'patching.settling' },
-  { name: 'not answered', answer: UNKNOWN, then: 'patching.looking' },
-  { name: 'refused', answer: { kind: 'refused', message: 'no' }, then: 'readmitting.writing' },
-])('it is in rotation as it is to be patched once more: drained again, which is $name', async ({ answer, then }) => {
+  { name: 'done', answer: { kind: 'applied' }, next: 'patching.settling' },
+  { name: 'not answered', answer: UNKNOWN, next: 'patching.looking' },
+  { name: 'refused', answer: { kind: 'refused', message: 'no' }, next: 'readmitting.writing' },
+])('it is in rotation as it is to be patched once more: drained again, which is $name', async ({ answer, next }) => {
   const drive = await patching()
   await drive.answer(REJECTED)
   await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } })
@@ -284,8 +293,8 @@ test.each([
   await drive.pass(DELAYS.retry)
   expect([drive.state(), drive.calling()]).toEqual(['patching.redraining', 'effect'])
   await drive.answer(answer)
-  expect(drive.state()).toBe(then)
-  if (then !== 'patching.settling') return
+  expect(drive.state()).toBe(next)
+  if (next !== 'patching.settling') return
   await drive.pass(DELAYS.settle)
   await drive.pass(DELAYS.poll)
   await drive.answer(OUT)

@@ -70,7 +70,7 @@ export function fencing(
       always: found,
       states: {
         ready: { always: [...ways, { target: 'writing' }] },
-        ...writing('fence', 'ready', 'ready'),
+        ...writing('fence', 'deciding', 'ready'),
         deciding: { always: [...ways, late, { target: 'pausing' }] },
       },
     }),
