@@ -83,8 +83,14 @@ export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | '
 export function fencedRecord(context: Parameters<typeof reopened>[0] & Pick<PodContext, 'lastRead'>): Journal {
   const { stored, lastRead } = context
   const isLost = !isOpen(stored) && lastRead !== undefined
-  const record = reopened(isLost ? { ...context, stored: { kind: 'read', journal: lastRead } } : context)!
+  const record = reopened(isLost ? { ...context, stored: { kind: 'read', journal: beforeRestore(lastRead) } } : context)!
   return { ...record, fence: 1 + (record.fence ?? 0) }
+}
+
+/** It gets other images: what it was to be put back on is no more. Found by simulation (seed 60501834). */
+function beforeRestore(record: Journal): Journal {
+  if (record.step !== 'restore') return record
+  return { ...record, step: record.generation === undefined ? 'drain' : 'patched' }
 }
 
 /** What the images of this record were sent over is not what stands there now, which they are guarded by: they cannot land any more. */

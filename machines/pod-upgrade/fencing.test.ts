@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ReadJournal } from '../../src/pods/glossary.ts'
+import { fencedRecord } from './facts.ts'
 import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
@@ -299,4 +300,16 @@ test.each([
   await drive.pass(DELAYS.poll)
   await drive.answer(OUT)
   expect(written(drive)!.wanted).toEqual([{ container: 'app', image: V2 }])
+})
+
+// Found by simulation (seed 60501834): it was written as to be put back on what somebody had patched other images over.
+test.each([
+  { change: {}, step: 'patched' },
+  { change: { generation: undefined }, step: 'drain' },
+])('the record of a restore that somebody has removed is written as of before that: $step', ({ change, step }) => {
+  const { generation, ...lastRead } = { ...recorded('restore').journal, ...change }
+  const known = { ...lastRead, ...(generation === undefined ? {} : { generation }) }
+  const context = { run: 'run-1', epoch: 2, gone: false, keepsPatch: false, record: known, lastRead: known }
+  expect(fencedRecord({ ...context, stored: { kind: 'none' } })).toEqual({ ...known, step, fence: 1 })
+  expect(fencedRecord({ ...context, stored: { kind: 'read', journal: known } })).toEqual({ ...known, fence: 1 })
 })
