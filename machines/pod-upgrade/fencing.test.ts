@@ -5,7 +5,7 @@ import type { StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
-import { IN, OUT, recorded, REJECTED, UNKNOWN } from './testing/recorded.ts'
+import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { V1, V2 } from './testing/world.ts'
 
 /*
@@ -211,6 +211,37 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     })
   })
 
+  // Found by a reviewer: it had no end.
+  test('somebody removes the journal as soon as it is written: given up after the deadline', async () => {
+    const drive = await begin()
+    await drive.answer(REJECTED)
+    await drive.answer({ kind: 'read', seen: { ...seen, stored: { kind: 'none' } } })
+    let [passedMs, fences] = [0, 0]
+    for (; passedMs < 3 * DEADLINES.drainDeadline && drive.state().startsWith(state); passedMs += 50) {
+      if (drive.calling() === 'inspect') await drive.answer(OUT)
+      if (isFence(drive)) {
+        fences += 1
+        await drive.stored(seen.pod)
+        drive.send({ type: 'observed', pod: seen.pod, stored: { kind: 'none' } })
+      }
+      await drive.pass(50)
+    }
+    expect(fences).toBeGreaterThan(10)
+    expect(passedMs).toBeGreaterThan(DEADLINES.drainDeadline - 1_000)
+    expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'failed', deadline: 'drain' })
+  })
+
+  // Found by a reviewer: one load balancer did not answer, and what another was seen to send it counted for nothing.
+  test('an operator has put it back in a load balancer, while another cannot be read: at once', async () => {
+    const drive = await inDoubt()
+    await drive.answer({ ...UNREAD, reclaimed: 'inner/web-0 ready' })
+    expect(isFence(drive)).toBe(true)
+    await drive.stored()
+    await drive.pass(DELAYS.retry)
+    await drive.answer({ ...UNREAD, reclaimed: 'inner/web-0 ready' })
+    expect(drive.actor.getSnapshot().context.reason).toMatch(/an operator had it out of rotation in part/)
+  })
+
   test('it is gone as it is seen to get requests: the answer is waited for', async () => {
     const drive = await begin()
     drive.send({ type: 'gone' })
@@ -267,6 +298,42 @@ test('interrupted while images are in doubt: put back once they are out of the w
   expect(drive.state()).toBe('patching.fencing.pausing')
   await drive.pass(DELAYS.retry)
   await drive.stored()
+  expect([drive.state(), written(drive)!.record.step]).toEqual(['readmitting.writing', 'restore'])
+})
+
+// Found by a reviewer: it was put back twenty seconds later, with nothing written by then.
+test('interrupted after images in doubt were read back: the same', async () => {
+  const drive = await patching()
+  await drive.answer(UNKNOWN)
+  await drive.answer({ kind: 'read', seen: { pod: PODS.before, stored: recorded('drain') } })
+  drive.send({ type: 'interrupt' })
+  await drive.pass(DELAYS.retry)
+  await drive.answer(OUT)
+  expect(isFence(drive)).toBe(true)
+  await drive.stored()
+  expect([drive.state(), written(drive)!.record.step]).toEqual(['readmitting.writing', 'restore'])
+})
+
+// Found by a reviewer: with an API server that takes longer than is waited for, it never came back to its images.
+test('a rollback goes on where it is interrupted: its images are not kept out', async () => {
+  const drive = await rollingBack()
+  drive.send({ type: 'interrupt' })
+  await drive.answer(UNKNOWN)
+  await drive.answer({ kind: 'read', seen: { pod: PODS.witness, stored: recorded('patched') } })
+  expect([drive.state(), drive.calling()]).toEqual(['rollingBack.pausing', undefined])
+})
+
+test('interrupted while a journal that was removed is written anew: put back, since there are no images to keep out', async () => {
+  const drive = await patching()
+  const none = { kind: 'read', seen: { pod: PODS.before, stored: { kind: 'none' } } }
+  await drive.answer(REJECTED)
+  await drive.answer(none)
+  await drive.pass(DELAYS.retry)
+  await drive.answer(OUT)
+  expect(isFence(drive)).toBe(true)
+  drive.send({ type: 'interrupt' })
+  await drive.answer(UNKNOWN)
+  await drive.answer(none)
   expect([drive.state(), written(drive)!.record.step]).toEqual(['readmitting.writing', 'restore'])
 })
 

@@ -34,6 +34,9 @@ export function fencing(
   { found, meanwhile, late, givenUp }: { found: Choices; meanwhile: Choices; late: Choices[number]; givenUp: Choices },
 ) {
   const write = writing(recording, 'patched', 'confirming')
+  // Interrupted, what was not patched is put back. What is rolled back goes on.
+  const isRefused = or(['isOverdue', 'isRejectedForGood'])
+  const isToEnd = state === 'patching' ? or([isRefused, 'isInterrupted']) : isRefused
   const ways = [...meanwhile, ...found, { guard: 'isFenced', target: `#pod.${state}.deciding`, actions: 'forgetDoubt' }] as const
   return {
     ...write,
@@ -57,8 +60,7 @@ export function fencing(
       always: [
         ...meanwhile,
         ...found,
-        // Until then it has to stay out, also where it is interrupted.
-        { guard: and(['isInDoubt', or(['isOverdue', 'isRejectedForGood', 'isInterrupted'])]), target: 'fencing' },
+        { guard: and(['isInDoubt', isToEnd]), target: 'fencing' },
         late,
         ...givenUp,
         { target: 'pausing' },
@@ -71,7 +73,22 @@ export function fencing(
       states: {
         ready: { always: [...ways, { target: 'writing' }] },
         ...writing('fence', 'deciding', 'ready'),
-        deciding: { always: [...ways, late, { target: 'pausing' }] },
+        // Found by a reviewer: where it was removed as soon as it was stored, that was without end.
+        written: {
+          always: [
+            { guard: 'isStored', target: 'deciding', actions: 'countLateTry' },
+            { target: 'rereading', actions: 'countLateTry' },
+          ],
+        },
+        deciding: {
+          always: [
+            ...ways,
+            late,
+            // Nothing is to be kept out.
+            { guard: and([not('isInDoubt'), 'isInterrupted']), target: `#pod.${state}.deciding` },
+            { target: 'pausing' },
+          ],
+        },
       },
     }),
   }

@@ -60,6 +60,7 @@ export const patching = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         LANDED,
+        { guard: and(['isInDoubt', 'isInterrupted']), target: 'fencing' },
         INTERRUPTED,
         { guard: 'hasLostRecord', target: 'fencing', actions: 'recordPatched' },
         { target: 'writing' },
@@ -77,7 +78,7 @@ export const patching = podSetup.createStateConfig({
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
         { guard: and(['isOut', 'isPassedOver', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
-        { guard: and(['isUnread', not('isExpired')]), target: 'pausing' },
+        { guard: and(['isUnread', not(or(['isExpired', 'isReclaimed']))]), target: 'pausing' },
         IN_DOUBT,
         {
           guard: 'isReclaimed',

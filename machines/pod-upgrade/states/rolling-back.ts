@@ -65,7 +65,7 @@ export const rollingBack = podSetup.createStateConfig({
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         { guard: and(['isOut', 'isExpired', 'mayProceed', not('isReclaimed')]), target: 'ready' },
         // Whatever it gets until it can be read, nobody sees: it settles anew.
-        { guard: and(['isUnread', not('isExpired')]), target: 'waiting', actions: 'noteReturn' },
+        { guard: and(['isUnread', not(or(['isExpired', 'isReclaimed']))]), target: 'waiting', actions: 'noteReturn' },
         IN_DOUBT,
         // Found by simulation: a ready pod that an operator had put back was patched under its requests.
         {
