@@ -539,6 +539,21 @@ test('a rollback that is written again is written only to a pod that is out', as
   expect([drive.state(), drive.calling()]).toEqual(['rollingBack.writing', 'store'])
 })
 
+// Found by a reviewer: its machine broke, and with it the run.
+test('a pod that is about to be rolled back, and that somebody has given its former images: failed, and says so', async () => {
+  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, { rollsBack: () => true })
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline)
+  expect(drive.state()).toBe('rollingBack.confirming')
+  drive.send({ type: 'observed', pod: PODS.back, stored: recorded('patched') })
+  await drive.answer(OUT)
+  expect(drive.state()).toBe('failed')
+  expect(drive.actor.getSnapshot().context).toMatchObject({
+    outcome: 'failed',
+    reason: expect.stringContaining(`somebody else has rewritten them`),
+  })
+})
+
 test('a rollback is written to a pod that has just been drained again only once that has settled', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness }, { rollsBack: () => true })
   await drive.answer(OUT)

@@ -127,6 +127,7 @@ export const podSetup = setup({
     hasLostRecord: ({ context }) => !isOpen(context.stored) && context.lastRead !== undefined,
     isRollbackStored: ({ context }) => isRollbackStored(context),
     hasFormerImages: ({ context }) => formerImages(context) !== undefined,
+    isRollingBack: ({ context }) => context.record?.rollback !== undefined,
     isPatchedElsewhere: ({ context }) => isPatchedElsewhere(context),
     isPatchStored: ({ context }) => context.stored.kind === 'read' && context.stored.journal.step === 'patched',
     isRestoreStored: ({ context }) => openJournal(context.stored)?.step === 'restore',

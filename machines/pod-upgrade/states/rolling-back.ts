@@ -51,6 +51,8 @@ export const rollingBack = podSetup.createStateConfig({
     ready: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        // Found by a reviewer: somebody had given it its former images back by hand, and its machine broke.
+        { guard: not(or(['hasFormerImages', 'isRollingBack'])), target: 'rewritten' },
         { guard: 'hasLostRecord', target: 'fencing', actions: 'recordRollback' },
         { target: 'writing' },
       ],
@@ -99,14 +101,13 @@ export const rollingBack = podSetup.createStateConfig({
     settling: { entry: 'forgetReturn', after: { settle: 'confirming' } },
     patched: {
       entry: 'beginRestart',
-      always: [
-        {
-          guard: 'asksForOthers',
-          target: '#pod.failed',
-          actions: { type: 'overrule', params: { outcome: 'failed', reason: 'rewritten' } },
-        },
-        { target: '#pod.restarting' },
-      ],
+      always: [{ guard: 'asksForOthers', target: 'rewritten' }, { target: '#pod.restarting' }],
+    },
+    rewritten: {
+      always: {
+        target: '#pod.failed',
+        actions: { type: 'overrule', params: { outcome: 'failed', reason: 'rewritten' } },
+      },
     },
   },
 })

@@ -167,6 +167,8 @@ export function worldEvents({ context }: Snapshot): AnyEventObject[] {
     before: ['moved', 'deleting'],
     asked: ['witness', 'hopeless', 'deleting'],
     witness: ['started', 'deleting'],
+    // Somebody takes its images back by hand.
+    hopeless: ['back'],
     started: ['ready'],
     ready: ['started'],
     back: ['backSeen', 'deleting'],
