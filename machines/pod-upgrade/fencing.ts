@@ -5,6 +5,15 @@ import { writing } from './writing.ts'
 type Always = NonNullable<Parameters<typeof podSetup.createStateConfig>[0]['always']>
 type Choices = Extract<Always, readonly unknown[]>
 
+const MEANWHILE = [
+  {
+    guard: 'isUsurped',
+    target: '#pod.stopped',
+    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
+  },
+  { guard: 'isVanished', target: '#pod.settling' },
+] as const
+
 /** The images that were sent and not answered are to be got out of the way before anything else is done. */
 export const IN_DOUBT = { guard: 'isInDoubt', target: 'fencing' } as const
 
@@ -24,20 +33,20 @@ export const RETURNED = {
  *
  * The same where somebody has removed the record: images that are sent over none could be kept out by nothing.
  * @param found where it goes once its images are found to have landed
- * @param meanwhile … or it is another's by now, or goes
  * @param late where it ends past the deadline
  * @param givenUp … or without any images in doubt
  */
 export function fencing(
   state: 'patching' | 'rollingBack',
   recording: 'recordPatched' | 'recordRollback',
-  { found, meanwhile, late, givenUp }: { found: Choices; meanwhile: Choices; late: Choices[number]; givenUp: Choices },
+  { found, late, givenUp }: { found: Choices; late: Choices[number]; givenUp: Choices },
 ) {
   const write = writing(recording, 'patched', 'confirming')
   // Interrupted, what was not patched is put back. What is rolled back goes on.
   const isRefused = or(['isOverdue', 'isRejectedForGood'])
   const isToEnd = state === 'patching' ? or([isRefused, 'isInterrupted']) : isRefused
-  const ways = [...meanwhile, ...found, { guard: 'isFenced', target: `#pod.${state}.deciding`, actions: 'forgetDoubt' }] as const
+  const known = [...MEANWHILE, ...found] as const
+  const ways = [...known, { guard: 'isFenced', target: `#pod.${state}.deciding`, actions: 'forgetDoubt' }] as const
   return {
     ...write,
     writing: podSetup.createStateConfig({
@@ -57,14 +66,7 @@ export function fencing(
       ],
     }),
     deciding: podSetup.createStateConfig({
-      always: [
-        ...meanwhile,
-        ...found,
-        { guard: and(['isInDoubt', isToEnd]), target: 'fencing' },
-        late,
-        ...givenUp,
-        { target: 'pausing' },
-      ],
+      always: [...known, { guard: and(['isInDoubt', isToEnd]), target: 'fencing' }, late, ...givenUp, { target: 'pausing' }],
     }),
     fencing: podSetup.createStateConfig({
       initial: 'ready',

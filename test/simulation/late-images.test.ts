@@ -103,6 +103,13 @@ function openForgetful(level: Level = 'G1'): Promise<Stage> {
   return openStage(plainScene({ balancers: [plainBalancer({ level, volatile: true, longestRequestMs: LONGEST_REQUEST_MS })] }))
 }
 
+/** The pod is out again, by a second drain. */
+async function drainedAgain(stage: Stage): Promise<void> {
+  await stage.until(() => drainsOf(stage).length === 2)
+  await stage.pass(100)
+  expect(stage.world.balancers.get('edge')!.state(POD)!.inFlight).toBeGreaterThan(0)
+}
+
 const CASES = (['G1', 'G2'] as const).flatMap((level) =>
   [
     { of: 'an upgrade', tag: 'v2', late: imageOf('v2'), outcome: 'upgraded' },
@@ -113,7 +120,7 @@ const CASES = (['G1', 'G2'] as const).flatMap((level) =>
   ]),
 )
 
-test.each<(typeof CASES)[number] & { level: Level }>(CASES)(
+test.each(CASES)(
   'images of $of, $how as a load balancer ($level) forgets the drain: once it has been drained again they land no more',
   async ({ level, tag, late, forMs, outcome }) => {
     const stage = await openForgetful(level)
@@ -121,9 +128,7 @@ test.each<(typeof CASES)[number] & { level: Level }>(CASES)(
     await stage.until(() => held() !== undefined)
     await stage.pass(1_000)
     stage.world.reload('edge')
-    await stage.until(() => drainsOf(stage).length === 2)
-    await stage.pass(100)
-    expect(stage.world.balancers.get('edge')!.state(POD)!.inFlight).toBeGreaterThan(0)
+    await drainedAgain(stage)
     await expect(stage.ask(held()!.arrive())).rejects.toMatchObject({ status: 422 })
     const end = await ended(stage, actor)
     expect(end.pods).toMatchObject([{ outcome }])
@@ -133,13 +138,6 @@ test.each<(typeof CASES)[number] & { level: Level }>(CASES)(
     expect(stage.world.balancers.get('edge')!.state(POD)).toMatchObject({ admin: 'ready' })
   },
 )
-
-/** The pod is out again, by a second drain. */
-async function drainedAgain(stage: Stage): Promise<void> {
-  await stage.until(() => drainsOf(stage).length === 2)
-  await stage.pass(100)
-  expect(stage.world.balancers.get('edge')!.state(POD)!.inFlight).toBeGreaterThan(0)
-}
 
 // Found by a reviewer.
 test('the fence is on its way, and lost, as the load balancer forgets: another one is sent at once', async () => {

@@ -15,15 +15,6 @@ const LANDED = {
 
 const FOUND = [{ guard: 'isRecorded', target: '#pod.patching.patched' }, LANDED] as const
 
-const MEANWHILE = [
-  {
-    guard: 'isUsurped',
-    target: '#pod.stopped',
-    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
-  },
-  { guard: 'isVanished', target: '#pod.settling' },
-] as const
-
 /** Not answered, or with 5xx, as by a webhook that is down. */
 const LATE = {
   guard: 'isOverdue',
@@ -66,7 +57,7 @@ export const patching = podSetup.createStateConfig({
         { target: 'writing' },
       ],
     },
-    ...fencing('patching', 'recordPatched', { found: FOUND, meanwhile: MEANWHILE, late: LATE, givenUp: GIVEN_UP }),
+    ...fencing('patching', 'recordPatched', { found: FOUND, late: LATE, givenUp: GIVEN_UP }),
     // A write that has to be made again may come long after the reading that it rests on: the process may have been stopped,
     // and a load balancer reloaded meanwhile.
     confirming: inspecting(inspectAllInput),

@@ -12,15 +12,6 @@ const LATE = {
 
 const FOUND = [{ guard: 'isRecorded', target: '#pod.rollingBack.patched' }] as const
 
-const MEANWHILE = [
-  {
-    guard: 'isUsurped',
-    target: '#pod.stopped',
-    actions: { type: 'overrule', params: { outcome: 'conflict', reason: 'journalUsurped' } },
-  },
-  { guard: 'isVanished', target: '#pod.settling' },
-] as const
-
 const OVERDUE = {
   guard: 'isOverdue',
   target: '#pod.failed',
@@ -57,7 +48,7 @@ export const rollingBack = podSetup.createStateConfig({
         { target: 'writing' },
       ],
     },
-    ...fencing('rollingBack', 'recordRollback', { found: FOUND, meanwhile: MEANWHILE, late: OVERDUE, givenUp: GIVEN_UP }),
+    ...fencing('rollingBack', 'recordRollback', { found: FOUND, late: OVERDUE, givenUp: GIVEN_UP }),
     // As in `patching`: a load balancer may have been reloaded since, which is drained again from outside. Found by simulation:
     // requests were still under way on what was.
     confirming: inspecting(inspectAllInput),
