@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { holdBehindHaproxy } from './held-request.ts'
 import { onceEach, traceOf } from './judge.ts'
@@ -10,10 +6,11 @@ import { statefulSet } from './manifests.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { SluiceExit, UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
+import { startWebhook, webhookConfiguration } from './webhook.ts'
 
 const POLICY = 'no-latest-version'
-const WEBHOOK = 'image-mirror'
-const WEBHOOK_PORT = 9443
+/** Where nobody listens. */
+const NOBODY = 'https://127.0.0.1:9443/'
 const TO_V2 = ['statefulset/web', 'app=localhost/app:v2']
 
 /** What the API server would not take, or would take otherwise, is found out by a dry run before anything is touched. */
@@ -104,36 +101,9 @@ describeOnCluster('admission', (cluster) => {
 
   it('refuses where a webhook rewrites the image', async () => {
     const { namespace } = await start('admission-webhook')
-    const certs = join(cluster().info.dir, 'certs')
-    const program = fileURLToPath(new URL('rewriting-webhook.ts', import.meta.url))
-    const server = await cluster().spawn(
-      process.execPath,
-      [program, `${WEBHOOK_PORT}`, join(certs, 'apiserver.crt'), join(certs, 'apiserver.key')],
-      { stdio: 'inherit' },
-    )
-    undo.push(async () => {
-      server.kill()
-      await once(server, 'exit')
-    })
-    await create({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'MutatingWebhookConfiguration',
-      metadata: { name: WEBHOOK },
-      webhooks: [
-        {
-          name: 'mirror.sluice.example',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Fail',
-          clientConfig: {
-            url: `https://127.0.0.1:${WEBHOOK_PORT}/`,
-            caBundle: (await readFile(join(certs, 'ca.crt'))).toString('base64'),
-          },
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods'] }],
-        },
-      ],
-    })
+    const webhook = await startWebhook(cluster(), 'rewriting-webhook.ts')
+    undo.push(webhook.stop)
+    await create(webhookConfiguration('MutatingWebhookConfiguration', namespace, webhook.client))
     await cluster().api.waitFor('the webhook to work', dryRun, (image) => image === 'mirror.example/app:v2')
 
     const { stdout, stderr } = await refusesUntouched()
@@ -148,24 +118,7 @@ describeOnCluster('admission', (cluster) => {
     const flags = ['--drain-deadline', '15s', '--restore-deadline', '3s']
     const first = run(['upgrade', ...TO_V2, ...flags])
     await first.seen(({ type, ...event }) => type === 'podState' && 'to' in event && event.to === 'emptying')
-    const webhook = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: WEBHOOK },
-      webhooks: [
-        {
-          name: 'scan.sluice.example',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Fail',
-          // Nobody listens there.
-          clientConfig: { url: `https://127.0.0.1:${WEBHOOK_PORT}/` },
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods'] }],
-        },
-      ],
-    }
-    await create(webhook)
+    await create(webhookConfiguration('ValidatingWebhookConfiguration', namespace, { url: NOBODY }))
     await cluster().api.waitFor('the webhook to fail', dryRun, (answer) => answer.includes('failed calling webhook'))
     expect(await held.end()).toBe(200)
 

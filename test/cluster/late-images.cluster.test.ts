@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { storedJournal } from './journal.ts'
 import { statefulSet } from './manifests.ts'
@@ -9,9 +5,7 @@ import { story } from './moments.ts'
 import { describeOnCluster } from './shared-cluster.ts'
 import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
-
-const WEBHOOK = 'slow-scan'
-const WEBHOOK_PORT = 9444
+import { startWebhook, webhookConfiguration } from './webhook.ts'
 
 /**
  * The API server applies a patch, asks its webhooks, and stores what came of that only over what it has read; else it begins anew. So
@@ -27,54 +21,24 @@ describeOnCluster('images that are long on their way', (cluster) => {
     bed = undefined
   })
 
-  /** Holds what gives a pod of the namespace other images. */
-  async function holdImages(namespace: string): Promise<{ held: Promise<unknown>; release(): void }> {
-    const certs = join(cluster().info.dir, 'certs')
-    const program = fileURLToPath(new URL('holding-webhook.ts', import.meta.url))
-    const args = [program, `${WEBHOOK_PORT}`, join(certs, 'apiserver.crt'), join(certs, 'apiserver.key')]
-    const server = await cluster().spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-    undo.push(async () => {
-      server.kill()
-      await once(server, 'exit')
-    })
-    await cluster().api.apply({
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: WEBHOOK },
-      webhooks: [
-        {
-          name: 'scan.sluice.example',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Fail',
-          timeoutSeconds: 30,
-          clientConfig: {
-            url: `https://127.0.0.1:${WEBHOOK_PORT}/`,
-            caBundle: (await readFile(join(certs, 'ca.crt'))).toString('base64'),
-          },
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
-          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['pods'] }],
-        },
-      ],
-    })
-    undo.push(() => cluster().api.delete('ValidatingWebhookConfiguration', WEBHOOK))
-    return { held: once(server.stdout!, 'data'), release: () => void server.stdin!.write('\n') }
-  }
-
   it('are refused once HAProxy has forgotten the drain, and the pod was drained again', async () => {
     const namespace = 'late-images'
     const objects = [statefulSet({ name: 'web', namespace, replicas: 2 })]
     bed = await startUpgradeBed(cluster(), { name: namespace, objects, app: 'web', count: 2 })
     const { api } = cluster()
-    const { held, release } = await holdImages(namespace)
+    const webhook = await startWebhook(cluster(), 'holding-webhook.ts')
+    undo.push(webhook.stop)
+    const configuration = webhookConfiguration('ValidatingWebhookConfiguration', namespace, webhook.client)
+    await api.apply(configuration)
+    undo.push(() => api.delete(configuration.kind, configuration.metadata.name))
     const journal = async (): Promise<string> => storedJournal(await api.get('Pod', 'web-1', namespace)).condition ?? ''
 
     const run = bed.start(['upgrade', 'statefulset/web', 'app=localhost/app:v2'])
-    await Promise.race([held, run.exit.then((exit) => expect.unreachable(story(exit)))])
+    await Promise.race([webhook.said(), run.exit.then((exit) => expect.unreachable(story(exit)))])
     await bed.haproxy.reload()
     await api.waitFor('the fence', journal, (text) => text.includes('"fence":1'))
     expect(bed.effects()).toEqual({ 'web-1': ['drain', 'drain'] })
-    release()
+    webhook.tell('go on')
 
     const exit = await run.exit
     expect(exit.code, story(exit)).toBe(0)

@@ -1,0 +1,39 @@
+/** The server of an admission webhook, a process in the cluster's network: `node PROGRAM CERTIFICATE KEY`. Its first line says the port. */
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+
+interface ReviewedPod {
+  spec: { containers: { image: string }[] }
+}
+
+export interface ReviewRequest {
+  uid: string
+  dryRun?: boolean
+  object: ReviewedPod
+  oldObject: ReviewedPod
+}
+
+/** JSON patch operations; none where the pod is allowed as it is. */
+type Verdict = readonly object[]
+
+export async function serveReviews(verdictOn: (request: ReviewRequest) => Verdict | Promise<Verdict>): Promise<void> {
+  const [certificate, key] = process.argv.slice(2)
+  const server = createServer({ cert: readFileSync(certificate!), key: readFileSync(key!) }, async (request, response) => {
+    let body = ''
+    for await (const text of request.setEncoding('utf8')) body += String(text)
+    const review = (JSON.parse(body) as { request: ReviewRequest }).request
+    const operations = await verdictOn(review)
+    const patch = { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
+    response.setHeader('content-type', 'application/json').end(
+      JSON.stringify({
+        apiVersion: 'admission.k8s.io/v1',
+        kind: 'AdmissionReview',
+        response: { uid: review.uid, allowed: true, ...(operations.length > 0 && patch) },
+      }),
+    )
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  console.log((server.address() as AddressInfo).port)
+}
