@@ -216,6 +216,15 @@ export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'reco
   )
 }
 
+/**
+ * The images of this record have landed: it is stored, or was before somebody removed it or made it unreadable. Found by simulation
+ * (seed 60460142): what somebody had patched in since was written over, as the record was unreadable by then.
+ */
+export function hasLanded({ stored, record, lastRead }: Pick<PodContext, 'stored' | 'record' | 'lastRead'>): boolean {
+  const isLost = !isOpen(stored) && lastRead !== undefined
+  return record?.step === 'patched' && isRecorded({ stored: isLost ? { kind: 'read', journal: lastRead } : stored, record })
+}
+
 /** A pod that an earlier run has patched gets other images in the same attempt: found by reading, its claim was taken for that. */
 function isSamePatch(a: Journal, b: Journal): boolean {
   const imagesOf = ({ baseline }: Journal): string => JSON.stringify(baseline.map(({ name, image }) => [name, image]))

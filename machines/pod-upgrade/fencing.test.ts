@@ -203,6 +203,31 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
       expect(isFence(drive)).toBe(false)
     })
 
+    // Found by simulation (seed 60460142): they were sent once more, over that.
+    test.each(['rereading', 'pausing', 'confirming'])(
+      'in $0, and patched the pod, once they have landed: his images stay',
+      async (at) => {
+        const drive = await begin()
+        const { record } = written(drive)!
+        const his = {
+          ...landed,
+          generation: landed.generation + 1,
+          containers: landed.containers.map((one) => ({ ...one, image: 'his' })),
+        }
+        await drive.answer(UNKNOWN)
+        if (at !== 'rereading') await drive.answer(read)
+        if (at === 'confirming') await drive.pass(DELAYS.retry)
+        expect(drive.state()).toBe(`${state}.${at}`)
+        drive.send({ type: 'observed', pod: landed, stored: { kind: 'read', journal: record } })
+        drive.send({ type: 'observed', pod: his, stored })
+        if (at === 'rereading') await drive.answer({ kind: 'read', seen: { pod: his, stored } })
+        if (at === 'pausing') await drive.pass(DELAYS.retry)
+        if (at !== 'rereading') await drive.answer(OUT)
+        expect(written(drive)).toBeUndefined()
+        expect(drive.actor.getSnapshot().context).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('app=his') })
+      },
+    )
+
     test('since they were sent: over that', async () => {
       const drive = await begin()
       drive.send(lost)

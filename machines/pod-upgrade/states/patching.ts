@@ -13,7 +13,10 @@ const LANDED = {
   actions: 'reopen',
 } as const
 
-const FOUND = [{ guard: 'isRecorded', target: '#pod.patching.patched' }, LANDED] as const
+/** What it was given is no more what it asks for. */
+const REWRITTEN = { guard: and(['hasLanded', 'asksForOthers']), target: '#pod.patching.rewritten' } as const
+
+const FOUND = [{ guard: 'isRecorded', target: '#pod.patching.patched' }, REWRITTEN, LANDED] as const
 
 /** Not answered, or with 5xx, as by a webhook that is down. */
 const LATE = {
@@ -65,7 +68,7 @@ export const patching = podSetup.createStateConfig({
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
         // It has landed late. Found by simulation (harsh seed 762): what somebody had patched in since was written over.
-        { guard: and(['isPatchStored', 'isRecorded', 'asksForOthers']), target: 'rewritten' },
+        REWRITTEN,
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         // Found by reading: each refusal waited for the whole deadline anew, and none of them was counted.
         { guard: and(['isOut', 'isPassedOver', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },

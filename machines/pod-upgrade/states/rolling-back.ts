@@ -10,7 +10,10 @@ const LATE = {
   actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notRolledBack', deadline: 'drain' } },
 } as const
 
-const FOUND = [{ guard: 'isRecorded', target: '#pod.rollingBack.patched' }] as const
+/** What an owner before this one has sent is taken up anew. */
+const REWRITTEN = { guard: and(['isInDoubt', 'hasLanded', 'asksForOthers']), target: '#pod.rollingBack.rewritten' } as const
+
+const FOUND = [{ guard: 'isRecorded', target: '#pod.rollingBack.patched' }, REWRITTEN] as const
 
 const OVERDUE = {
   guard: 'isOverdue',
@@ -55,6 +58,7 @@ export const rollingBack = podSetup.createStateConfig({
     judging: {
       always: [
         { guard: 'isVanished', target: '#pod.settling' },
+        REWRITTEN,
         { guard: and(['isEmpty', not(or(['hasReturned', 'isReclaimed']))]), target: 'ready' },
         { guard: and(['isOut', 'isExpired', 'mayProceed', not('isReclaimed')]), target: 'ready' },
         // Whatever it gets until it can be read, nobody sees: it settles anew.
