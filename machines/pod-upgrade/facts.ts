@@ -81,10 +81,14 @@ export function rollbackRecord(context: Pick<PodContext, 'stored' | 'record' | '
  * it.
  */
 export function fencedRecord(context: Parameters<typeof reopened>[0] & Pick<PodContext, 'lastRead'>): Journal {
-  const { stored, lastRead } = context
-  const isLost = !isOpen(stored) && lastRead !== undefined
-  const record = reopened(isLost ? { ...context, stored: { kind: 'read', journal: beforeRestore(lastRead) } } : context)!
+  const lost = lostRecord(context)
+  const record = reopened(lost ? { ...context, stored: { kind: 'read', journal: beforeRestore(lost) } } : context)!
   return { ...record, fence: 1 + (record.fence ?? 0) }
+}
+
+/** The open record that somebody has removed, or made unreadable. */
+export function lostRecord({ stored, lastRead }: Pick<PodContext, 'stored' | 'lastRead'>): Journal | undefined {
+  return isOpen(stored) ? undefined : lastRead
 }
 
 /** It gets other images: what it was to be put back on is no more. Found by simulation (seed 60501834). */
@@ -221,8 +225,8 @@ export function isRecorded({ stored, record }: Pick<PodContext, 'stored' | 'reco
  * (seed 60460142): what somebody had patched in since was written over, as the record was unreadable by then.
  */
 export function hasLanded({ stored, record, lastRead }: Pick<PodContext, 'stored' | 'record' | 'lastRead'>): boolean {
-  const isLost = !isOpen(stored) && lastRead !== undefined
-  return record?.step === 'patched' && isRecorded({ stored: isLost ? { kind: 'read', journal: lastRead } : stored, record })
+  const lost = lostRecord({ stored, lastRead })
+  return record?.step === 'patched' && isRecorded({ stored: lost ? { kind: 'read', journal: lost } : stored, record })
 }
 
 /** A pod that an earlier run has patched gets other images in the same attempt: found by reading, its claim was taken for that. */
