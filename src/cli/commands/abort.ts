@@ -31,8 +31,9 @@ Examples:
 
 Exit codes:
   0 no run is open any more, or, with --no-wait, the order is given
-  1 a pod stays out of rotation 2 wrong arguments or config
-  3 the cluster says no         4 deadline, resumable             7 the template was edited, or another run came
+  1 a pod stays out of rotation, or the former template or the end of the record is not taken
+  2 wrong arguments or config   3 the cluster says no
+  4 deadline, resumable         7 the template was edited, or another run came
   8 a person has to look        130, 143 interrupted: the order stands, the same command goes on
 The run that is aborted exits with 6.
 `,

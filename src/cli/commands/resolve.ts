@@ -42,6 +42,7 @@ Examples:
 
 Exit codes:
   0 recorded    2 wrong arguments    3 there is nothing to resolve, or not so
+  4 it is not known whether all of it is recorded: the same command once more
   7 a run is at work on it, or somebody changed its record meanwhile
 `,
     )
