@@ -35,6 +35,7 @@ const table = {
     'picocolors',
     'log-update',
     'string-width',
+    'wrap-ansi',
     'pino',
     'yaml',
     'zod',

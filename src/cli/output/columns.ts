@@ -1,4 +1,5 @@
 import stringWidth from 'string-width'
+import wrapAnsi from 'wrap-ansi'
 
 const segmenter = new Intl.Segmenter()
 
@@ -14,6 +15,11 @@ export function truncate(text: string, columns: number): string {
     kept += segment
   }
   return `${kept}…`
+}
+
+/** The whole text in lines of at most so many columns, broken between words where that is possible. */
+export function wrap(text: string, columns: number): string[] {
+  return wrapAnsi(text, Math.max(1, columns), { hard: true }).split('\n')
 }
 
 /** Padded on the right to so many columns; colour counts nothing. */

@@ -43,5 +43,7 @@ test.each(ends)('%s, and the pod ends as %s (out: %s): exit code %i', (deadline,
   expect(report.pods[0]).toMatchObject({ outcome, deadline, out })
   const colors = createColors(false)
   expect(finishedPod(pod, colors)).toContain(`: not in time [${deadline} deadline]${out ? ' (out of rotation)' : ''}`)
-  expect(summary(report, colors).join('\n')).toContain(`${deadline} deadline${out ? ', out of rotation' : ''}): not in time`)
+  const text = summary(report, colors).join('\n')
+  expect(text).toContain(`${deadline} deadline${out ? ', out of rotation' : ''}): not in time`)
+  expect(text.split('not in time'), 'the cause stands in the summary once').toHaveLength(2)
 })

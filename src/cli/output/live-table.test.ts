@@ -192,19 +192,56 @@ test('many events in a moment are one redraw, and a terminal that is behind gets
   expect(writes.at(-1)).toContain('3 in flight')
 })
 
-test('a small terminal shows as many rows as fit, cut to its width', () => {
-  const { screen, clock, emit } = setup({ columns: 40, rows: 6 })
+test('a narrow terminal shows the whole detail of a pod, wrapped below its column', () => {
+  const { screen, clock, emit } = setup({ columns: 60, rows: 12 })
+  const cause = 'container app ImagePullBackOff: Back-off pulling image "registry.example/team/app:v2"'
+  emit(started, state('web-2', 'warming', cause), state('web-1', 'draining', '接続を待っています接続を待っています'))
+  clock.advance(1000)
+  expect(screen.text()).toBe(
+    `run r7 begins: 3 pods, epoch 3
+0 of 3 pods finished, 2 at work, 1.0s
+  POD    STATE     FOR   DETAIL
+  web-2  warming   1.0s  container app ImagePullBackOff:
+                         Back-off pulling image
+                         "registry.example/team/app:v2"
+  web-1  draining  1.0s  接続を待っています接続を待っていま
+                         す
+  1 queued`,
+  )
+})
+
+test('a terminal with no room beside the cells has the detail below them', () => {
+  const { screen, clock, emit } = setup({ columns: 40, rows: 12 })
   emit(started, state('web-2', 'draining', 'a reason that is much too long for this terminal'))
-  emit(state('web-1', 'draining', '接続を待っています接続を待っています'), state('web-0', 'emptying', '1 in flight'))
+  clock.advance(1000)
+  expect(screen.text()).toBe(
+    `run r7 begins: 3 pods, epoch 3
+0 of 3 pods finished, 1 at work, 1.0s
+  POD    STATE     FOR
+  web-2  draining  1.0s
+    a reason that is much too long for
+    this terminal
+  2 queued`,
+  )
+})
+
+test('a low terminal shows as many whole pods as fit, and at least the beginning of one', () => {
+  const { screen, clock, emit } = setup({ columns: 40, rows: 7 })
+  emit(started, state('web-2', 'draining', 'short'), state('web-1', 'draining', 'a reason for three lines '.repeat(4)))
+  emit(state('web-0', 'emptying', '1 in flight'))
   clock.advance(1000)
   expect(screen.text()).toBe(
     `run r7 begins: 3 pods, epoch 3
 0 of 3 pods finished, 3 at work, 1.0s
-  POD    STATE     FOR   DETAIL
-  web-2  draining  1.0s  a reason that…
-  web-1  draining  1.0s  接続を待って…
-  1 more at work`,
+  POD    STATE     FOR
+  web-2  draining  1.0s
+    short
+  2 more at work`,
   )
+  emit({ ...detail('web-2', 'a reason for many lines '.repeat(9)), state: 'draining' } as RunEventBody)
+  clock.advance(1000)
+  expect(screen.text().split('\n')).toHaveLength(7)
+  expect(screen.text()).toContain('\n    a reason for many lines a reason\n')
 })
 
 test('hostile text has no effect on the terminal', () => {

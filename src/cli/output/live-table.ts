@@ -1,11 +1,12 @@
 import type { RunEvent } from '../../engine/events.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Colors } from './color.ts'
-import { table, truncate } from './columns.ts'
+import { truncate, wrap } from './columns.ts'
 import { formatElapsed } from './elapsed.ts'
 import { createFrame } from './frame.ts'
 import { inert } from './inert.ts'
 import { planOutline } from './plan-outline.ts'
+import { podRows, type PodCells } from './pod-rows.ts'
 import type { Renderer } from './renderer.ts'
 import type { RunReport } from './run-report.ts'
 import { activePods, applyEvent, emptyView, finishedCount, queuedPods, type PodRow, type RunView } from './run-view.ts'
@@ -118,24 +119,23 @@ function frameText(view: RunView, nowMs: number, size: { columns: number; rows: 
   const columns = size.columns - 1
   if (view.lease !== undefined) {
     const remainingMs = view.lease.remainingMs - (nowMs - view.lease.atMs)
-    return truncate(leaseWaiting({ ...view.lease, remainingMs }), columns)
+    return wrap(leaseWaiting({ ...view.lease, remainingMs }), columns).join('\n')
   }
   if (view.run === undefined) return ''
   const active = activePods(view)
   const head = `${finishedCount(view)} of ${view.pods.size} pods finished, ${active.length} at work, ${formatElapsed(nowMs)}`
   const mode = view.interrupting ? 'interrupting: ' : view.order === undefined ? '' : `${inert(view.order)}: `
   const lines = [truncate(`${mode}${head}`, columns)]
-  const shown = active.slice(0, Math.max(1, size.rows - FURNITURE_LINES))
-  if (shown.length > 0) {
-    const rows = [['POD', 'STATE', 'FOR', 'DETAIL'], ...shown.map((row) => cells(row, nowMs))]
-    lines.push(...table(rows, { indent: '  ' }).map((line) => truncate(line, columns)))
-  }
-  const unseen = active.length - shown.length
-  const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view)].filter((text) => text !== '')
-  if (rest.length > 0) lines.push(truncate(`  ${rest.join(', ')}`, columns))
-  return [lines[0], ...lines.slice(1).map((line, index) => (index === 0 && shown.length > 0 ? colors.dim(line) : line))].join(
-    '\n',
+  const { lines: rows, shown } = podRows(
+    active.map((row) => cells(row, nowMs)),
+    { columns, lines: Math.max(1, size.rows - FURNITURE_LINES) },
   )
+  const unseen = active.length - shown
+  const rest = [unseen > 0 ? `${unseen} more at work` : '', queuedWords(view)].filter((text) => text !== '')
+  const waiting = rest.length === 0 ? [] : wrap(rest.join(', '), columns - 2).map((line) => `  ${line}`)
+  // The rows come first where the terminal has too few lines for all.
+  const room = Math.max(1, size.rows - lines.length - rows.length - 1)
+  return [...lines, ...rows.map((line, index) => (index === 0 ? colors.dim(line) : line)), ...waiting.slice(0, room)].join('\n')
 }
 
 /**
@@ -154,6 +154,7 @@ function queuedWords(view: RunView): string {
   return `${all}${pods.length === queued.length ? '' : `, ${pods.length} of them`}: ${inert(reason)}`
 }
 
-function cells({ pod, state = 'queued', sinceMs, detail, trend }: PodRow, nowMs: number): string[] {
-  return [inert(pod), state, formatElapsed(nowMs - sinceMs), trend === '' ? inert(detail) : `${inert(detail)} ${trend}`]
+function cells({ pod, state = 'queued', sinceMs, detail, trend }: PodRow, nowMs: number): PodCells {
+  const elapsed = formatElapsed(nowMs - sinceMs)
+  return { pod: inert(pod), state, elapsed, detail: trend === '' ? inert(detail) : `${inert(detail)} ${trend}` }
 }

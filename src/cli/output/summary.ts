@@ -32,7 +32,6 @@ const POD_WORDS: Record<PodOutcome, string> = {
 /** The last lines of a run: how it ended, what is wrong with which pod, and what to type next. */
 export function summary(report: RunReport, colors: Colors): string[] {
   const color = ['done', 'aborted', 'paused'].includes(report.outcome) ? colors.green : colors.red
-  const verdict = `${color(VERDICT[report.outcome])}: ${inert(report.reason)}`
   const counts = (Object.keys(POD_WORDS) as PodOutcome[]).flatMap((outcome) => {
     const count = report.pods.filter((pod) => pod.outcome === outcome).length
     return count === 0 ? [] : [`${count} ${POD_WORDS[outcome]}`]
@@ -40,6 +39,7 @@ export function summary(report: RunReport, colors: Colors): string[] {
   const troubled = report.pods.filter(
     ({ outcome }) => outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict',
   )
+  const verdict = `${color(VERDICT[report.outcome])}: ${inert(withoutPodReasons(report.reason, troubled))}`
   const next = nextCommands(report).flatMap(({ heading, commands }) => [
     '',
     heading,
@@ -47,6 +47,11 @@ export function summary(report: RunReport, colors: Colors): string[] {
   ])
   const totals = counts.length === 0 ? [] : [`Pods: ${counts.join(', ')}`]
   return ['', verdict, ...totals, ...outByOperator(report), ...troubled.flatMap(trouble), ...next]
+}
+
+/** The reason of a run repeats that of each pod in trouble. The summary gives the latter once, in the section of the pod. */
+function withoutPodReasons(reason: string, troubled: readonly PodReport[]): string {
+  return troubled.reduce((rest, { pod, reason: own }) => rest.replace(`${pod}: ${own}`, () => pod), reason)
 }
 
 /** Found by a fresh user: the run was done, and a pod that it had upgraded took no requests. */
