@@ -53,7 +53,7 @@ export type Outcome =
   | 'conflict'
 
 /** The deadlines by their names in the config. */
-export type Deadline = 'drain' | 'restart' | 'ready' | 'restore'
+export type Deadline = 'drain' | 'restart' | 'rollback' | 'ready' | 'restore'
 
 export interface PodContext extends PodUpgradeInput {
   uid: string

@@ -1187,7 +1187,7 @@ describe('where a failed pod is rolled back', () => {
     expect(end(drive)).toEqual({
       value: 'failed',
       outcome: 'failed',
-      deadline: 'restart',
+      deadline: 'rollback',
       reason:
         'no proof of the restart in time: the container was not replaced; and back on its former images: ' +
         'no proof of the restart in time: the container was not replaced',

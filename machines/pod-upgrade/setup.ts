@@ -67,7 +67,9 @@ function taken(
 }
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
-  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline }
+  // The way back to the former images has a restart deadline of its own.
+  const isWayBack = deadline === 'restart' && context.record?.rollback !== undefined
+  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline: isWayBack ? 'rollback' : deadline }
 }
 
 /** What a finished port call answered. */

@@ -19,6 +19,7 @@ export interface ConfigSettings {
   onDrainDeadline: 'fail' | 'proceed'
   settleMs?: number
   restartDeadlineMs: number
+  rollbackDeadlineMs: number
   readyDeadlineMs: number
   restoreDeadlineMs: number
 }

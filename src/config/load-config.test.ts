@@ -67,6 +67,7 @@ describe('a config that is right', () => {
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 300_000,
+      rollbackDeadlineMs: 600_000,
       readyDeadlineMs: 600_000,
       restoreDeadlineMs: 60_000,
     })
@@ -82,7 +83,7 @@ describe('a config that is right', () => {
   - {name: inner, adapter: stub, port: 9090, options: *o}
 drain: {deadline: 2m, onDeadline: proceed, settle: 500ms}
 rollout: {maxUnavailable: 25%, readyFor: 10s, onFailure: hold}
-deadlines: {restart: 1h, ready: 1m30s, restore: 90s}
+deadlines: {restart: 1h, rollback: 2h, ready: 1m30s, restore: 90s}
 `)
     expect(settings).toEqual({
       maxUnavailable: { percent: 25 },
@@ -92,6 +93,7 @@ deadlines: {restart: 1h, ready: 1m30s, restore: 90s}
       onDrainDeadline: 'proceed',
       settleMs: 500,
       restartDeadlineMs: 3_600_000,
+      rollbackDeadlineMs: 7_200_000,
       readyDeadlineMs: 90_000,
       restoreDeadlineMs: 90_000,
     })

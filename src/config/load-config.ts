@@ -27,6 +27,7 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
   onDrainDeadline: ['drain', 'onDeadline'],
   settleMs: ['drain', 'settle'],
   restartDeadlineMs: ['deadlines', 'restart'],
+  rollbackDeadlineMs: ['deadlines', 'rollback'],
   readyDeadlineMs: ['deadlines', 'ready'],
   restoreDeadlineMs: ['deadlines', 'restore'],
 }
@@ -135,6 +136,7 @@ function settingsOf({ drain, rollout, deadlines }: ConfigFile): ConfigSettings {
     onDrainDeadline: drain.onDeadline,
     ...(drain.settle === undefined ? {} : { settleMs: drain.settle }),
     restartDeadlineMs: deadlines.restart,
+    rollbackDeadlineMs: deadlines.rollback,
     readyDeadlineMs: deadlines.ready,
     restoreDeadlineMs: deadlines.restore,
   }

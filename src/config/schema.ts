@@ -138,6 +138,11 @@ const deadlinesSchema = z
       POSITIVE,
       "From the end of the pod's grace period until the new container is proven to run, image pull included. Default 5m.",
     ).prefault('5m'),
+    rollback: duration(
+      POSITIVE,
+      'In place of restart on the way back to the former images (onFailure: rollback). The kubelet holds back a container that ' +
+        'ended shortly before, for up to 5 minutes. Default 10m.',
+    ).prefault('10m'),
     ready: duration(POSITIVE, 'From the restart until the pod has been ready for readyFor. Default 10m.').prefault('10m'),
     restore: duration(POSITIVE, 'Until the load balancers confirm that the pod is back as it was. Default 1m.').prefault('1m'),
   })

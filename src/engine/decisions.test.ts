@@ -29,6 +29,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 60_000,
+      rollbackDeadlineMs: 60_000,
       readyDeadlineMs: 60_000,
       restoreDeadlineMs: 60_000,
     },

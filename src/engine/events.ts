@@ -51,7 +51,7 @@ export interface PodResult {
   pod: string
   outcome: PodOutcome
   reason: string
-  /** Named deadline that fired, such as `drain`, `restart`, `ready`, `restore`. */
+  /** Named deadline that fired, `drain`, `restart`, `rollback`, `ready` or `restore`. */
   deadline?: string
   /** Out of rotation by sluice when the run ended. */
   out: boolean

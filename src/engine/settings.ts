@@ -12,6 +12,8 @@ export interface RunSettings {
   settleMs?: number
   /** Counts from the end of the pod's grace period. */
   restartDeadlineMs: number
+  /** In its place on the way back to the former images, which the kubelet may hold back for minutes. */
+  rollbackDeadlineMs: number
   readyDeadlineMs: number
   restoreDeadlineMs: number
 }

@@ -136,6 +136,7 @@ export const PLAIN_SETTINGS: RunSettings = {
   drainDeadlineMs: 60_000,
   onDrainDeadline: 'fail',
   restartDeadlineMs: 60_000,
+  rollbackDeadlineMs: 60_000,
   readyDeadlineMs: 60_000,
   restoreDeadlineMs: 60_000,
 }

@@ -35,6 +35,7 @@ export interface RequestFlags {
   onFailure?: 'hold' | 'rollback'
   onDrainDeadline?: 'fail' | 'proceed'
   restartDeadline?: string
+  rollbackDeadline?: string
   readyDeadline?: string
   restoreDeadline?: string
   acceptTemplateDrift?: boolean
@@ -80,7 +81,10 @@ export interface OrderFlags extends ClusterFlags, ResultFlags {
 }
 
 export interface AbortFlags
-  extends OrderFlags, OutputFlags, Pick<RequestFlags, 'config' | 'restartDeadline' | 'readyDeadline' | 'restoreDeadline'> {
+  extends
+    OrderFlags,
+    OutputFlags,
+    Pick<RequestFlags, 'config' | 'restartDeadline' | 'rollbackDeadline' | 'readyDeadline' | 'restoreDeadline'> {
   wait: boolean
   grace: string
 }

@@ -127,6 +127,7 @@ function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSet
     ['readyForMs', '--ready-for', flags.readyFor, 0],
     ['drainDeadlineMs', '--drain-deadline', flags.drainDeadline, 1],
     ['restartDeadlineMs', '--restart-deadline', flags.restartDeadline, 1],
+    ['rollbackDeadlineMs', '--rollback-deadline', flags.rollbackDeadline, 1],
     ['readyDeadlineMs', '--ready-deadline', flags.readyDeadline, 1],
     ['restoreDeadlineMs', '--restore-deadline', flags.restoreDeadline, 1],
   ] as const

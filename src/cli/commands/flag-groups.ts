@@ -114,6 +114,7 @@ export function addRolloutFlags(command: Command): Command {
 export function addHomeDeadlines(command: Command): Command {
   return command
     .option('--restart-deadline <duration>', "from the end of the pod's grace period until the new container runs")
+    .option('--rollback-deadline <duration>', 'the same on the way back to the former images')
     .option('--ready-deadline <duration>', 'until the restarted pod is ready')
     .option('--restore-deadline <duration>', 'until the load balancers confirm that the pod is back')
 }

@@ -142,6 +142,7 @@ const world: World = {
     drainDeadlineMs: 60_000,
     onDrainDeadline: 'fail',
     restartDeadlineMs: 300_000,
+    rollbackDeadlineMs: 600_000,
     readyDeadlineMs: 600_000,
     restoreDeadlineMs: 60_000,
   },

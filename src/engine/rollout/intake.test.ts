@@ -116,6 +116,7 @@ function createBed({
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 60_000,
+      rollbackDeadlineMs: 60_000,
       readyDeadlineMs: 60_000,
       restoreDeadlineMs: 60_000,
     },

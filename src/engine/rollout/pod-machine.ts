@@ -48,7 +48,8 @@ export function podMachine({ ports, settings, traffic, waitedMs, readyInMs }: Po
       lateArrival: ({ context }) => traffic.lateMs(context.uid),
       readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
-      restartDeadline: (from) => graceMs(from) + settings.restartDeadlineMs,
+      restartDeadline: (from) =>
+        graceMs(from) + (from.context.record?.rollback ? settings.rollbackDeadlineMs : settings.restartDeadlineMs),
       readyDeadline: ({ context }) => readyInMs(context.uid),
       restoreDeadline: settings.restoreDeadlineMs,
       settleDeadline: settings.readyDeadlineMs + settings.restoreDeadlineMs,

@@ -68,6 +68,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
       drainDeadlineMs: 60_000,
       onDrainDeadline: 'fail',
       restartDeadlineMs: 600_000,
+      rollbackDeadlineMs: 600_000,
       readyDeadlineMs: READY_DEADLINE_MS,
       restoreDeadlineMs: 60_000,
     },
