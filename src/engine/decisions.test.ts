@@ -60,7 +60,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     }),
     isHeir,
     expectsHeir: () => true,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},

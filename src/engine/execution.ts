@@ -245,7 +245,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       inputFor,
       isHeir,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
-      isOperatorOut: world.isOperatorOut,
+      operatorOut: world.operatorOut,
       drainedFor: world.drainedFor,
       isUnserved: world.isUnserved,
       onRest: () => obedience?.rest(),

@@ -61,9 +61,9 @@ test('one that has come to an entry that is out is known to be there, and out un
   const { clock, states, newcomers } = createBed(IN_EDGE)
   states.unshift('out', 'mixed')
   newcomers.isUnserved(pod)
-  for (const isOut of [true, true, false]) {
+  for (const isOut of ['all', 'some', 'none']) {
     await clock.advance(0)
-    expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([isOut, false])
+    expect([newcomers.operatorOut(pod), newcomers.isUnserved(pod)]).toEqual([isOut, false])
     await clock.advance(5_000)
   }
   expect(clock.pending()).toBe(0)
@@ -74,7 +74,7 @@ test('where it is there, and whether it is in can never be told, it serves: at G
   states[0] = 'hidden'
   newcomers.isUnserved(pod)
   await clock.advance(0)
-  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([false, false])
+  expect([newcomers.operatorOut(pod), newcomers.isUnserved(pod)]).toEqual(['none', false])
 })
 
 // Found by reading: the load balancer did not answer when it was asked whether the pod is in.
@@ -83,9 +83,9 @@ test('where that could not be told at this moment, it is asked again', async () 
   states.unshift('unknown', 'out')
   newcomers.isUnserved(pod)
   await clock.advance(0)
-  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([false, true])
+  expect([newcomers.operatorOut(pod), newcomers.isUnserved(pod)]).toEqual(['none', true])
   await clock.advance(5_000)
-  expect([newcomers.isOut(pod), newcomers.isUnserved(pod)]).toEqual([true, false])
+  expect([newcomers.operatorOut(pod), newcomers.isUnserved(pod)]).toEqual(['all', false])
   newcomers.stop()
 })
 

@@ -1,5 +1,6 @@
 import { pause } from '../kube/pause.ts'
 import type { PodView } from '../pods/glossary.ts'
+import type { OperatorOut } from '../plan/window.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Place } from './traffic/find-targets.ts'
 import { unrecorded } from './traffic/find-targets.ts'
@@ -19,8 +20,8 @@ export interface NewcomerOptions {
 export interface Newcomers {
   /** Not known to be in every load balancer. Asked of ready pods whenever the window decides; the answer comes later. */
   isUnserved(pod: PodView): boolean
-  /** It has come to an entry that is out, which is an operator's doing by then. */
-  isOut(pod: PodView): boolean
+  /** What of its entries is out where it has come to, which is an operator's doing by then. */
+  operatorOut(pod: PodView): OperatorOut
   /** These were found, where they are now. */
   know(pods: Iterable<PodView>): void
   stop(): void
@@ -32,7 +33,7 @@ export interface Newcomers {
  */
 export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): Newcomers {
   const served = new Set<string>()
-  const out = new Set<string>()
+  const out = new Map<string, OperatorOut>()
   const lookedFor = new Set<string>()
   const stopping = new AbortController()
 
@@ -41,10 +42,10 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
     lookedFor.add(place)
     // Where none can be asked, none can be drained either.
     const [found] = await traffic.find([pod]).catch(() => [])
-    const isOut = found?.found ? await isOutOf(pod, found.targets) : undefined
-    if (isOut) out.add(place)
-    else out.delete(place)
-    if (isOut === false) served.add(place)
+    const isOut = found?.found ? await outOf(pod, found.targets) : undefined
+    if (isOut === undefined || isOut === 'none') out.delete(place)
+    else out.set(place, isOut)
+    if (isOut === 'none') served.add(place)
     else {
       // It may have its turn itself, and fills the window meanwhile.
       if (isOut && !stopping.signal.aborted) onLooked()
@@ -55,12 +56,12 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
   }
 
   /** Undefined where that could not be read now, which says nothing; where it never can be, it is taken to be in. */
-  async function isOutOf({ uid }: PodView, targets: readonly Place[]): Promise<boolean | undefined> {
-    if (targets.length === 0) return false
+  async function outOf({ uid }: PodView, targets: readonly Place[]): Promise<OperatorOut | undefined> {
+    if (targets.length === 0) return 'none'
     const { state, hidden } = await traffic.inspect(uid, targets.map(unrecorded))
     // Found by reading: the load balancer failed at that moment, and who was out there served for the rest of the run.
     if (state === 'unknown' && !hidden) return undefined
-    return state === 'out' || state === 'mixed'
+    return state === 'out' ? 'all' : state === 'mixed' ? 'some' : 'none'
   }
 
   return {
@@ -71,7 +72,7 @@ export function createNewcomers({ clock, traffic, onLooked }: NewcomerOptions): 
       return !out.has(place)
     },
     // Asked of every pod whenever the window decides.
-    isOut: (pod) => out.size > 0 && out.has(placeOf(pod)),
+    operatorOut: (pod) => (out.size > 0 && out.get(placeOf(pod))) || 'none',
     know(pods) {
       for (const pod of pods) served.add(placeOf(pod))
     },

@@ -146,7 +146,7 @@ async function planned({
     reasons: planning.plan().pods.map(({ reason }) => reason),
     refusals: planning.plan().refusals.map(({ code }) => code),
     warnings: planning.plan().warnings,
-    isOut: planning.isOperatorOut('uid-1'),
+    isOut: planning.operatorOut('uid-1') !== 'none',
     targets: planning.targetsOf('uid-1'),
   }
 }

@@ -7,7 +7,9 @@ import type { PlanInput, PlanPod } from '../plan/build-plan.ts'
 import { buildPlan } from '../plan/build-plan.ts'
 import { hasChanges } from '../plan/has-changes.ts'
 import { guarantees } from '../plan/guarantees.ts'
-import type { Plan, PlannedTarget } from '../plan/plan.ts'
+import type { OperatorOut } from '../plan/window.ts'
+import { admit, howMuchOut } from '../plan/window.ts'
+import type { Plan, PlannedTarget, PodAction } from '../plan/plan.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -15,6 +17,8 @@ import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './h
 import type { Ledger } from '../journal/ledger.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
+import type { WindowMember } from './rollout/window-pods.ts'
+import { windowPods } from './rollout/window-pods.ts'
 import type { PodStore } from './pod-store.ts'
 import type { Beside } from './rollout/beside.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -46,8 +50,8 @@ export interface Planning {
   undoing(): Undoing | undefined
   /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
   targetsOf(uid: string): JournalTarget[] | undefined
-  /** When the plan was made, an operator had one of its targets out of rotation. */
-  isOperatorOut(uid: string): boolean
+  /** What an operator had out of rotation of its targets when the plan was made. */
+  operatorOut(uid: string): OperatorOut
   /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** Decides anew, on what is observed now. Touches nothing. */
@@ -78,7 +82,7 @@ export function createPlanning(options: PlanningOptions): Planning {
   let plan: Plan | undefined
   let drainedFor: ReadonlyMap<string, string> = new Map()
   /** Asked of every pod whenever the window decides. */
-  let operatorOut: ReadonlySet<string> = new Set()
+  let operatorOut: ReadonlyMap<string, OperatorOut> = new Map()
   let undo: Undoing | undefined
 
   const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
@@ -99,6 +103,31 @@ export function createPlanning(options: PlanningOptions): Planning {
       options.workloads,
       Array.from(store.all(), ({ pod }) => pod),
     )
+  }
+
+  /** What the run would wait for before its first pod, by its own rule and on what is observed now. */
+  function waits(of: Plan, pods: readonly Observation[]): string[] {
+    const planned = new Map(of.pods.map((one) => [one.uid, one]))
+    const isToBe = ({ pod }: Observation, action: PodAction): boolean => planned.get(pod.uid)?.action === action
+    if (pods.some((one) => isToBe(one, 'adopt'))) return []
+    const queued = pods.filter((one) => isToBe(one, 'upgrade'))
+    const window = windowPods({
+      store,
+      included: pods,
+      beside: beside.all(),
+      members: queued.map(({ pod }): WindowMember => {
+        const { uid, name, ip: address } = pod
+        return { uid, name, state: 'queued', result: undefined, pod, gone: false, address, mustWait: false, wasFound: true }
+      }),
+      workloads: options.workloads,
+      expectsHeir: (pod) => workloadOf(pod)?.workload.replaces(pod) ?? true,
+      operatorOut: (uid) => operatorOut.get(uid) ?? 'none',
+      drainedFor: () => undefined,
+      isUnserved: ({ uid }) => planned.get(uid)?.unserved !== undefined,
+    })
+    const { start, waitingFor } = admit(window, of.window)
+    if (start.length > 0 || waitingFor === undefined) return []
+    return [`no pod can start now: ${waitingFor}; a run waits for that until deadlines.ready is over`]
   }
 
   async function replan(): Promise<void> {
@@ -157,6 +186,10 @@ export function createPlanning(options: PlanningOptions): Planning {
       ],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
+    const isOut = ({ inRotation }: PlannedTarget): boolean => !inRotation
+    operatorOut = new Map(plan.pods.map(({ uid, targets: of }) => [uid, howMuchOut(of, isOut)]))
+    drainedFor = others
+    if (plan.refusals.length === 0) plan = { ...plan, warnings: [...plan.warnings, ...waits(plan, pods)] }
     if (undo) {
       const spent = plan.refusals.length > 0 || hasChanges(plan) ? [] : takenBackAlready(undo, options.workloads)
       plan = { ...plan, undoes: { run: undo.run, images: undo.images }, warnings: [...plan.warnings, ...spent] }
@@ -165,9 +198,6 @@ export function createPlanning(options: PlanningOptions): Planning {
     // brought forward.
     if (request.abort) plan = { ...plan, templates: [], warnings: [], refusals: [] }
     targets = found
-    drainedFor = others
-    const isOut = (pod: Plan['pods'][number]): boolean => pod.targets.some(({ inRotation }) => !inRotation)
-    operatorOut = new Set(plan.pods.filter(isOut).map(({ uid }) => uid))
   }
 
   return {
@@ -177,7 +207,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     imagesFor,
     undoing: () => undo,
     targetsOf: (uid) => targets.get(uid),
-    isOperatorOut: (uid) => operatorOut.has(uid),
+    operatorOut: (uid) => operatorOut.get(uid) ?? 'none',
     drainedFor: (uid) => drainedFor.get(uid),
     replan,
   }

@@ -176,9 +176,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       includes,
       beside,
       isUnserved: newcomers.isUnserved,
-      isOperatorOut(uid) {
+      operatorOut(uid) {
         const pod = store.get(uid)?.pod
-        return planning.isOperatorOut(uid) || (pod !== undefined && newcomers.isOut(pod))
+        const planned = planning.operatorOut(uid)
+        return planned === 'none' && pod !== undefined ? newcomers.operatorOut(pod) : planned
       },
       async refresh() {
         const parts = [store, endpoints, beside, ...opened]

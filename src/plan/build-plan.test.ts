@@ -177,6 +177,35 @@ test('refuses where what an operator has out fills the window', () => {
   expect(planOf([podOf('web-0', OUT), podOf('web-1', {}, V2)]).refusals).toEqual([])
 })
 
+const PARTLY: Partial<PlanPod> = {
+  targets: {
+    found: true,
+    targets: [
+      { loadBalancer: 'edge', target: 'x', inRotation: false },
+      { loadBalancer: 'inner', target: 'x', inRotation: true },
+    ],
+  },
+}
+
+test('where an operator has all of them out, none leaves rotation: they are upgraded', () => {
+  expect(planOf([podOf('web-0', OUT), podOf('web-1', OUT), podOf('web-2', OUT)]).refusals).toEqual([])
+  // Beside what stays out on the wanted images, and what serves on them.
+  expect(planOf([podOf('web-0', { ...OUT }, V2), podOf('web-1', OUT), podOf('web-2', {}, V2)]).refusals).toEqual([])
+  // Control: one of them was put back, and would leave.
+  const { refusals } = planOf([podOf('web-0', OUT), podOf('web-1', OUT), podOf('web-2')])
+  expect(refusals.map(({ message }) => message)).toEqual([
+    'pod/web-0, pod/web-1: out of rotation by an operator, so that with maxUnavailable 1 no other pod may leave',
+  ])
+})
+
+test('where an operator has two of them out in part, neither would ever leave where it is in', () => {
+  expect(planOf([podOf('web-0', PARTLY), podOf('web-1', PARTLY)]).refusals.map(({ message }) => message)).toEqual([
+    'pod/web-0, pod/web-1: out of rotation in part by an operator, so that with maxUnavailable 1 no pod may leave rotation',
+  ])
+  expect(planOf([podOf('web-0', PARTLY), podOf('web-1', PARTLY, V2)]).refusals).toMatchObject([{ code: 'window-full' }])
+  expect(planOf([podOf('web-0', PARTLY), podOf('web-1', {}, V2)]).refusals).toEqual([])
+})
+
 test('not where that pod is half done: it is brought to its end, whoever had it out in part before', () => {
   expect(planOf([podOf('web-0', { ...OUT, stored: at('patched') }), podOf('web-1')]).refusals).toEqual([])
 })

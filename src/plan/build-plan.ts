@@ -2,7 +2,8 @@ import { asksFor, changesFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
 import { byUpgradeOrder } from '../pods/heir.ts'
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
-import { windowSize } from './window.ts'
+import type { OperatorOut, WindowPod } from './window.ts'
+import { howMuchOut, stuckPods, windowSize } from './window.ts'
 import { imageWords } from '../pods/image-words.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -151,35 +152,58 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
 }
 
 /**
- * Pods that an operator has out, or that a load balancer does not have, count against the window: with too many of them, no
- * other pod would ever start. Not one that is half done: its record says what an operator had out before the drain, whatever
- * he has done since, and a run that was refused for it would leave it out of rotation everywhere else. Nor is what is half
- * done left so for those that no load balancer has: a run that goes on waits until they are there.
+ * By the rule of the window: with what an operator has out, or a load balancer does not have, a pod would never start. Not what is
+ * half done counts: its record says what an operator had out before the drain, and a run that was refused for it would leave it
+ * out of rotation everywhere else. Nor do, beside what is half done, pods that no load balancer has: a run that goes on waits
+ * until they are there.
  */
 function fullWindow(
   pods: readonly PodPlan[],
   { window, isHalfDone }: { window: number; isHalfDone: boolean },
 ): Refusal | undefined {
   // One that is refused may be out by sluice's own doing, with a record that cannot be read: "put it back" would be wrong.
-  const isStaying = ({ action }: PodPlan): boolean => action === 'upgrade' || action === 'skip'
-  const byOperator = pods.filter((pod) => isStaying(pod) && pod.targets.some(({ inRotation }) => !inRotation))
-  const unserved = isHalfDone ? [] : pods.filter((pod) => pod.unserved !== undefined && !byOperator.includes(pod))
-  const others = pods.filter((pod) => pod.action === 'upgrade' && !byOperator.includes(pod))
-  if (byOperator.length + unserved.length < window || others.length === 0) return undefined
-  const named = (some: readonly PodPlan[], how: string): string[] =>
-    some.length === 0 ? [] : [`${some.map(({ name }) => `pod/${name}`).join(', ')}: ${how}`]
+  const counted = pods.filter(({ action }) => action === 'upgrade' || action === 'skip')
+  const standing = counted.map((pod) => standingOf(pod, isHalfDone))
+  const stuck = new Set(stuckPods(standing, window).map(({ uid }) => uid))
+  if (stuck.size === 0) return undefined
+  const named = (some: readonly WindowPod[], how: string): string[] => (some.length === 0 ? [] : [`${namesOf(some)}: ${how}`])
+  const unserved = standing.filter(({ operatorOut, unserved: isUnserved }) => operatorOut === 'none' && isUnserved)
+  const why = counted.find(({ uid }) => uid === unserved[0]?.uid)?.unserved
   const out = [
-    ...named(byOperator, 'out of rotation by an operator'),
-    ...named(unserved, `not in every load balancer (${unserved[0]?.unserved})`),
+    ...named(ofThem(standing, 'all'), 'out of rotation by an operator'),
+    ...named(ofThem(standing, 'some'), 'out of rotation in part by an operator'),
+    ...named(unserved, `not in every load balancer (${why})`),
   ]
+  // What is out itself leaves where it is in rotation still.
+  const isAnyOut = standing.some(({ uid, operatorOut }) => stuck.has(uid) && operatorOut !== 'none')
   return {
     code: 'window-full',
-    message: `${out.join('; ')}, so that with maxUnavailable ${window} no other pod may leave`,
+    message: `${out.join('; ')}, so that with maxUnavailable ${window} ${isAnyOut ? 'no pod may leave rotation' : 'no other pod may leave'}`,
     hint:
       unserved.length === 0
         ? 'Put them back once they are ready, or raise maxUnavailable.'
         : 'Put them back or in once they are ready, or raise maxUnavailable.',
   }
+}
+
+/** In the window, once all that is not ready or under way has come home. */
+function standingOf({ uid, name, action, targets, unserved }: PodPlan, isHalfDone: boolean): WindowPod {
+  return {
+    uid,
+    name,
+    standing: action === 'upgrade' ? 'waiting' : 'idle',
+    ready: true,
+    operatorOut: howMuchOut(targets, ({ inRotation }) => !inRotation),
+    unserved: unserved !== undefined && !isHalfDone,
+  }
+}
+
+function ofThem(pods: readonly WindowPod[], how: OperatorOut): WindowPod[] {
+  return pods.filter(({ operatorOut }) => operatorOut === how)
+}
+
+function namesOf(pods: readonly WindowPod[]): string {
+  return pods.map(({ name }) => `pod/${name}`).join(', ')
 }
 
 function rank({ action }: PodPlan): number {

@@ -1,20 +1,23 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WindowPod } from './window.ts'
-import { admit, windowSize } from './window.ts'
+import { admit, stuckPods, windowSize } from './window.ts'
 
 const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
-  waiting: { standing: 'waiting', ready: true, operatorOut: false, unserved: false },
-  broken: { standing: 'waiting', ready: false, operatorOut: false, unserved: false },
-  maintained: { standing: 'waiting', ready: true, operatorOut: true, unserved: false },
-  active: { standing: 'active', ready: true, operatorOut: false, unserved: false },
-  failed: { standing: 'active', ready: false, operatorOut: false, unserved: false },
-  idle: { standing: 'idle', ready: true, operatorOut: false, unserved: false },
-  checking: { standing: 'checking', ready: true, operatorOut: false, unserved: false },
-  sick: { standing: 'idle', ready: false, operatorOut: false, unserved: false },
-  unserved: { standing: 'idle', ready: true, operatorOut: false, unserved: true },
-  unfound: { standing: 'waiting', ready: true, operatorOut: false, unserved: true },
-  missing: { standing: 'missing', ready: false, operatorOut: false, unserved: false },
+  waiting: { standing: 'waiting', ready: true, operatorOut: 'none', unserved: false },
+  broken: { standing: 'waiting', ready: false, operatorOut: 'none', unserved: false },
+  maintained: { standing: 'waiting', ready: true, operatorOut: 'some', unserved: false },
+  parked: { standing: 'waiting', ready: true, operatorOut: 'all', unserved: false },
+  shelved: { standing: 'idle', ready: true, operatorOut: 'all', unserved: false },
+  parkedAndBroken: { standing: 'waiting', ready: false, operatorOut: 'all', unserved: false },
+  active: { standing: 'active', ready: true, operatorOut: 'none', unserved: false },
+  failed: { standing: 'active', ready: false, operatorOut: 'none', unserved: false },
+  idle: { standing: 'idle', ready: true, operatorOut: 'none', unserved: false },
+  checking: { standing: 'checking', ready: true, operatorOut: 'none', unserved: false },
+  sick: { standing: 'idle', ready: false, operatorOut: 'none', unserved: false },
+  unserved: { standing: 'idle', ready: true, operatorOut: 'none', unserved: true },
+  unfound: { standing: 'waiting', ready: true, operatorOut: 'none', unserved: true },
+  missing: { standing: 'missing', ready: false, operatorOut: 'none', unserved: false },
 }
 
 /** Pods by their words; a pod's uid is its letter. */
@@ -42,6 +45,19 @@ test.each([
   { name: 'a pod that is done is no hindrance', pods: 'idle waiting', size: 1, start: 'b' },
   { name: 'a broken pod is mended within a window of 1', pods: 'waiting broken waiting', size: 1, start: 'b' },
   { name: 'what an operator has out goes before what serves', pods: 'waiting maintained', size: 1, start: 'b' },
+  {
+    name: 'what is out everywhere takes nothing away: a window of them at a time',
+    pods: 'parked parked parked',
+    size: 1,
+    start: 'a',
+  },
+  { name: 'also beside what stays out, or is in no load balancer', pods: 'shelved unserved parked', size: 1, start: 'c' },
+  { name: 'it counts for what serves', pods: 'waiting parked parked', size: 1, start: 'b' },
+  { name: 'and goes first', pods: 'waiting parked', size: 2, start: 'b a' },
+  { name: 'what is out in part leaves where it is in', pods: 'maintained maintained', size: 1, start: '' },
+  { name: 'not beside what sluice has out', pods: 'active parked', size: 1, start: '' },
+  { name: 'nor beside what is not ready or missing', pods: 'sick missing parked', size: 2, start: '' },
+  { name: 'a late heartbeat, all out everywhere: none', pods: 'parkedAndBroken parkedAndBroken', size: 1, start: '' },
   { name: 'a late heartbeat makes all not ready: none', pods: 'broken broken broken', size: 1, start: '' },
   { name: 'a late heartbeat, a larger window: none', pods: 'broken broken broken broken', size: 3, start: '' },
   { name: 'two broken within a window of 2: both', pods: 'broken broken waiting', size: 2, start: 'a b' },
@@ -85,15 +101,15 @@ const pods = fc
     fc.record({
       standing: fc.constantFrom('waiting', 'active', 'idle'),
       ready: fc.boolean(),
-      operatorOut: fc.boolean(),
+      operatorOut: fc.constantFrom('none', 'some', 'all'),
       unserved: fc.boolean(),
     }),
     { maxLength: 20 },
   )
   .map((list) => list.map((one, index): WindowPod => ({ uid: `u${index}`, name: `p${index}`, ...one })))
 const size = fc.integer({ min: 1, max: 8 })
-const isUnavailable = ({ standing, ready, operatorOut, unserved }: WindowPod): boolean =>
-  standing === 'active' || !ready || operatorOut || unserved
+const isDown = ({ standing, ready }: WindowPod): boolean => standing === 'active' || !ready
+const isUnavailable = (pod: WindowPod): boolean => isDown(pod) || pod.operatorOut !== 'none' || pod.unserved
 
 test('starts only what waits, each once, and never leaves more out than the window has places', () => {
   fc.assert(
@@ -102,13 +118,42 @@ test('starts only what waits, each once, and never leaves more out than the wind
       const started = new Set(start)
       expect(started.size).toBe(start.length)
       expect(list.filter(({ uid }) => started.has(uid)).every(({ standing }) => standing === 'waiting')).toBe(true)
+      // A pod that an operator has out everywhere takes nothing away from what serves.
+      const leaving = list.filter(({ uid, operatorOut }) => started.has(uid) && operatorOut !== 'all')
       const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
-      expect(start.length === 0 || out.length <= places).toBe(true)
-      // Never more than size − others.
-      const others = list.filter((pod) => isUnavailable(pod) && !started.has(pod.uid)).length
-      expect(start.length).toBeLessThanOrEqual(Math.max(0, places - others))
+      expect(leaving.length === 0 || out.length <= places).toBe(true)
+      const down = list.filter((pod) => isDown(pod) || started.has(pod.uid))
+      expect(start.length === 0 || down.length <= places).toBe(true)
       const waiting = list.filter(({ standing }) => standing === 'waiting').length
       expect(waitingFor === undefined).toBe(start.length === waiting)
+    }),
+  )
+})
+
+/** What comes of a run whose pods all get well: each that starts comes home. */
+function neverStarted(list: readonly WindowPod[], places: number): string[] {
+  let world = list
+  for (;;) {
+    const started = new Set(admit(world, places).start)
+    if (started.size === 0) return world.flatMap(({ standing, uid }) => (standing === 'waiting' ? [uid] : []))
+    world = world.map((pod) => (started.has(pod.uid) ? { ...pod, standing: 'idle' } : pod))
+  }
+}
+
+test('what is told to be stuck is what never starts, and nothing else', () => {
+  fc.assert(
+    fc.property(pods, size, (list, places) => {
+      const well = list.map((pod) => ({ ...pod, ready: true, unserved: pod.unserved && pod.standing === 'idle' }))
+      const settled = well.filter(({ standing }) => standing !== 'active')
+      const stuck = stuckPods(settled, places).map(({ uid }) => uid)
+      expect(stuck).toEqual(neverStarted(settled, places))
+      // What is under way comes home, and what is not ready may.
+      expect(
+        stuckPods(
+          list.map((pod) => ({ ...pod, unserved: pod.unserved && pod.standing === 'idle' })),
+          places,
+        ).length,
+      ).toBe(stuckPods(settled, places).length)
     }),
   )
 })
@@ -119,8 +164,9 @@ test('never holds back without a reason: with room, whoever waits starts', () =>
       const { start } = admit(list, places)
       const started = new Set(start)
       const out = list.filter((pod) => isUnavailable(pod) || started.has(pod.uid))
+      const down = list.filter((pod) => isDown(pod) || started.has(pod.uid))
       const left = list.filter(({ uid, standing, unserved }) => standing === 'waiting' && !unserved && !started.has(uid))
-      expect(left.length === 0 || out.length >= places).toBe(true)
+      for (const { operatorOut } of left) expect((operatorOut === 'all' ? down : out).length).toBeGreaterThanOrEqual(places)
     }),
   )
 })

@@ -1,3 +1,12 @@
+/** `all`: the pod gets no requests from any load balancer, so that its upgrade takes nothing away. */
+export type OperatorOut = 'none' | 'some' | 'all'
+
+/** A pod without a target is in no load balancer: no operator has it out. */
+export function howMuchOut<Target>(targets: readonly Target[], isOut: (target: Target) => boolean): OperatorOut {
+  if (!targets.some(isOut)) return 'none'
+  return targets.every(isOut) ? 'all' : 'some'
+}
+
 /** How one pod stands, for the decision which pods may leave rotation now. */
 export interface WindowPod {
   uid: string
@@ -13,8 +22,8 @@ export interface WindowPod {
   standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle' | 'missing'
   /** Condition Ready, as observed now. */
   ready: boolean
-  /** An operator has one of its targets out of rotation. */
-  operatorOut: boolean
+  /** How many of its targets an operator has out of rotation. */
+  operatorOut: OperatorOut
   /** It is not known to be in every load balancer. */
   unserved: boolean
 }
@@ -41,30 +50,68 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []
-  const unavailable = new Set(pods.filter((pod) => isUnavailable(pod)).map(({ uid }) => uid))
+  const count = countUnavailable(pods)
   const waiting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'checking')
   for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
     if (pod.unserved) continue
-    const others = unavailable.size - (unavailable.has(pod.uid) ? 1 : 0)
+    const others = othersFor(pod, count)
     if (others >= size) continue
     start.push(pod.uid)
-    unavailable.add(pod.uid)
+    count.unavailable.add(pod.uid)
+    count.down.add(pod.uid)
   }
   const starting = new Set(start)
   const left = waiting.filter(({ uid }) => !starting.has(uid))
   if (left.length === 0) return { start }
-  if (left.every(({ unserved }) => unserved)) return { start, waitingFor: describe(left, unavailable) }
-  return { start, waitingFor: `the window of ${size} is full: ${describe(pods, unavailable)}` }
+  if (left.every(({ unserved }) => unserved)) return { start, waitingFor: describe(left, count.unavailable) }
+  return { start, waitingFor: `the window of ${size} is full: ${describe(pods, count.unavailable)}` }
 }
 
-function isUnavailable({ standing, ready, operatorOut, unserved }: WindowPod): boolean {
-  return standing === 'active' || standing === 'left' || !ready || operatorOut || unserved
+/**
+ * Pods that can never start, by the same rule, however long the run waits and whatever it does itself: pods that an operator has
+ * out, or that a load balancer does not have, fill the window. What is not ready or missing may come back.
+ */
+export function stuckPods(pods: readonly WindowPod[], size: number): WindowPod[] {
+  const lasting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'idle')
+  const count = countUnavailable(lasting.map((pod) => ({ ...pod, ready: true })))
+  return lasting.filter((pod) => pod.standing === 'waiting' && othersFor(pod, count) >= size)
+}
+
+interface Count {
+  /** By uid: all pods that cannot be relied on for requests. */
+  unavailable: Set<string>
+  /** Those of them that sluice or a fault keeps from serving. */
+  down: Set<string>
+}
+
+function countUnavailable(pods: readonly WindowPod[]): Count {
+  return {
+    unavailable: new Set(pods.filter((pod) => isUnavailable(pod)).map(({ uid }) => uid)),
+    down: new Set(pods.filter((pod) => isDown(pod)).map(({ uid }) => uid)),
+  }
+}
+
+/**
+ * How many others count against this pod. A pod that an operator has out everywhere leaves no rotation: what else an operator has
+ * out does not count, and such pods are upgraded a window at a time.
+ */
+function othersFor({ uid, operatorOut }: WindowPod, { unavailable, down }: Count): number {
+  const counted = operatorOut === 'all' ? down : unavailable
+  return counted.size - (counted.has(uid) ? 1 : 0)
+}
+
+function isDown({ standing, ready }: WindowPod): boolean {
+  return standing === 'active' || standing === 'left' || !ready
+}
+
+function isUnavailable(pod: WindowPod): boolean {
+  return isDown(pod) || pod.operatorOut !== 'none' || pod.unserved
 }
 
 /** Who has a place keeps it where it can; then what does not serve anyway. */
 function rank({ standing, ready, operatorOut }: WindowPod): number {
   if (standing === 'checking') return -1
-  return !ready ? 0 : operatorOut ? 1 : 2
+  return !ready ? 0 : operatorOut === 'none' ? 2 : 1
 }
 
 const MOST_NAMED = 5
@@ -83,8 +130,8 @@ function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>):
     [there.filter((pod) => pod.standing === 'left').length, LEFT],
     [missing.length, 'missing'],
     [others.filter((pod) => !pod.ready).length, 'not ready'],
-    [others.filter((pod) => pod.ready && pod.operatorOut).length, 'out by an operator'],
-    [others.filter((pod) => pod.ready && !pod.operatorOut).length, UNSERVED],
+    [others.filter((pod) => pod.ready && pod.operatorOut !== 'none').length, 'out by an operator'],
+    [others.filter((pod) => pod.ready && pod.operatorOut === 'none').length, UNSERVED],
   ] as const
   return counts.flatMap(([count, how]) => (count === 0 ? [] : [`${count} ${how}`])).join(', ')
 }
@@ -107,6 +154,6 @@ function singular({ standing, ready, operatorOut, unserved }: WindowPod): string
   if (standing === 'active') return 'is being upgraded'
   if (standing === 'left') return `is ${LEFT}`
   if (!ready) return 'is not ready'
-  if (operatorOut) return 'is out by an operator'
+  if (operatorOut !== 'none') return 'is out by an operator'
   return unserved ? `is ${UNSERVED}` : 'starts'
 }

@@ -155,7 +155,7 @@ function createBed({
     inputFor,
     isHeir,
     expectsHeir,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},

@@ -60,5 +60,5 @@ function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Sho
 
 function missingOf({ ref, uid }: PodOwner, index: number): WindowPod {
   const name = displayName(ref)
-  return { uid: `${uid} lacks ${index}`, name, standing: 'missing', ready: false, operatorOut: false, unserved: false }
+  return { uid: `${uid} lacks ${index}`, name, standing: 'missing', ready: false, operatorOut: 'none', unserved: false }
 }

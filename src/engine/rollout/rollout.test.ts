@@ -106,7 +106,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     inputFor: input,
     isHeir,
     expectsHeir: () => true,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor: () => undefined,
     isUnserved: () => false,
     onRest() {},

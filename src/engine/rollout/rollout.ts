@@ -2,7 +2,8 @@ import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { byUpgradeOrder } from '../../pods/heir.ts'
-import { admit, windowSize } from '../../plan/window.ts'
+import type { OperatorOut } from '../../plan/window.ts'
+import { admit, howMuchOut, windowSize } from '../../plan/window.ts'
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PodResult, RunEventBody } from '../events.ts'
@@ -81,8 +82,8 @@ export interface RolloutOptions {
   expectsHeir(pod: PodView): boolean
   /** Has it come in the place of one that is gone? */
   isHeir(gone: PodView, candidate: PodView): boolean
-  /** An operator had this pod out of rotation when the run was planned. */
-  isOperatorOut(uid: string): boolean
+  /** What an operator had out of rotation of this pod when the run was planned. */
+  operatorOut(uid: string): OperatorOut
   /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** It is not known to be in every load balancer. */
@@ -124,6 +125,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   let undoes = false
   /** Why no pod is started for now. */
   let paused: string | undefined
+  /** What an operator had out of a pod when its turn came last. */
+  const lastFound = new Map<string, OperatorOut>()
   let started = false
   let planned = false
   let decidedAt = Number.NEGATIVE_INFINITY
@@ -172,7 +175,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       included,
       beside: options.beside.all(),
       members: [...members.all()].filter((member) => !isReleasedAtEnd(member)).map(members.standingOf),
-      isOperatorOut,
+      operatorOut,
     })
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
     const blind = blindness(options)
@@ -218,11 +221,19 @@ export function createRollout(options: RolloutOptions): Rollout {
     return Math.min(options.window, windowSize(settings.maxUnavailable, counted.length))
   }
 
-  /** Since its turn came it is known better than it was when the run was planned. */
-  function isOperatorOut(uid: string): boolean {
+  /**
+   * Since its turn came it is known better than it was when the run was planned; also once it waits for another turn, which it would
+   * get again and again for what the plan says.
+   */
+  function operatorOut(uid: string): OperatorOut {
     const member = members.get(uid)
     const record = member && contextOf(member).record
-    return record ? record.targets.some(({ untouched }) => untouched) : options.isOperatorOut(uid)
+    if (record)
+      lastFound.set(
+        uid,
+        howMuchOut(record.targets, ({ untouched }) => untouched),
+      )
+    return lastFound.get(uid) ?? options.operatorOut(uid)
   }
 
   /**

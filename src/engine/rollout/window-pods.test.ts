@@ -55,7 +55,7 @@ function windowOf({
     members: [member, ...others].map(memberOf),
     workloads: [ownerOf(desired)],
     expectsHeir: () => expectsHeir,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor,
     isUnserved,
   })
@@ -64,7 +64,7 @@ function windowOf({
 /** Which of them count as out: the first is in this state, and was found at `foundAt`. */
 function out(pods: readonly PodView[], foundAt: string, state: PodState = 'settling'): string[] {
   const found = windowOf({ pods, member: { pod: pods[0]!, state, address: foundAt } })
-  return found.filter(({ operatorOut }) => operatorOut).map(({ name }) => name)
+  return found.filter(({ operatorOut }) => operatorOut !== 'none').map(({ name }) => name)
 }
 
 test('a pod that has come to an address that is still drained for another is out with it', () => {
@@ -134,7 +134,7 @@ test('it is not asked what sluice itself has out there for the one before it, wh
     others: [{ pod: waiting, state: 'queued' }],
     isUnserved: ({ name }) => asked.push(name) > 0,
   })
-  expect([asked, pods.find(({ uid }) => uid === heir.uid)]).toMatchObject([[], { operatorOut: true, unserved: false }])
+  expect([asked, pods.find(({ uid }) => uid === heir.uid)]).toMatchObject([[], { operatorOut: 'some', unserved: false }])
 })
 
 // Found by reading: a pod made anew on the old images, which waits for its turn, counted as one that serves.
@@ -178,7 +178,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
     members: [memberOf({ pod: meant!, state: 'queued' })],
     workloads: [],
     expectsHeir: () => true,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor: () => undefined,
     // Whether they are in a load balancer is not asked.
     isUnserved: ({ uid }) => uid !== meant!.uid,
@@ -203,7 +203,7 @@ test.each([
     members: [memberOf({ pod: meant, state: 'queued' })],
     workloads: [],
     expectsHeir: () => expectsHeir,
-    isOperatorOut: () => false,
+    operatorOut: () => 'none',
     drainedFor: () => undefined,
     isUnserved: () => false,
   })
@@ -219,5 +219,5 @@ test.each([
   const result = { uid: moved.uid, pod: 'web-0', outcome: 'needsOperator', reason: '', out: isOut, phases: {} } as const
   const drainedFor = (uid: string): string | undefined => (uid === entered.uid ? moved.uid : undefined)
   const found = windowOf({ pods: [moved, entered], member: { pod: moved, state, result }, drainedFor })
-  expect(found.map(({ name, operatorOut }) => [name, operatorOut])).toContainEqual(['web-1', isOut])
+  expect(found.map(({ name, operatorOut }) => [name, operatorOut])).toContainEqual(['web-1', isOut ? 'some' : 'none'])
 })

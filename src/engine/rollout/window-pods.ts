@@ -1,5 +1,5 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
-import type { WindowPod } from '../../plan/window.ts'
+import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { PodResult, PodState } from '../events.ts'
@@ -33,7 +33,7 @@ export interface WindowPodsOptions {
   members: readonly WindowMember[]
   workloads: readonly PodOwner[]
   expectsHeir(pod: PodView): boolean
-  isOperatorOut(uid: string): boolean
+  operatorOut(uid: string): OperatorOut
   /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
   drainedFor(uid: string): string | undefined
   /** Not known to be in every load balancer. */
@@ -50,7 +50,7 @@ export function windowPods({
   members,
   workloads,
   expectsHeir,
-  isOperatorOut,
+  operatorOut,
   drainedFor,
   isUnserved,
 }: WindowPodsOptions): WindowPod[] {
@@ -66,11 +66,9 @@ export function windowPods({
   // On the host's network several share an address.
   const isDrainedHere = ({ uid, ip, hostNetwork }: PodView): boolean =>
     !hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid
-  const isOut = (pod: PodView): boolean =>
-    isOperatorOut(pod.uid) ||
-    // Until that is home.
-    active.has(drainedFor(pod.uid) ?? '') ||
-    isDrainedHere(pod)
+  // What sluice has out at its address comes home in the middle of its upgrade: it is no pod that nobody counts on.
+  const outOf = (pod: PodView): OperatorOut =>
+    active.has(drainedFor(pod.uid) ?? '') || isDrainedHere(pod) ? 'some' : operatorOut(pod.uid)
   // Nothing is asked where nobody waits for the answer, or it would be of what sluice itself has out.
   const isAnyWaiting = members.some(({ state, result }) => result === undefined && (state === 'queued' || state === 'checking'))
   const isOutside = (pod: PodView): boolean => isAnyWaiting && pod.ready && isThere(pod) && !isDrainedHere(pod) && isUnserved(pod)
@@ -88,7 +86,7 @@ export function windowPods({
     const { uid, name } = pod
     if (taken.has(uid) || !(isThere(pod) || isLeaving(pod))) continue
     const ready = pod.ready && !pod.deleting
-    pods.push({ uid, name, standing: 'idle', ready, operatorOut: isOut(pod), unserved: isOutside(pod) })
+    pods.push({ uid, name, standing: 'idle', ready, operatorOut: outOf(pod), unserved: isOutside(pod) })
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
@@ -97,7 +95,7 @@ export function windowPods({
     if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
     const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
-    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: false, unserved: false })
+    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: 'none', unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
@@ -112,7 +110,7 @@ export function windowPods({
       name,
       standing: mustWait ? 'idle' : place,
       ready: pod.ready && !pod.deleting,
-      operatorOut: isOut(pod),
+      operatorOut: outOf(pod),
       // What was found is not known of where it is now, if it has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isOutside(pod),
     })

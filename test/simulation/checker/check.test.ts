@@ -2218,6 +2218,25 @@ describe('what nobody can know', () => {
   })
 
   test.each([
+    { name: 'one that is in maintenance too', maintained: [0, 1], isUnder: false, found: false },
+    { name: 'one that is in rotation', maintained: [1], isUnder: false, found: true },
+    { name: 'one in maintenance beside what is under way', maintained: [0, 1], isUnder: true, found: true },
+  ])('beside a pod in maintenance, in a window of one: $name', ({ maintained, isUnder, found }) => {
+    const all = broken(
+      (story) => {
+        if (isUnder) {
+          story.step(1, 'drainIntent')
+          story.step(1, 'patch')
+        }
+        story.pass(10_000)
+        story.step(0, 'drainIntent')
+      },
+      { pods: 2, maxUnavailable: 1, ...LAG, maintained },
+    )
+    expect(all.includes('I7')).toBe(found)
+  })
+
+  test.each([
     { sent: 'before the pod was not ready any more', beforeMs: 20_000, excused: true },
     { sent: 'when it had long been so', beforeMs: 5_000, excused: false },
   ])('a restore intent that was long on its way: sent $sent', ({ beforeMs, excused }) => {

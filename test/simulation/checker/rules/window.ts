@@ -70,37 +70,59 @@ function isTouchedFor({ uid }: Pod, { claims }: Target): boolean {
 function judgePlace(world: World, pod: Pod, by: string, decidedAt: number, report: Report): void {
   const { maxUnavailable } = world.scenario
   const process = world.processes.get(by)!
+  const isTaken = isLeftAlone(world, pod) ? isDown : isUnavailable
   const others = [...world.pods.alive(), ...world.pods.missing()].filter(
-    (other) =>
-      other.uid !== pod.uid && other.namespace === world.scenario.namespace && isUnavailable(world, other, decidedAt, process),
+    (other) => other.uid !== pod.uid && other.namespace === world.scenario.namespace && isTaken(world, other, decidedAt, process),
   )
   if (others.length >= maxUnavailable)
     report('I7', `${pod.name} is to be drained while ${others.map(({ name }) => name).join(', ')} cannot take requests`)
+}
+
+/** Its record says that an operator has all of it out: nothing is taken out of rotation for it, and what he has out does not count. */
+function isLeftAlone({ targets }: World, { uid, address }: Pod): boolean {
+  const own = address === undefined ? [] : targets.at(address)
+  return own.length > 0 && own.every(({ claims }) => claims.findLast((claim) => claim.uid === uid)?.untouched === true)
+}
+
+function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
+  return isDown(world, pod, at) || isHeldByOperator(world, pod, at, process)
 }
 
 /**
  * In the world as a process can have observed it; what sluice itself does it must know at once. One that is only meant to be
  * drained is in rotation: whether it loses its place to another before it is, the drains themselves tell.
  */
-function isUnavailable(world: World, pod: Pod, at: number, process: Process): boolean {
+function isDown(world: World, pod: Pod, at: number): boolean {
   const { targets, scenario } = world
-  const { address, arrived, awaySince, missedAgainAt, isDeleting, isGone, isReplaced, journal } = pod
+  const { address, awaySince, isGone, journal } = pod
   // Another counts in its place, or none is to come, but for what is still drained for it.
   if (isScaledAway(world, pod)) return false
-  // That it is missed again may not have been seen yet (seed 44500760).
-  const isOver = (isDeleting && (isReplaced || at - missedAgainAt <= scenario.lagMs)) || world.pods.isSurplus(pod)
-  if (!isOver && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
+  if (!isOver(world, pod, at) && awaySince !== undefined && at - awaySince > scenario.lagMs) return true
   if (isGone) return false
   // One that is going still shows the address that another has by now, and is drained at.
   const own = address === undefined || world.pods.at(address) !== pod ? [] : targets.at(address)
   if (own.some((target) => isTakenOut(target) && !target.isLeftOut && target.late === undefined && target.changedAt <= at))
     return true
-  if (isOver) return false
-  if (journal?.step === 'patched' && journal.at <= at) return true
-  // What an operator has out is seen when the run is planned, of its own pods that are where they are now by then.
+  return !isOver(world, pod, at) && journal?.step === 'patched' && journal.at <= at
+}
+
+/** What an operator has out is seen when the run is planned, of its own pods that are where they are now by then. */
+function isHeldByOperator(world: World, pod: Pod, at: number, process: Process): boolean {
+  const { targets, scenario } = world
+  const { address, arrived, isGone } = pod
   const { startedAt: plannedAt } = process
+  if (isScaledAway(world, pod) || isGone || isOver(world, pod, at)) return false
+  if (address === undefined || world.pods.at(address) !== pod) return false
   if (arrived.at > plannedAt || !isAbout(process, pod)) return false
-  return own.some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
+  return targets
+    .at(address)
+    .some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
+}
+
+/** That it is missed again may not have been seen yet (seed 44500760). */
+function isOver({ pods, scenario }: World, pod: Pod, at: number): boolean {
+  const { isDeleting, isReplaced, missedAgainAt } = pod
+  return (isDeleting && (isReplaced || at - missedAgainAt <= scenario.lagMs)) || pods.isSurplus(pod)
 }
 
 /** Nothing is drained for an intent that arrives when nobody waits for it any more: its writer goes on with another record. */
