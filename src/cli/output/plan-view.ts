@@ -52,10 +52,15 @@ function targetCell(targets: readonly PlannedTarget[]): string {
     .join(', ')
 }
 
+/** Refusals with one way out stand together, above it: a thousand pods in no load balancer are one thing to mend. */
 function refusals(plan: Plan, colors: Colors): string[] {
-  return plan.refusals.flatMap(({ code, message, hint, command }) => [
-    colors.red(`refused: ${inert(message)} [${inert(code)}]`),
-    ...(hint === undefined ? [] : [`    ${inert(hint)}`]),
-    ...(command === undefined ? [] : [`      ${inert(command)}`]),
-  ])
+  const byWayOut = Map.groupBy(plan.refusals, ({ code, hint = '', command = '' }) => JSON.stringify([code, hint, command]))
+  return [...byWayOut.values()].flatMap((alike) => {
+    const { hint, command } = alike[0]!
+    return [
+      ...alike.map(({ code, message }) => colors.red(`refused: ${inert(message)} [${inert(code)}]`)),
+      ...(hint === undefined ? [] : [`    ${inert(hint)}`]),
+      ...(command === undefined ? [] : [`      ${inert(command)}`]),
+    ]
+  })
 }

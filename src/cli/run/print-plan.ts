@@ -7,17 +7,20 @@ import { hasChanges } from '../../plan/has-changes.ts'
 import { planDocument, planLines } from '../output/plan-view.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Prints a plan, and says by the exit code what it means, as `kubectl diff` does. */
-export function printPlan(plan: Plan, flags: OutputFlags, { out, err, env }: Terminal): ExitCode {
+/**
+ * Prints a plan, and says by the exit code what it means, as `kubectl diff` does. `perform` is the command that does what the plan
+ * shows. In text the way on is the last thing to read: that command, or what to do about the refusals.
+ */
+export function printPlan(plan: Plan, flags: OutputFlags, { out, err, env }: Terminal, perform: string): ExitCode {
+  const isRefused = plan.refusals.length > 0
+  if (isRefused) err.write('error: the plan is refused; nothing was touched\n')
   if (flags.output === 'text') {
     const colors = createColors(useColor(flags.color, env, out.isTerminal))
-    for (const line of planLines(plan, colors)) out.write(`${line}\n`)
+    const next = !isRefused && hasChanges(plan) ? ['', 'To do this:', `  ${perform}`] : []
+    for (const line of [...planLines(plan, colors), ...next]) out.write(`${line}\n`)
   } else {
     out.write(`${inertJson(planDocument(plan), flags.output === 'json' ? 2 : undefined)}\n`)
   }
-  if (plan.refusals.length > 0) {
-    err.write('error: the plan is refused; nothing was touched\n')
-    return EXIT.preflight
-  }
+  if (isRefused) return EXIT.preflight
   return hasChanges(plan) ? EXIT.failed : EXIT.done
 }

@@ -16,7 +16,19 @@ interface Planned {
   error?: Error
 }
 
-async function plan({ request = {}, holders = [], refusals = [], flags = {}, error }: Planned = {}) {
+/** The plan in text, as lines. */
+async function planText(planned: Planned): Promise<string[]> {
+  const { out } = await planRun({ ...planned, flags: { output: 'text' } })
+  return out.trimEnd().split('\n')
+}
+
+async function plan(planned: Planned = {}) {
+  const { out, code, err } = await planRun(planned)
+  const document = JSON.parse(out || '{}') as { kind: string; warnings: string[]; refusals: Plan['refusals'] }
+  return { code, document, err }
+}
+
+async function planRun({ request = {}, holders = [], refusals = [], flags = {}, error }: Planned = {}) {
   const terminal = createFakeTerminal()
   const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
   const deps: UpgradeDeps = {
@@ -37,11 +49,10 @@ async function plan({ request = {}, holders = [], refusals = [], flags = {}, err
   const order = {
     request: { overrides: {}, ...request },
     flags: { output: 'json', color: 'never', ...flags },
-    invocation: { program: 'kubectl sluice', args: [] },
+    invocation: { program: 'kubectl sluice', args: ['plan', 'sts/web', 'app=r/app:v2'] },
   } as unknown as UpgradeOrder
   const code = await runPlan(order, deps)
-  const document = JSON.parse(terminal.written.out || '{}') as { kind: string; warnings: string[]; refusals: Plan['refusals'] }
-  return { code, document, err: terminal.written.err }
+  return { code, out: terminal.written.out, err: terminal.written.err }
 }
 
 // Found by trial: the plan of a run that another was at work on said nothing of it, and the upgrade ended with 7.
@@ -81,4 +92,22 @@ test('a command that it prints names the program that was called, and the way to
   expect(refused.code).toBe(3)
   const failed = await plan({ error: new RunError('preflight', 'sluice resolve pod/web-1 --traffic out'), flags })
   expect(failed).toMatchObject({ code: 3, err: `error: ${command}\n` })
+})
+
+test('the last lines are the command that does what the plan shows, and of a refused plan the way out', async () => {
+  expect((await planText({})).slice(-2)).toEqual(['To do this:', '  kubectl sluice upgrade sts/web app=r/app:v2'])
+  const refusal = {
+    code: 'update-strategy',
+    message: 'RollingUpdate',
+    hint: 'Change it.',
+    command: 'kubectl -n shop patch sts web',
+  }
+  const refused = await planText({ refusals: [refusal, { ...refusal, message: 'the other one' }] })
+  expect(refused.slice(-4)).toEqual([
+    'refused: RollingUpdate [update-strategy]',
+    'refused: the other one [update-strategy]',
+    '    Change it.',
+    '      kubectl -n shop patch sts web',
+  ])
+  expect(refused).not.toContain('To do this:')
 })

@@ -6,6 +6,8 @@ import type { ExitCode } from '../exit-codes.ts'
 import { failureOf } from '../failures.ts'
 import { createLogger, logEvent } from '../log.ts'
 import { closeInTime } from './close-in-time.ts'
+import { performCommand } from '../printed-commands/perform-command.ts'
+import { undoneUnnamed } from '../printed-commands/resume-command.ts'
 import { printPlan } from './print-plan.ts'
 import { processIdentity } from '../process-identity.ts'
 import { reportFailure } from '../report-failure.ts'
@@ -56,7 +58,8 @@ export async function runPlan(
     const { plan, holders } = prepared
     const run = request.undo === undefined ? 'an upgrade' : 'an undo'
     const warnings = [...plan.warnings, ...holders.map((holder) => heldWords(holder, run))]
-    return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal)
+    const perform = performCommand(order.invocation, flags, terminal.env, undoneUnnamed(request, plan))
+    return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal, perform)
   } catch (error) {
     return fail(error)
   } finally {

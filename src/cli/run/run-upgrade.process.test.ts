@@ -341,7 +341,7 @@ describe('the first signal', () => {
     await child.sees('preparing')
     child.process.kill('SIGTERM')
     expect(await child.end()).toBe(143)
-    expect(child.stderr()).toBe('preparing\nSIGTERM: nothing was touched\n')
+    expect(child.stderr()).toBe(`preparing\nSIGTERM: nothing was touched. ${RESUME}`)
   })
 })
 

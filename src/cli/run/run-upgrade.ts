@@ -65,7 +65,8 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     events: terminal.events,
     now: () => clock.now(),
     exit: (code, cause) => {
-      if ('signal' in cause) err.write(aborts ? abortInterrupted(cause, resume()) : `${cause.signal}: nothing was touched\n`)
+      const untouched = (signal: string): string => `${signal}: nothing was touched. ${goOn(false)}\n  ${resume()}\n`
+      if ('signal' in cause) err.write(aborts ? abortInterrupted(cause, resume()) : untouched(cause.signal))
       else {
         tell(failed(cause.bug, false))
         if (aborts) err.write(orderStands(resume()))
@@ -119,7 +120,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     if (plan.refusals.length > 0) {
       renderer.close()
       const { printPlan } = await import('./print-plan.ts')
-      const refused = printPlan(plan, flags, terminal)
+      const refused = printPlan(plan, flags, terminal, resume())
       if (aborts) err.write(orderStands(resume()))
       return settle(aborts ? codeOnceOrdered(refused) : refused)
     }

@@ -1,0 +1,17 @@
+import type { Invocation } from '../invocation.ts'
+import { resumeCommand } from './resume-command.ts'
+import type { SharedFlags } from './shared-flags.ts'
+
+/** The command that does what a plan shows: of `plan` the upgrade, of a dry run the same command without `--dry-run`. */
+export function performCommand(
+  { program, args }: Invocation,
+  flags: Pick<SharedFlags, 'config' | 'kubeconfig'>,
+  env: NodeJS.ProcessEnv,
+  undone?: string,
+): string {
+  const verb = args.findIndex((word) => word !== '--')
+  const performing = args
+    .map((word, index) => (index === verb && word === 'plan' ? 'upgrade' : word))
+    .filter((word) => word !== '--dry-run')
+  return resumeCommand({ program, args: performing }, flags, env, undone)
+}
