@@ -51,6 +51,8 @@ export interface EndpointStoreOptions {
   random: Random
   namespace: string
   onChange(podUids: Iterable<string>): void
+  /** Somebody waits for them to change. */
+  isAwaited?: () => boolean
   onError(error: Error, fatal: boolean): void
 }
 
@@ -81,6 +83,7 @@ export async function openEndpointStore(options: EndpointStoreOptions): Promise<
     decode: sliceRecord,
     onEvent: ({ type, record }) => put(type === 'deleted' ? { uid: record.uid, ready: new Map() } : record),
     onError: options.onError,
+    ...(options.isAwaited && { isAwaited: options.isAwaited }),
   })
   await reflector.start()
   return {

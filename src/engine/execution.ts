@@ -317,6 +317,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       onGone: live.onGone,
       onEndpoints: live.onEndpoints,
       onSight: live.onSight,
+      isWaiting: live.isWaiting,
       onBlind({ message }) {
         end.because({ outcome: 'deadline', reason: message })
         live.checkpoint()

@@ -21,6 +21,8 @@ export interface PodStore {
   observe(raw: unknown): Observation
   /** What is known of them is known of now. */
   isCurrent(): boolean
+  /** It is not, since they could not be watched. */
+  isBroken(): boolean
   /** Asks for them anew; resolves once the answer is in, or there will be none any more. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -40,8 +42,10 @@ export interface PodStoreOptions {
   counts?(pod: PodView, stored: ReadJournal): ReadJournal
   onChange(uid: string): void
   onGone(uid: string): void
-  /** What `isCurrent` says has changed. */
+  /** What `isCurrent` or `isBroken` says has changed. */
   onSight(): void
+  /** Somebody waits for one of them to change. */
+  isAwaited?: () => boolean
   onError(error: Error, fatal: boolean): void
 }
 
@@ -52,7 +56,7 @@ export function podsPath(namespace: string, name?: string): string {
 export async function openPodStore(options: PodStoreOptions): Promise<PodStore> {
   /** A journal is read once, however many versions of the pod have it. */
   const read = new Map<string, Observation>()
-  const { client, clock, random, onChange, onSight, onError } = options
+  const { client, clock, random, onChange, onSight, onError, isAwaited } = options
   const path = podsPath(options.namespace)
   const unselected = createUnselectedPods({
     client,
@@ -68,6 +72,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
     onGone: forget,
     onSight,
     onError,
+    ...(isAwaited && { isAwaited }),
   })
   const reflector: Reflector<PodView> = createReflector<PodView>({
     client,
@@ -82,6 +87,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
     },
     onError,
     onCurrent: () => onSight(),
+    ...(isAwaited && { isAwaited }),
   })
 
   /** Gone, or no longer selected: the same event. One that was going, or at its end, is gone either way. */
@@ -127,6 +133,7 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
     },
     observe: (raw) => observation(unselected.observe(raw) ?? reflector.observe(raw)),
     isCurrent: () => reflector.isCurrent() && unselected.isCurrent(),
+    isBroken: () => reflector.isBroken() || unselected.isBroken(),
     async refresh() {
       await reflector.refresh()
       // In its list one may be missed that was there.

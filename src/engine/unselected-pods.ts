@@ -23,6 +23,7 @@ export interface UnselectedPods {
   /** It is selected again: false where more than that is known of it already. */
   giveBack(pod: PodView): boolean
   isCurrent(): boolean
+  isBroken(): boolean
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -38,6 +39,7 @@ export interface UnselectedPodsOptions {
   onChange(uid: string): void
   onGone(uid: string): void
   onSight(): void
+  isAwaited?: () => boolean
   onError(error: Error, fatal: boolean): void
 }
 
@@ -71,6 +73,7 @@ export function createUnselectedPods(options: UnselectedPodsOptions): Unselected
         },
         onError: options.onError,
         onCurrent: () => options.onSight(),
+        ...(options.isAwaited && { isAwaited: options.isAwaited }),
       })
       followers.set(uid, follower)
       // Why it ends is told by onError.
@@ -90,6 +93,7 @@ export function createUnselectedPods(options: UnselectedPodsOptions): Unselected
       return true
     },
     isCurrent: () => alive().every((one) => one.isCurrent()),
+    isBroken: () => alive().some((one) => one.isBroken()),
     refresh: async () => void (await Promise.all(alive().map((one) => one.refresh()))),
     stop: async () => void (await Promise.all(Array.from(followers.values(), (one) => one.stop()))),
   }

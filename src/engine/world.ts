@@ -1,4 +1,4 @@
-import { ReflectorError } from '../kube/reflector-error.ts'
+import { ReflectorError, type ReflectorProblem } from '../kube/reflector-error.ts'
 import { journalOf } from '../journal/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import type { PodView, ReadJournal } from '../pods/glossary.ts'
@@ -30,6 +30,8 @@ export interface WorldListener {
   onEndpoints(uids: Iterable<string>): void
   /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
+  /** Is a change of a pod, or of its endpoint, waited for? */
+  isWaiting(): boolean
   /** A watch ended for good: the world cannot be seen any more. Told at once where it has been so before. */
   onBlind(error: RunError): void
 }
@@ -66,7 +68,7 @@ export interface Owner {
   termOf: TermOf
 }
 
-const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, onBlind() {} }
+const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight() {}, isWaiting: () => false, onBlind() {} }
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
@@ -74,6 +76,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const { namespace, select, acceptTemplateDrift } = request
   let listener = DEAF
   let blind: RunError | undefined
+  let isHeld = false
   let assertOwned: (uid: string) => void = () => {
     throw new RunError('conflict', 'the run has not begun')
   }
@@ -82,15 +85,18 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
   const onError = (error: Error, fatal: boolean): void => {
     // Found by trial: a run of two minutes was warned of a connection that was sound.
-    const isQuiet = error instanceof ReflectorError && error.problem === 'quiet'
-    if (!isQuiet) tell({ type: 'warning', message: messageOf(error) })
+    // What holds one watch holds all of them.
+    const isHeldAgain = isHeld && isProblem(error, 'held')
+    isHeld ||= isProblem(error, 'held')
+    if (!isProblem(error, 'quiet') && !isHeldAgain) tell({ type: 'warning', message: messageOf(error) })
     if (!fatal || blind) return
     blind = new RunError('deadline', `the cluster cannot be watched any more: ${messageOf(error)}`, { cause: error })
     listener.onBlind(blind)
   }
   // Before the run begins one that lost its label is none that was asked for.
   const keepsUnselected = (): boolean => listener !== DEAF
-  const watched = { client, clock, random, namespace, keepsUnselected, counts: journals.count, onError }
+  const isAwaited = (): boolean => listener.isWaiting()
+  const watched = { client, clock, random, namespace, keepsUnselected, counts: journals.count, isAwaited, onError }
   const openOptions = { client, clock, random, onError, acceptTemplateDrift }
 
   try {
@@ -206,6 +212,10 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     stops.push(() => siblings.stop())
     return siblings
   }
+}
+
+function isProblem(error: Error, problem: ReflectorProblem): boolean {
+  return error instanceof ReflectorError && error.problem === problem
 }
 
 interface Stoppable {

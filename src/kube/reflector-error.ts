@@ -5,6 +5,7 @@
  * - `silent`: no answer
  * - `quiet`: no line for longer than bookmarks need. Most often there is nothing to tell, not even those
  * - `closed`: the server closed the stream at once, with nothing in it
+ * - `held`: the watch brings nothing of what lists tell, which stand in for it
  * - `handler`: `onEvent` threw
  * - `stopped`: ended before the first list was in
  * - `internal`: a mistake in the reflector
@@ -16,6 +17,7 @@ export type ReflectorProblem =
   | 'silent'
   | 'quiet'
   | 'closed'
+  | 'held'
   | 'handler'
   | 'stopped'
   | 'internal'

@@ -1,9 +1,10 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import type { KubeClient } from './client.ts'
+import { createDelivery } from './delivery.ts'
 import { KubeError } from './errors.ts'
 import { field, stringField } from './json.ts'
-import { listPages } from './list-pages.ts'
+import { listPages, type RawListing } from './list-pages.ts'
 import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
 import { createObjectStore } from './object-store.ts'
 import { backoffMs, pause } from './pause.ts'
@@ -30,12 +31,15 @@ export interface ReflectorOptions<R extends ObjectRecord> {
   onEvent: (event: ReflectorEvent<R>) => void
   /** Every error, also those that the reflector survives. `fatal` ones (401, 403, 404) end it. */
   onError: (error: Error, fatal: boolean) => void
-  /** What `isCurrent` says has changed. */
+  /** What `isCurrent` or `isBroken` says has changed. */
   onCurrent?: (isCurrent: boolean) => void
+  /** Somebody waits for a change. A silent watch is then compared with a list, now and then. */
+  isAwaited?: () => boolean
 }
 
 /**
- * Lists once, then watches with bookmarks; resumes, or relists with a diff by UID, after whatever happens.
+ * Lists once, then watches with bookmarks; resumes, or relists with a diff by UID, after whatever happens. Lists stand in for a
+ * watch that does not deliver what they tell.
  */
 export interface Reflector<R extends ObjectRecord> {
   /** Resolves once the first list is in; rejects where it cannot be had. Call once. */
@@ -52,6 +56,8 @@ export interface Reflector<R extends ObjectRecord> {
    * a list is in, or a watch has gone on for a moment.
    */
   isCurrent(): boolean
+  /** It is not current since a list or a watch failed, and not since `refresh` was called. */
+  isBroken(): boolean
   /**
    * Observes all anew: by a list, or by a watch that has gone on for a moment where lists are put off. Resolves once that is in, or the
    * reflector has come to its end.
@@ -91,6 +97,10 @@ const REFUSED_UNTIL_FATAL_MS = 10_000
  */
 const FIRST_LIST_WITHIN_MS = 60_000
 
+const HELD =
+  'the watch brings nothing of what lists show, as behind a proxy that buffers answers: lists stand in for it from now on, ' +
+  'which is slower; turn buffering off for the API server in what is in between'
+
 /** How a list or a watch ended, and where to go on: a version to watch from, or undefined for a list. */
 interface Outcome {
   from: string | undefined
@@ -108,6 +118,14 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
   let resumedAfterServerError = false
   let current = false
+  let broken = false
+  const delivery = createDelivery(clock)
+  /** The newest version that a list or the watch has told. */
+  let seenVersion: string | undefined
+  /** The newest version that an answer has told, and neither of them. */
+  let answeredVersion: string | undefined
+  /** Comes to the silence of the watch that is under way sooner than it would. */
+  let checkSoon = (): void => {}
   /** Since when nothing is heard. */
   let brokenAt: number | undefined
   /** Those who wait for the next list. */
@@ -126,9 +144,35 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   function setCurrent(now: boolean): void {
     if (now) brokenAt = undefined
     else brokenAt ??= clock.now()
+    if (now) broken = false
     if (now === current) return
     current = now
     options.onCurrent?.(now)
+  }
+
+  function setBroken(): void {
+    const hasChanged = !broken && !current
+    broken = true
+    setCurrent(false)
+    if (hasChanged && !current) options.onCurrent?.(false)
+  }
+
+  function see(version: string): void {
+    if (seenVersion === undefined || isNewerVersion(version, seenVersion)) seenVersion = version
+    if (answeredVersion === undefined || isNewerVersion(answeredVersion, seenVersion)) return
+    answeredVersion = undefined
+    delivery.onCaughtUp()
+  }
+
+  function observe(raw: unknown): R {
+    const record = options.decode(raw)
+    const { resourceVersion } = record
+    if (seenVersion !== undefined && isNewerVersion(resourceVersion, seenVersion)) {
+      if (answeredVersion === undefined || isNewerVersion(resourceVersion, answeredVersion)) answeredVersion = resourceVersion
+      delivery.onAnswer()
+      checkSoon()
+    }
+    return store.observe(record)
   }
 
   function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
@@ -154,23 +198,31 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 
   async function list(once: boolean): Promise<Outcome> {
     try {
-      const { items, version } = await listPages({ client, path, selectors, signal: stopping.signal, once })
-      const records: R[] = []
-      const unreadable = new Set<string>()
-      for (const item of items) {
-        try {
-          records.push(options.decode(item))
-        } catch (error) {
-          const uid = stringField(field(item, 'metadata'), 'uid')
-          if (uid !== undefined) unreadable.add(uid)
-          report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error), false)
-        }
-      }
-      for (const event of store.replace({ records, unreadable, version })) emit(event)
-      return { from: version }
+      const listing = await listPages({ client, path, selectors, signal: stopping.signal, once })
+      takeListing(listing)
+      return { from: listing.version }
     } catch (error) {
       return { from: undefined, error: asError(error) }
     }
+  }
+
+  /** Gives how many changes it has told. */
+  function takeListing({ items, version }: RawListing): number {
+    const records: R[] = []
+    const unreadable = new Set<string>()
+    for (const item of items) {
+      try {
+        records.push(options.decode(item))
+      } catch (error) {
+        const uid = stringField(field(item, 'metadata'), 'uid')
+        if (uid !== undefined) unreadable.add(uid)
+        report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error), false)
+      }
+    }
+    const events = store.replace({ records, unreadable, version })
+    see(version)
+    for (const event of events) emit(event)
+    return events.length
   }
 
   async function watch(from: string): Promise<Outcome> {
@@ -178,12 +230,14 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     const attempt = new AbortController()
     let position = from
     let lines = 0
-    let lastLineAt = startedAt
+    delivery.begin()
     let ended: Outcome | undefined
     let watchdog: unknown
     let catchingUp: unknown
     const opening = clock.setTimeout(() => {
-      end({ from: position, error: problem('silent', `no answer to the watch for ${OPENED_WITHIN_MS / 1000} s`) })
+      // Lists stand in for it, and a proxy may hold its headers too.
+      if (!delivery.isPolling())
+        end({ from: position, error: problem('silent', `no answer to the watch for ${OPENED_WITHIN_MS / 1000} s`) })
     }, OPENED_WITHIN_MS)
 
     function end(outcome: Outcome): void {
@@ -196,7 +250,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       clock.clearTimeout(opening)
       // A quiet collection may have no line for minutes, in which the server is restarted once more.
       refusedSince = undefined
-      if (ended === undefined && !current) catchUp()
+      // That it is open says nothing of a watch that does not deliver: a list has made it current.
+      if (ended === undefined && !current && !delivery.isPolling()) catchUp()
     }
 
     /** With what it has told by then, a watch that goes on is as good as a list for who has asked by now. */
@@ -223,17 +278,49 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     }
 
     /** One timer for the whole watch: a line only notes its time. */
+    function checkLater(): void {
+      clock.clearTimeout(watchdog)
+      const leftMs = delivery.lastLineAt() + SILENCE_LIMIT_MS - clock.now()
+      watchdog = clock.setTimeout(checkSilence, Math.max(0, Math.min(leftMs, delivery.nextMs())))
+    }
+
     function checkSilence(): void {
-      const leftMs = lastLineAt + SILENCE_LIMIT_MS - clock.now()
-      if (leftMs > 0) {
-        watchdog = clock.setTimeout(checkSilence, leftMs)
-      } else {
-        end({ from: position, error: problem('quiet', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`) })
+      const leftMs = delivery.lastLineAt() + SILENCE_LIMIT_MS - clock.now()
+      if (leftMs <= 0) {
+        const error = problem('quiet', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`)
+        return end(delivery.isPolling() ? { from: position } : { from: position, error })
+      }
+      const judgement = delivery.judge()
+      // A connection that died is another one with the next watch.
+      if (judgement === 'miss') return end({ from: position })
+      if (judgement === 'held') report(problem('held', HELD), false)
+      if (delivery.isLookDue(options.isAwaited?.() === true)) void look()
+      checkLater()
+    }
+
+    /** Lists beside the silent watch. A line that comes meanwhile is the better answer. */
+    async function look(): Promise<void> {
+      const linesBefore = lines
+      delivery.onLook()
+      try {
+        const listing = await listPages({ client, path, selectors, signal: attempt.signal, once: true })
+        if (ended !== undefined) return
+        if (lines > linesBefore) return delivery.onLooked('nothing')
+        const changes = takeListing(listing)
+        advance(listing.version)
+        delivery.onLooked(changes > 0 ? 'news' : 'nothing')
+        checkLater()
+      } catch (error) {
+        if (ended !== undefined) return
+        delivery.onLooked('error')
+        // What stands in for the watch has failed: as if the watch had.
+        if (delivery.isPolling() && !isThrottled(error)) end({ from: position, error: asError(error) })
       }
     }
 
     function advance(version: string): void {
       if (isNewerVersion(version, position)) position = version
+      see(version)
       resumedAfterServerError = false
       refusedSince = undefined
     }
@@ -241,7 +328,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     function takeLine(text: string): void {
       if (ended !== undefined) return
       lines += 1
-      lastLineAt = clock.now()
+      delivery.onLine(false)
       const line = parseWatchLine(text)
       switch (line.type) {
         case 'malformed':
@@ -273,7 +360,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       }
       advance(record.resourceVersion)
       const event = store.apply(line.type, record)
-      if (event !== undefined) emit(event)
+      if (event === undefined) return
+      delivery.onLine(true)
+      emit(event)
     }
 
     /** A version that an answer has brought already. Of a deletion, some servers give the last change's: it says more. */
@@ -293,7 +382,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (event !== undefined) emit(event)
     }
 
-    checkSilence()
+    checkLater()
+    checkSoon = checkLater
     stopping.signal.addEventListener('abort', onStop)
     try {
       const timeoutSeconds = Math.floor(SHORTEST_WATCH_S + random.next() * (LONGEST_WATCH_S - SHORTEST_WATCH_S))
@@ -315,6 +405,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       clock.clearTimeout(opening)
       clock.clearTimeout(catchingUp)
       cutShort = () => {}
+      checkSoon = () => {}
       stopping.signal.removeEventListener('abort', onStop)
     }
     return ended
@@ -330,13 +421,15 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       const startedAt = clock.now()
       const isLong = brokenAt !== undefined && startedAt - brokenAt > RESUMED_WITHIN_MS
       const wantsList: boolean = refreshing.length > 0 || isLong || goesByList
-      isPutOff ||= wantsList && !goesByList && startedAt < listAgainAt
-      const isList: boolean = position === undefined || (wantsList && !isPutOff)
+      // A watch that does not deliver stands in for no list.
+      const isHeld = delivery.isPolling()
+      isPutOff = !isHeld && (isPutOff || (wantsList && !goesByList && startedAt < listAgainAt))
+      const isList: boolean = position === undefined || (wantsList && !isPutOff) || (isHeld && !current)
       const waiting = isList ? refreshing.splice(0) : []
       const outcome: Outcome = isList ? await list(position !== undefined) : await watch(position!)
       if (stopping.signal.aborted || outcome.error !== undefined) refreshing.push(...waiting)
       if (stopping.signal.aborted) break
-      if (outcome.error !== undefined) setCurrent(false)
+      if (outcome.error !== undefined) setBroken()
       if (isList && outcome.error === undefined) {
         listed = true
         // Whoever has asked while it was under way is told of the next one.
@@ -395,8 +488,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       })
     },
     records: store.records,
-    observe: (raw) => store.observe(options.decode(raw)),
+    observe,
     isCurrent: () => current,
+    isBroken: () => broken,
     refresh() {
       if (hasEnded) return Promise.resolve()
       setCurrent(false)

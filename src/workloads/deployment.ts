@@ -59,6 +59,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
     hasRevision: () => true,
     onDrift: drift.onDrift,
     isCurrent: watch.isCurrent,
+    isBroken: watch.isBroken,
     onChange: (listener) => watch.changes.listen(listener),
     refresh: watch.refresh,
     stop: watch.stop,

@@ -62,6 +62,7 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     hasRevision: () => true,
     onDrift: () => {},
     isCurrent: () => true,
+    isBroken: () => false,
     onChange: () => {},
     refresh: async () => {},
     stop: async () => {},

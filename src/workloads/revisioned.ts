@@ -120,7 +120,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
           waiting = pinning.waiting
           return undefined
         },
-        { clock: options.clock, signal, deadlineAt, onDeadline: () => deadlineError(waiting) },
+        { clock: options.clock, signal, deadlineAt, refresh: watch.refresh, onDeadline: () => deadlineError(waiting) },
       )
       planned = wanted.template
       onProgress(`pods take the revision ${pinnedLabel}`)
@@ -166,6 +166,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     hasRevision: (pod) => pod.revision === pinned(),
     onDrift: drift.onDrift,
     isCurrent: watch.isCurrent,
+    isBroken: watch.isBroken,
     onChange: (listener) => watch.changes.listen(listener),
     refresh: watch.refresh,
     stop: watch.stop,

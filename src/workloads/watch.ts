@@ -21,6 +21,8 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   observe(raw: unknown): WorkloadRecord
   /** What is known of its own object is known of now. */
   isCurrent(): boolean
+  /** It is not, since it could not be watched. */
+  isBroken(): boolean
   /** Lists both anew. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -57,6 +59,7 @@ export async function watchWorkload<R extends ObjectRecord>(
       decode,
       onEvent: changes.notify,
       onCurrent: changes.notify,
+      isAwaited: changes.isAwaited,
       onError(error, fatal) {
         options.onError(error, fatal)
         if (fatal) changes.fail(naming(error) as Error)
@@ -89,6 +92,7 @@ export async function watchWorkload<R extends ObjectRecord>(
         return record
       },
       isCurrent: () => objects.isCurrent(),
+      isBroken: () => objects.isBroken(),
       refresh: async () => void (await Promise.all(started.map((reflector) => reflector.refresh()))),
       stop,
     }

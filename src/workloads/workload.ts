@@ -78,6 +78,8 @@ export interface Workload {
   onDrift(listener: (drift: Drift) => void): void
   /** What `desired` and `replaces` say is known of now. */
   isCurrent(): boolean
+  /** It is not, since it could not be watched. */
+  isBroken(): boolean
   /** Called whenever its object was observed anew, or `isCurrent` has changed: what `desired` and `replaces` say may have too. */
   onChange(listener: () => void): void
   /** Asks for it anew: resolves once what is known is of now. */

@@ -4,6 +4,8 @@ import { connect, createServer } from 'node:net'
 export interface LoggedEffect {
   server: string
   to: string
+  /** On the monotonic clock. */
+  atMs: number
 }
 
 /** Passes HAProxy's runtime API on, and keeps what is set through it. */
@@ -16,7 +18,7 @@ export async function startEffectLog(upstreamPath: string, path: string): Promis
       const lines = (rest + text).split('\n')
       rest = lines.pop()!
       for (const [, name, to] of lines.join('\n').matchAll(/set server \S+?\/(\S+) state (\w+)/g)) {
-        effects.push({ server: name!, to: to! })
+        effects.push({ server: name!, to: to!, atMs: performance.now() })
       }
     })
     client.pipe(upstream).pipe(client)

@@ -30,6 +30,7 @@ function storeOf(...pods: PodView[]) {
     get: (uid) => seen.get(uid),
     observe: () => expect.unreachable('nothing is written'),
     isCurrent: () => !calls.includes('lost'),
+    isBroken: () => calls.includes('lost'),
     refresh: async () => void calls.push('refresh'),
     stop: async () => {},
   }

@@ -14,12 +14,13 @@ export interface Beside {
   /** With those that have gone since and may have been left half done, as they were. */
   all(): Observation[]
   isCurrent(): boolean
+  isBroken(): boolean
   /** Takes in an answer of the API server about one of them. */
   observe(raw: unknown): void
   refresh(): Promise<void>
 }
 
-const NOBODY: Beside = { all: () => [], isCurrent: () => true, observe: () => {}, refresh: async () => {} }
+const NOBODY: Beside = { all: () => [], isCurrent: () => true, isBroken: () => false, observe: () => {}, refresh: async () => {} }
 
 /** By name: the store has all pods of the workloads. */
 export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
@@ -61,6 +62,7 @@ function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside 
       return [...found, ...[...left.values()].filter(({ pod }) => store.get(pod.uid) === undefined)]
     },
     isCurrent: () => store.isCurrent(),
+    isBroken: () => store.isBroken(),
     observe: (raw) => void store.observe(raw),
     refresh: () => store.refresh(),
   }

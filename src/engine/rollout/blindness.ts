@@ -4,15 +4,27 @@ import type { PodStore } from '../pod-store.ts'
 import type { Beside } from './beside.ts'
 
 interface Watched {
-  store: Pick<PodStore, 'isCurrent'>
-  beside: Pick<Beside, 'isCurrent'>
-  workloads: readonly Pick<Workload, 'ref' | 'isCurrent'>[]
+  store: Pick<PodStore, 'isCurrent' | 'isBroken'>
+  beside: Pick<Beside, 'isCurrent' | 'isBroken'>
+  workloads: readonly Pick<Workload, 'ref' | 'isCurrent' | 'isBroken'>[]
 }
 
-/** What cannot be watched at this moment, so that no pod may start on what is known; undefined where all is known of now. */
-export function blindness({ store, beside, workloads }: Watched): string | undefined {
-  if (!store.isCurrent() || !beside.isCurrent()) return 'the pods cannot be watched at this moment'
+export interface Blindness {
+  reason: string
+  /** False while all is observed anew, as at each deadline: a moment, of which nobody has to hear. */
+  isBroken: boolean
+}
+
+/** What is not known of now, so that no pod may start on it; undefined where all is. */
+export function blindness({ store, beside, workloads }: Watched): Blindness | undefined {
+  if (store.isBroken() || beside.isBroken()) return { reason: 'the pods cannot be watched at this moment', isBroken: true }
+  if (!store.isCurrent() || !beside.isCurrent()) return { reason: 'the pods are being looked at anew', isBroken: false }
   // Found by simulation (harsh seed 9185108): it had been scaled up again, which nobody knew, and the pod that it lacked was not missed.
   const unseen = workloads.find((workload) => !workload.isCurrent())
-  return unseen && `${displayName(unseen.ref)} cannot be watched at this moment`
+  if (unseen === undefined) return undefined
+  const isBroken = unseen.isBroken()
+  return {
+    reason: `${displayName(unseen.ref)} ${isBroken ? 'cannot be watched at this moment' : 'is being looked at anew'}`,
+    isBroken,
+  }
 }

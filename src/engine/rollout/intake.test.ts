@@ -90,6 +90,7 @@ function createBed({
   beside = [],
 }: BedOptions = {}) {
   let isCurrent = true
+  let isBroken = true
   let isBesideCurrent = true
   let isWorkloadCurrent = true
   const clock = createVirtualClock()
@@ -126,6 +127,7 @@ function createBed({
       get: (uid) => seen.get(uid),
       observe: () => seen.values().next().value!,
       isCurrent: () => isCurrent,
+      isBroken: () => !isCurrent && isBroken,
       refresh: async () => {},
       stop: async () => {},
     },
@@ -137,9 +139,16 @@ function createBed({
         desired: () => undefined,
         replaces: () => true,
         isCurrent: () => isWorkloadCurrent,
+        isBroken: () => !isWorkloadCurrent,
       },
     ],
-    beside: { all: () => beside, isCurrent: () => isBesideCurrent, observe: () => {}, refresh: async () => {} },
+    beside: {
+      all: () => beside,
+      isCurrent: () => isBesideCurrent,
+      isBroken: () => !isBesideCurrent,
+      observe: () => {},
+      refresh: async () => {},
+    },
     refresh: async () => {},
     asking: { pod: async () => 'known', answered: () => {} },
     endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
@@ -173,8 +182,9 @@ function createBed({
     details,
     stalled,
     inputFor,
-    async look(sees: boolean) {
+    async look(sees: boolean, { anew = false } = {}) {
       isCurrent = sees
+      isBroken = !anew
       rollout.onSight()
       await clock.advance(0)
     },
@@ -474,6 +484,19 @@ test('while the pods cannot be watched none starts, and one that is being checke
   expect(bed.states.get('web-1')).toBe('checking')
   await bed.look(false)
   expect([bed.states.get('web-1'), bed.details.get('web-1')]).toEqual(['queued', 'the pods cannot be watched at this moment'])
+  await bed.look(true)
+  expect(bed.states.get('web-1')).toBe('checking')
+})
+
+test('while they are looked at anew none starts either, and no word is lost on it', async () => {
+  const bed = createBed({ window: 1 })
+  await bed.see(podAt('web-1'))
+  await bed.look(false, { anew: true })
+  bed.rollout.start([])
+  await bed.clock.advance(0)
+  const before = bed.details.get('web-1')
+  expect([bed.states.get('web-1'), before]).not.toContain('the pods cannot be watched at this moment')
+  expect(bed.states.get('web-1')).toBe('queued')
   await bed.look(true)
   expect(bed.states.get('web-1')).toBe('checking')
 })

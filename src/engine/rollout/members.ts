@@ -134,6 +134,8 @@ export function createMembers(options: MembersOptions): Members {
     // What comes in its place is another.
     const isSettling = member.state === 'settling'
     if (isSettling || (await options.asking.pod(contextOf(member).pod, LOOKS_FOR_MS)) !== 'known') await options.refresh()
+    // The slices of its Service are objects of their own.
+    else if (contextOf(member).endpointReady === false) await options.endpoints.refresh()
   }
 
   /** One that has come to its end hears nothing any more, and XState warns of it. */

@@ -6,7 +6,7 @@ import type { OperatorOut } from '../../plan/window.ts'
 import { admit, howMuchOut, windowSize } from '../../plan/window.ts'
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { PodResult, RunEventBody } from '../events.ts'
+import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
 import { blindness } from './blindness.ts'
 import { exposedPods } from './exposed-pods.ts'
@@ -34,6 +34,8 @@ export interface Rollout {
   onEndpoints(uids: Iterable<string>): void
   /** Whether the pods can be watched has changed, or it was looked whether one is in the load balancers. */
   onSight(): void
+  /** Is a change of a pod, or of its endpoint, waited for? */
+  isWaiting(): boolean
   /** A workload has changed: how many pods there should be, and what is to come in the place of one. */
   onWorkload(): void
   /** Starts with the pods that are there, and with what earlier runs left to settle. */
@@ -70,7 +72,7 @@ export interface RolloutOptions {
   ports: PodPorts
   /** Is this pod the run's concern? */
   includes(pod: PodView): boolean
-  workloads: readonly (PodOwner & Pick<Workload, 'isCurrent'>)[]
+  workloads: readonly (PodOwner & Pick<Workload, 'isCurrent' | 'isBroken'>)[]
   /** Pods of the same workloads that are none of its concern, and fill the window all the same. */
   beside: Beside
   /** Resolves once what is known is of now. */
@@ -94,6 +96,9 @@ export interface RolloutOptions {
   onStalled(reason: string): void
   tell(event: RunEventBody): void
 }
+
+/** States that end with what the cluster shows. */
+const AWAITS = new Set<PodState>(['restarting', 'rollingBack', 'warming', 'settling'])
 
 /** What does not answer for so long is no reason to wait on. */
 const LOOKS_FOR_MS = 5_000
@@ -181,7 +186,8 @@ export function createRollout(options: RolloutOptions): Rollout {
     const blind = blindness(options)
     // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
     // reading: who could not watch them waited without end.
-    const full = intake === 'all' ? (crowded ?? blind) : undefined
+    const full = intake === 'all' ? crowded : undefined
+    const held = intake === 'all' ? blind?.reason : undefined
     const starting = new Set(intake === 'all' && paused === undefined && blind === undefined ? start : [])
     for (const uid of starting) {
       const member = members.get(uid)
@@ -194,7 +200,9 @@ export function createRollout(options: RolloutOptions): Rollout {
       if (!isWaiting(member)) continue
       const before = members.beforeIt(member)
       const reason = before ? `what was drained for ${before.name} at its address is not settled yet` : full
-      members.detail(member, paused ?? blind ?? reason ?? (intake === 'all' ? '' : 'no further pod is started'))
+      // A look takes a moment, of which nobody has to hear.
+      const unseen = blind?.isBroken === true ? blind.reason : undefined
+      members.detail(member, paused ?? unseen ?? reason ?? (intake === 'all' ? '' : 'no further pod is started'))
     }
     reloadGuard.watch()
     const all = [...members.all()]
@@ -205,7 +213,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     else if (resting && paused !== undefined) options.onRest()
     // For one that is looked at while it waits the time goes on.
     if (!rest.some(({ actor }) => isLookedAt(actor.getSnapshot())))
-      stall.wait(resting && paused === undefined && starting.size === 0 ? full : undefined)
+      stall.wait(resting && paused === undefined && starting.size === 0 ? (full ?? held) : undefined)
     if (rest.length === 0) {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
@@ -327,6 +335,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       lookAnew()
     },
     onSight: lookAnew,
+    isWaiting: () => [...members.all()].some(({ result, state }) => result === undefined && state !== null && AWAITS.has(state)),
     onWorkload: lookAnew,
     onEndpoints(uids) {
       for (const uid of uids) members.tellEndpoint(uid)
