@@ -1,9 +1,13 @@
 // Runs all tests and says what came of them: `N skipped` where some were, and on the last line `N passed, N failed`.
+// `--also-on 1.32` runs some of those on a real cluster on another version of Kubernetes too.
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants, setPriority, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { versionNamed } from '../test/cluster/kubernetes-versions.ts'
+import { shortVersionTests } from '../test/cluster/version-tests.ts'
 
 /** One after another: tests on a real cluster need the machine to themselves, and some of them the cluster too. */
 const IN_TURN = ['unit', 'demo', 'large', 'cluster', 'cluster-alone']
@@ -28,6 +32,8 @@ interface TestFile {
   assertionResults: { fullName: string; status: string; failureMessages: string[] | null }[]
 }
 
+const { values } = parseArgs({ options: { 'also-on': { type: 'string', multiple: true, default: [] } } })
+const alsoOn = values['also-on'].map((version) => versionNamed(version, '--also-on'))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
 const totals = { passed: 0, skipped: 0 }
 /** What failed, in words: said once more at the end, since whoever reads a long output often has no more than its tail. */
@@ -57,12 +63,23 @@ process.exitCode = failures.length === 0 && totals.passed > 0 ? 0 : 1
 
 async function runInTurn(projects: readonly string[]): Promise<void> {
   for (const project of projects) await runProject(project)
+  for (const version of alsoOn) await runProject('cluster', { files: shortVersionTests, version })
 }
 
-async function runProject(project: string, { isLast = false } = {}): Promise<void> {
+interface RunOptions {
+  isLast?: boolean
+  /** Of the project; all when absent. */
+  files?: readonly string[]
+  /** Of Kubernetes. */
+  version?: string
+}
+
+async function runProject(name: string, { isLast = false, files = [], version }: RunOptions = {}): Promise<void> {
+  const project = version === undefined ? name : `${name} on Kubernetes ${version}`
   const file = join(folder, `${project}.json`)
-  const args = ['run', '--project', project, '--reporter', 'default', '--reporter', 'json', `--outputFile.json=${file}`]
-  const code = ended ? 1 : await run('vitest', args, { isLast })
+  const args = ['run', '--project', name, ...files, '--reporter', 'default', '--reporter', 'json', `--outputFile.json=${file}`]
+  const env = version === undefined ? process.env : { ...process.env, SLUICE_KUBERNETES: version }
+  const code = ended ? 1 : await run('vitest', args, { isLast, env })
   const report = readReport(file)
   if (report === undefined) {
     failures.push(`FAILED ${project}: vitest ended with ${code}, and without a report`)
@@ -85,9 +102,9 @@ function failuresOf({ name, status, message, assertionResults }: TestFile): stri
 }
 
 /** What comes last on the processors says in one piece, at its end, what it has to say. */
-function run(command: string, args: string[], { isLast }: { isLast: boolean }): Promise<number> {
+function run(command: string, args: string[], { isLast, env }: { isLast: boolean; env: NodeJS.ProcessEnv }): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: isLast ? ['ignore', 'pipe', 'pipe'] : 'inherit', detached: isLast })
+    const child = spawn(command, args, { stdio: isLast ? ['ignore', 'pipe', 'pipe'] : 'inherit', detached: isLast, env })
     if (isLast) comeLast(child)
     const end = (): void => void (isLast ? process.kill(-child.pid!, 'SIGTERM') : child.kill('SIGTERM'))
     running.add(end)

@@ -1,7 +1,10 @@
-import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cachedBuild } from './build-cache.ts'
+import { goBuild } from './go-build.ts'
 import { writeTestImages } from './images.ts'
+import { buildKubectl, buildKubernetes } from './kubernetes-build.ts'
+import { moduleFolder, usualVersion } from './kubernetes-versions.ts'
+import type { KubernetesVersion } from './kubernetes-versions.ts'
 import { runCommand } from './run-command.ts'
 
 /** Where the programs of a test cluster are. */
@@ -14,57 +17,37 @@ export interface Binaries {
   images: string
 }
 
-const kubernetesSource = join(import.meta.dirname, 'go', 'kubernetes')
 const toolsSource = join(import.meta.dirname, 'go', 'tools')
+/** How programs are built, of which a change makes earlier ones useless. */
+const recipe = ['go-build.ts', 'kubernetes-build.ts'].map((name) => join(import.meta.dirname, name))
 
 /** Builds what is not in the cache yet: minutes the first time, milliseconds afterwards. */
-export async function ensureBinaries(): Promise<Binaries> {
-  const goVersion = (await runCommand('go', ['env', 'GOVERSION'], { cwd: toolsSource })).stdout.trim()
+export async function ensureBinaries(version: KubernetesVersion): Promise<Binaries> {
   const kubernetes = await cachedBuild({
-    name: 'kubernetes',
-    sources: [kubernetesSource, import.meta.filename],
-    salt: goVersion,
-    build: buildKubernetes,
+    name: `kubernetes-${version}`,
+    sources: [moduleFolder(version), ...recipe],
+    salt: await goVersion(),
+    build: (target) => buildKubernetes(moduleFolder(version), target),
   })
   const tools = await cachedBuild({
     name: 'tools',
-    sources: [toolsSource, join(import.meta.dirname, 'images.ts'), import.meta.filename],
-    salt: goVersion,
+    sources: [toolsSource, join(import.meta.dirname, 'images.ts'), import.meta.filename, ...recipe],
+    salt: await goVersion(),
     build: buildTools,
   })
   return { kubernetes, tools, images: join(tools, 'images.tar') }
 }
 
-/** kubectl of the same version, for where there is none. Builds it if need be: a minute. */
+/** kubectl of the usual version, for where there is none. Builds it if need be: a minute. */
 export async function ensureKubectl(): Promise<string> {
-  const goVersion = (await runCommand('go', ['env', 'GOVERSION'], { cwd: kubernetesSource })).stdout.trim()
+  const source = moduleFolder(usualVersion)
   const folder = await cachedBuild({
     name: 'kubectl',
-    sources: [kubernetesSource, import.meta.filename],
-    salt: goVersion,
-    build: async (target) => goBuild(kubernetesSource, target, ['k8s.io/kubernetes/cmd/kubectl'], await versionFlags()),
+    sources: [source, ...recipe],
+    salt: await goVersion(),
+    build: (target) => buildKubectl(source, target),
   })
   return join(folder, 'kubectl')
-}
-
-async function buildKubernetes(target: string): Promise<void> {
-  const commands = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet']
-  const packages = [...commands.map((name) => `k8s.io/kubernetes/cmd/${name}`), 'go.etcd.io/etcd/server/v3']
-  await goBuild(kubernetesSource, target, packages, await versionFlags())
-  // Go names a program after its folder, which for etcd is the module's "server".
-  await rename(join(target, 'server'), join(target, 'etcd'))
-}
-
-/** What the programs say that they are. */
-async function versionFlags(): Promise<string[]> {
-  const goMod = await readFile(join(kubernetesSource, 'go.mod'), 'utf8')
-  const version = /k8s\.io\/kubernetes v(\S+)/.exec(goMod)?.[1]
-  if (version === undefined) {
-    throw new Error('go/kubernetes/go.mod names no version of k8s.io/kubernetes')
-  }
-  const [major, minor] = version.split('.')
-  const stamps = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor }
-  return Object.entries(stamps).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
 }
 
 async function buildTools(target: string): Promise<void> {
@@ -72,11 +55,6 @@ async function buildTools(target: string): Promise<void> {
   await writeTestImages(target, join(target, 'images.tar'))
 }
 
-async function goBuild(source: string, target: string, packages: string[], linkerFlags: string[] = []): Promise<void> {
-  const ldflags = ['-s', '-w', ...linkerFlags].join(' ')
-  await runCommand('go', ['build', '-trimpath', '-buildvcs=false', '-ldflags', ldflags, '-o', `${target}/`, ...packages], {
-    cwd: source,
-    env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' },
-    timeoutMs: 30 * 60_000,
-  })
+async function goVersion(): Promise<string> {
+  return (await runCommand('go', ['env', 'GOVERSION'], { cwd: toolsSource })).stdout.trim()
 }

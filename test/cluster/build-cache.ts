@@ -16,7 +16,7 @@ export interface CachedBuild {
   build: (target: string) => Promise<void>
 }
 
-/** A result that nobody used for so long goes when the next one is built: they are hundreds of megabytes. */
+/** A result that was not used for so long goes when another one is built, of any name: they are hundreds of megabytes. */
 const keptUnusedMs = 7 * 24 * 3_600_000
 
 /** The folder with the build's result, built now if need be; processes that need the same one wait for each other. */
@@ -31,7 +31,7 @@ export async function cachedBuild(options: CachedBuild): Promise<string> {
     if (!(await touch(target))) {
       process.stderr.write(`test cluster: building ${options.name} (minutes the first time, cached afterwards)\n`)
       await buildInto(target, options.build)
-      await removeUnused(options.name)
+      await removeUnused()
     }
     return target
   } finally {
@@ -56,11 +56,11 @@ async function buildInto(target: string, build: CachedBuild['build']): Promise<v
   }
 }
 
-async function removeUnused(name: string): Promise<void> {
+async function removeUnused(): Promise<void> {
   for (const entry of await readdir(cacheFolder())) {
     const path = join(cacheFolder(), entry)
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }))
-    if (entry.startsWith(`${name}-`) && mtimeMs < Date.now() - keptUnusedMs) {
+    if (mtimeMs < Date.now() - keptUnusedMs) {
       await rm(path, { recursive: true, force: true })
     }
   }

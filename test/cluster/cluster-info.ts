@@ -1,6 +1,7 @@
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { KubernetesVersion } from './kubernetes-versions.ts'
 import type { ProcessRecord } from './process-record.ts'
 
 /** A user of the API server, known by a token from the start. */
@@ -21,6 +22,8 @@ export interface ClusterInfo {
   init: ProcessRecord | null
   /** The API server's port on the host's loopback. */
   apiPort: number
+  /** Its version. */
+  kubernetes: KubernetesVersion
   /** Programs of the cluster, by their folder. */
   tools: string
   identities: Identity[]

@@ -14,6 +14,8 @@ import { startForward } from './forward.ts'
 import type { Forward } from './forward.ts'
 import { connectApi } from './kube-api.ts'
 import type { KubeApi } from './kube-api.ts'
+import { chosenVersion } from './kubernetes-versions.ts'
+import type { KubernetesVersion } from './kubernetes-versions.ts'
 import { kubeconfigText } from './kubeconfig.ts'
 import type { KubeconfigFrom } from './kubeconfig.ts'
 import { enter, spawnInside, startInit } from './namespace.ts'
@@ -26,6 +28,8 @@ import { assertClusterSupport } from './support.ts'
 import { removeCluster, sweepClusters } from './sweep.ts'
 
 export interface ClusterOptions extends ControlPlaneOptions {
+  /** The version that SLUICE_KUBERNETES names when absent, or the usual one. */
+  kubernetes?: KubernetesVersion
   /** false: etcd, API server, controller manager and scheduler only. Starts faster; pods stay Pending. */
   kubelet?: boolean
   /** Users besides admin, sluice-runner, sluice-viewer and tester, each with a token of its own. */
@@ -81,7 +85,8 @@ const ordinaryUsers = ['sluice-runner', 'sluice-viewer', 'tester']
 /** A real Kubernetes in a few seconds. Clusters do not see each other: every one may use the same addresses. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   await assertClusterSupport()
-  const binaries = await ensureBinaries()
+  const kubernetes = options.kubernetes ?? chosenVersion()
+  const binaries = await ensureBinaries(kubernetes)
   await sweepClusters()
 
   const withNode = options.kubelet !== false
@@ -92,6 +97,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     owner: options.detached === true ? null : recordProcess('test', process.pid),
     init: null,
     apiPort: 0,
+    kubernetes,
     tools: binaries.tools,
     identities: makeIdentities(options),
     nodeName: withNode ? `node-${id}` : null,

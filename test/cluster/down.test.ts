@@ -15,7 +15,7 @@ afterEach(() => rmSync(machine, { recursive: true }))
 /** Of a cluster that has not come to start a process. */
 async function record(id: string): Promise<string> {
   const dir = join(machine, 'sluice-clusters', id)
-  await writeInfo({ id, dir, owner: null, init: null, apiPort: 0, tools: '', identities: [], nodeName: null })
+  await writeInfo({ id, dir, owner: null, init: null, apiPort: 0, kubernetes: '1.35', tools: '', identities: [], nodeName: null })
   return stateFile(dir)
 }
 

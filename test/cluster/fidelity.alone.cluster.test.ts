@@ -10,6 +10,6 @@ describeOnCluster('what the embedded cluster goes by, with the kubelet stopped',
 
   it.each(scenarios.filter(({ alone }) => alone))('$name', async (scenario) => {
     const play = (attempt: number) => playReal(cluster(), scenario, `fidelity-${scenario.name}-${attempt}`)
-    expect(await playUntilKnown(scenario.name, readGolden(scenario.name)!, play)).toEqual({})
+    expect(await playUntilKnown(scenario.name, readGolden(scenario.name, cluster().info.kubernetes)!, play)).toEqual({})
   })
 })

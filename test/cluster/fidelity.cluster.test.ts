@@ -23,7 +23,7 @@ describeOnCluster('what the embedded cluster goes by is what the real one does',
       const scenario = waiting.shift()
       if (scenario === undefined) return
       const { name } = scenario
-      const played = playUntilKnown(name, readGolden(name)!, (attempt) =>
+      const played = playUntilKnown(name, readGolden(name, cluster().info.kubernetes)!, (attempt) =>
         playReal(cluster(), scenario, `fidelity-${name}-${attempt}`),
       )
       await played.then(results.get(name)!.resolve, results.get(name)!.reject)

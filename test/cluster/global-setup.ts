@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node'
 import { startCluster } from './cluster.ts'
 import { clusterSupport } from './support.ts'
+import { tally } from './tally.ts'
 
 /** What test files learn of the cluster that all of them share. */
 export type SharedCluster = { available: true; stateFile: string } | { available: false; missing: string[] }
@@ -28,6 +29,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     return undefined
   }
   const cluster = await startCluster({ nodeMonitorGracePeriodMs: sharedGracePeriodMs })
+  tally({ kubernetes: (await cluster.api.request('GET', '/version')).gitVersion })
   project.provide('cluster', { available: true, stateFile: cluster.stateFile })
   return () => cluster.stop()
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Cluster } from './cluster.ts'
+import { tally } from './tally.ts'
 
 export interface TrafficOptions {
   /** As seen from inside the cluster's network. */
@@ -14,6 +15,8 @@ export interface TrafficOptions {
   freshShare?: number
   /** Far above what a busy machine takes for an answer, so that only a request that is lost runs into it. */
   timeoutMs?: number
+  /** Failures belong to the test, a negative control or an application that is killed: the table of versions leaves them out. */
+  expectFailures?: true
 }
 
 export interface TrafficCounts {
@@ -86,6 +89,7 @@ export async function startTraffic(cluster: Cluster, options: TrafficOptions): P
     if (totals === undefined) {
       throw new Error(`the traffic generator ended without totals (exit code ${child.exitCode}, ${child.signalCode})`)
     }
+    if (options.expectFailures === undefined) tally({ requests: totals.requests, failed: totals.failed })
     return totals
   }
 

@@ -1,13 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { startCluster } from './cluster.ts'
 import { startHaproxy } from './haproxy.ts'
+import { chosenVersion, versionNamed } from './kubernetes-versions.ts'
 import { namespace, service, statefulSet } from './manifests.ts'
 import { trialCommands, trialConfig, trialKubeconfig } from './trial.ts'
 import { waitForPods } from './workloads.ts'
 
-// A cluster to try things on: `npm run cluster`, then `npm run cluster:down`.
-const cluster = await startCluster({ detached: true, nodeMonitorGracePeriodMs: 6_000 })
+// A cluster to try things on: `npm run cluster [-- --kubernetes 1.32]`, then `npm run cluster:down`.
+const { values } = parseArgs({ options: { kubernetes: { type: 'string' } } })
+const kubernetes = values.kubernetes === undefined ? chosenVersion() : versionNamed(values.kubernetes, '--kubernetes')
+const cluster = await startCluster({ kubernetes, detached: true, nodeMonitorGracePeriodMs: 6_000 })
 try {
   const { api } = cluster
   await api.apply(
@@ -32,7 +36,7 @@ try {
     node: process.execPath,
     program: resolve(import.meta.dirname, '../../src/cli/sluice.ts'),
   })
-  console.log(`A cluster runs in the background: StatefulSet web (3 pods, namespace demo) behind HAProxy.
+  console.log(`Kubernetes ${kubernetes} runs in the background: StatefulSet web (3 pods, namespace demo) behind HAProxy.
 
   ${commands.join('\n  ')}
   kubectl -n demo get pods -o wide

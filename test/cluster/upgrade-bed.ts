@@ -14,6 +14,7 @@ import type { KubeObject } from './kube-api.ts'
 import { appPort, namespace } from './manifests.ts'
 import { startTraffic } from './traffic.ts'
 import type { Traffic, TrafficOptions } from './traffic.ts'
+import { tally } from './tally.ts'
 import { removeNamespace, waitForPods } from './workloads.ts'
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
@@ -171,7 +172,9 @@ function follow(child: ChildProcess, jsonl: boolean, onExit: () => void): Sluice
     child.once('close', (code, signal) => {
       onExit()
       const finished = events.findLast((event) => event.type === 'finished')
-      resolve({ code, signal, stdout, stderr, events, result: finished?.type === 'finished' ? finished.result : undefined })
+      const ended = finished?.type === 'finished' ? finished.result : undefined
+      for (const { proof } of ended?.pods ?? []) if (proof !== undefined) tally({ proof })
+      resolve({ code, signal, stdout, stderr, events, result: ended })
       for (const look of watchers) look()
     })
   })

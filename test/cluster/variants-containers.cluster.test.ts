@@ -61,7 +61,7 @@ describeOnCluster('containers of all sorts, under traffic', (cluster) => {
     expect(bed.effects()).toEqual(onceEach(['web-0', 'web-1']))
 
     // Negative control: put back as soon as Kubernetes says Ready, the same pods do fail requests.
-    const traffic = await bed.traffic()
+    const traffic = await bed.traffic({ expectFailures: true })
     const { code } = await bed.upgrade('sts/web', 'app=localhost/app:v3', '--ready-for', '0s')
     expect(code).toBe(0)
     expect((await traffic.stop()).failed).toBeGreaterThan(0)

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { drawing, podStates } from '../../scripts/draw-machine.ts'
 import { currentPage } from '../../scripts/write-json-page.ts'
+import { currentReadme, readResults, table } from '../../scripts/versions-table.ts'
 import { currentSchema } from '../../scripts/write-schema.ts'
+import { kubernetesVersions } from '../cluster/kubernetes-versions.ts'
 import { page, ROOT } from './pages.ts'
 
 test('docs/config.schema.json is of now: node scripts/write-schema.ts', async () => {
@@ -17,6 +19,34 @@ test('docs/json.md has the declarations of now: node scripts/write-json-page.ts'
 
 test('the drawing in docs/states.md is of now: node scripts/draw-machine.ts', () => {
   expect(page('docs/states.md').text).toContain(`\n${drawing()}\n`)
+})
+
+test('the table of versions in README.md is of now: node scripts/versions-table.ts', () => {
+  expect(page('README.md').text).toBe(currentReadme())
+})
+
+test('the table has versions that the tests can run on, in order, each without a failed test or request', () => {
+  const results = readResults()
+  const minors = results.map(({ version }) => version.replace(/^v(.+)\.\d+$/, '$1'))
+  expect(minors).toEqual(kubernetesVersions.filter((version) => minors.includes(version)))
+  for (const result of results) {
+    expect(result).toMatchObject({ failed: 0, failedRequests: 0 })
+    expect(result.requests).toBeGreaterThan(0)
+  }
+})
+
+test('a failure of a version is in its row', () => {
+  const result = {
+    version: 'v1.35.4',
+    date: '2026-11-29',
+    commit: 'abc1234',
+    passed: 50,
+    requests: 5_000,
+    proofs: { quiet: 2, image: 1 },
+  }
+  expect(table([{ ...result, failed: 2, failedRequests: 7 }])).toContain(
+    '| 1.35.4 | 2026-11-29 | `abc1234` | 50 passed, 2 failed | 7 of 5,000 | image 1, quiet 2 |\n',
+  )
 })
 
 test('docs/states.md explains every state, and no other', () => {

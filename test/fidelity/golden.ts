@@ -1,5 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type KubernetesVersion, usualVersion } from '../cluster/kubernetes-versions.ts'
 import type { Trace } from './trace.ts'
 
 /**
@@ -28,17 +30,28 @@ export interface Steps {
   optional?: true
 }
 
-export function goldenFile(scenario: string): string {
-  return fileURLToPath(new URL(`../golden/kubelet/${scenario}.json`, import.meta.url))
+const FOLDER = fileURLToPath(new URL('../golden/kubelet/', import.meta.url))
+
+/** A version whose kubelet does as the usual one has no file of its own. */
+function goldenFile(scenario: string, version: KubernetesVersion): string {
+  return join(FOLDER, version === usualVersion ? '' : version, `${scenario}.json`)
 }
 
-export function readGolden(scenario: string): Golden | undefined {
-  const file = goldenFile(scenario)
+/** What was recorded of just this version. */
+export function readRecorded(scenario: string, version: KubernetesVersion): Golden | undefined {
+  const file = goldenFile(scenario, version)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Golden) : undefined
 }
 
-export function writeGolden(scenario: string, golden: Golden): void {
-  writeFileSync(goldenFile(scenario), `${JSON.stringify(golden, undefined, 2)}\n`)
+/** What a cluster of this version is measured by. */
+export function readGolden(scenario: string, version: KubernetesVersion = usualVersion): Golden | undefined {
+  return readRecorded(scenario, version) ?? readRecorded(scenario, usualVersion)
+}
+
+export function writeGolden(scenario: string, version: KubernetesVersion, golden: Golden): void {
+  const file = goldenFile(scenario, version)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(golden, undefined, 2)}\n`)
 }
 
 /** What of a trace no real run has shown, by object; empty where it is as a real one. */

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
 import { connectCluster, startCluster } from '../cluster/cluster.ts'
-import { type Golden, readGolden, strangers, withRun, writeGolden } from './golden.ts'
+import { type Golden, readRecorded, strangers, withRun, writeGolden } from './golden.ts'
 import { playReal } from './real-bed.ts'
 import { scenarios } from './scenarios.ts'
 
 // Records what a real cluster does: `npm run record -- --runs 10 [--scenario NAME] [--fresh] [--at 8]`.
+// SLUICE_KUBERNETES names another version, which gets a folder of its own; only what differs from 1.35 has a place there.
 // What was recorded before stays, unless with --fresh: after a new Kubernetes, or after a change of the scenario.
 const { values } = parseArgs({
   options: {
@@ -17,6 +18,7 @@ const { values } = parseArgs({
 })
 const running = process.env['SLUICE_CLUSTER']
 const cluster = running ? await connectCluster(running) : await startCluster({ nodeMonitorGracePeriodMs: 6_000 })
+const { kubernetes } = cluster.info
 const { gitVersion } = await cluster.api.request('GET', '/version')
 const chosen = scenarios.filter(({ name }) => values.scenario?.includes(name) ?? true)
 const runs = Array.from({ length: Number(values.runs) }, (_, run) => run)
@@ -27,10 +29,10 @@ async function record(name: string, run: number): Promise<void> {
   try {
     const trace = await playReal(cluster, scenario, `${name}-${run}`)
     const empty: Golden = { kubernetes: gitVersion, runs: 0, objects: {} }
-    const before = values.fresh && !begun.has(name) ? empty : (readGolden(name) ?? empty)
+    const before = values.fresh && !begun.has(name) ? empty : (readRecorded(name, kubernetes) ?? empty)
     begun.add(name)
     const news = Object.entries(strangers(before, trace))
-    writeGolden(name, withRun({ ...before, kubernetes: gitVersion }, trace))
+    writeGolden(name, kubernetes, withRun({ ...before, kubernetes: gitVersion }, trace))
     console.log(
       `${name}, run ${before.runs + 1}: ${news.length === 0 ? 'nothing new' : JSON.stringify(Object.fromEntries(news), undefined, 1)}`,
     )

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Behaviour } from '../../sim/kubelet/behaviour.ts'
+import { kubernetesVersions } from '../cluster/kubernetes-versions.ts'
 import { readGolden, strangers } from './golden.ts'
 import { scenarios } from './scenarios.ts'
 import { playSimulated } from './simulated-bed.ts'
@@ -10,8 +12,15 @@ import { playSimulated } from './simulated-bed.ts'
 const SEEDS = 50
 
 test('every scenario has a golden file, and every golden file a scenario', () => {
-  const files = readdirSync(new URL('../golden/kubelet/', import.meta.url)).sort()
-  expect(files).toEqual(scenarios.map(({ name }) => `${name}.json`).sort())
+  const entries = readdirSync(new URL('../golden/kubelet/', import.meta.url), { withFileTypes: true })
+  const [folders, files] = [entries.filter((entry) => entry.isDirectory()), entries.filter((entry) => entry.isFile())]
+  const known = scenarios.map(({ name }) => `${name}.json`).sort()
+  expect(files.map(({ name }) => name).sort()).toEqual(known)
+  // Other versions have files where they differ.
+  for (const { name, parentPath } of folders) {
+    expect(kubernetesVersions).toContain(name)
+    expect(known).toEqual(expect.arrayContaining(readdirSync(join(parentPath, name))))
+  }
 })
 
 describe.each(scenarios)('$name', (scenario) => {

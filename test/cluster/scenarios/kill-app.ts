@@ -35,7 +35,7 @@ export const killApp: Scenario = {
     const direct = await bed.cluster.forward(`${found.status.podIP}:${appPort}`)
     const restored = askWhenRestored(bed, name, direct.address)
     // Requests that are held keep it from being empty for a while: so there is a time before the PATCH to kill in.
-    const held = { heldShare: 0.3, holdMs: 800 }
+    const held = { heldShare: 0.3, holdMs: 800, expectFailures: true as const }
     const upgrade = await watchUpgrade(bed, { workload: `pod/${name}`, pods: [name], image: 'localhost/app:v2', traffic: held })
     const sluice = bed.start(upgrade.command)
     const isEarly = index % 3 === 0
