@@ -89,14 +89,16 @@ export function assertNoneMissingOfGone(
 }
 
 function firstMissing(targets: readonly JournalTarget[], loadBalancers: readonly LoadBalancer[]): string | undefined {
-  const [missing] = targets
+  return targets
     .filter(({ untouched }) => !untouched)
-    .flatMap((target) => {
-      const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
-      if (found === undefined) return `the load balancer "${target.loadBalancer}"`
-      return found.adapter.reaches?.(plain(target)) === false
-        ? `"${target.scope}" of the load balancer "${target.loadBalancer}"`
-        : []
-    })
-  return missing
+    .map((target) => missingPlace(target, loadBalancers))
+    .find((place) => place !== undefined)
+}
+
+/** The part of a load balancer that the target is in, in words, where the config does not have it. */
+export function missingPlace(target: JournalTarget, loadBalancers: readonly LoadBalancer[]): string | undefined {
+  const found = loadBalancers.find(({ name }) => name === target.loadBalancer)
+  if (found === undefined) return `the load balancer "${target.loadBalancer}"`
+  if (found.adapter.reaches?.(plain(target)) !== false) return undefined
+  return `"${target.scope}" of the load balancer "${target.loadBalancer}"`
 }

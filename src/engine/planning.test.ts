@@ -213,7 +213,8 @@ test.each(['drain', 'patched', 'restore'] as const)(
     // Controls: the config has it; or nobody has touched it there.
     expect((await planned({ ...given, reaches: true })).refusals).toEqual([])
     const untouched = drained({ target: 'edge/b', untouched: true }, step)
-    expect((await planned({ ...given, stored: untouched })).refusals).toEqual([])
+    // That nothing is drained there any more is another refusal.
+    expect((await planned({ ...given, stored: untouched })).refusals).toEqual(['load-balancer-dropped'])
   },
 )
 
@@ -270,12 +271,13 @@ test('of it all are named that the command is about, and it is about no other lo
 
 test('control: what was left alone there, or is closed, is not; nor is what the config has', async () => {
   const former = { ...OUT, loadBalancer: 'former', target: 'former/a' }
-  for (const given of [
-    { entry: { targets: [{ ...former, untouched: true }] }, isIn: true },
-    { entry: { targets: [former], state: 'closed' }, isIn: true },
-    { entry: {}, reaches: true },
+  // Nothing half done is missed; that pods were there, and would not be drained, is told of all the same.
+  for (const [refusals, given] of [
+    [['load-balancer-dropped'], { entry: { targets: [{ ...former, untouched: true }] }, isIn: true }],
+    [['load-balancer-dropped'], { entry: { targets: [former], state: 'closed' }, isIn: true }],
+    [[], { entry: {}, reaches: true }],
   ] as const)
-    expect((await planned(given as unknown as Given)).refusals).toEqual([])
+    expect((await planned(given as unknown as Given)).refusals).toEqual(refusals)
 })
 
 test('control: a record that names one where it was left alone, or that is closed, is none of those', async () => {

@@ -14,7 +14,8 @@ import type { Assessment, Workload } from '../workloads/workload.ts'
 import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
-import type { Ledger } from '../journal/ledger.ts'
+import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
+import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/dropped-places.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { WindowMember } from './rollout/window-pods.ts'
@@ -46,6 +47,8 @@ export interface Planning {
   workloadOf(pod: PodView): AssessedWorkload | undefined
   /** The images that the pod is to run. */
   imagesFor(pod: PodView): ContainerImage[]
+  /** What earlier runs had pods in, and somebody has said to be retired. */
+  retired(): RetiredPlace[]
   /** The run that this one takes back. */
   undoing(): Undoing | undefined
   /** The targets of a pod as they stood when the plan was made; undefined where they were not asked for. */
@@ -84,6 +87,7 @@ export function createPlanning(options: PlanningOptions): Planning {
   /** Asked of every pod whenever the window decides. */
   let operatorOut: ReadonlyMap<string, OperatorOut> = new Map()
   let undo: Undoing | undefined
+  let retired: RetiredPlace[] = []
 
   const workloadOf = (pod: PodView): AssessedWorkload | undefined => workloads.find(({ workload }) => workload.owns(pod))
 
@@ -186,6 +190,23 @@ export function createPlanning(options: PlanningOptions): Planning {
       ],
       refusals: workloads.flatMap(({ assessment }) => assessment.refusals),
     })
+    // Where nothing is to leave rotation, nothing has to be drained.
+    const isAnyLeaving = plan.pods.some(({ action }) => action === 'upgrade')
+    const readable = ledgers.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
+    const dropped = isAnyLeaving ? droppedPlaces({ ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
+    const isRetired = ({ loadBalancer }: RetiredPlace): boolean => request.retiredLoadBalancers?.includes(loadBalancer) ?? false
+    retired = dropped.filter(isRetired).map(({ loadBalancer, scope }) => ({ loadBalancer, scope }))
+    plan = {
+      ...plan,
+      warnings: [...plan.warnings, ...dropped.filter(isRetired).map(retiredWarning)],
+      refusals: [
+        ...plan.refusals,
+        ...droppedRefusals(
+          dropped.filter((one) => !isRetired(one)),
+          refs,
+        ),
+      ],
+    }
     const isOut = ({ inRotation }: PlannedTarget): boolean => !inRotation
     operatorOut = new Map(plan.pods.map(({ uid, targets: of }) => [uid, howMuchOut(of, isOut)]))
     drainedFor = others
@@ -205,6 +226,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     workloads,
     workloadOf,
     imagesFor,
+    retired: () => retired,
     undoing: () => undo,
     targetsOf: (uid) => targets.get(uid),
     operatorOut: (uid) => operatorOut.get(uid) ?? 'none',

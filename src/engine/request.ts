@@ -30,6 +30,8 @@ export interface RunRequest {
   acceptTemplateDrift: boolean
   /** Upgrade pods that are in none of the load balancers, without a drain. */
   allowUnbalanced: boolean
+  /** Load balancers that earlier runs used and that the config does not have: somebody says that they serve these pods no more. */
+  retiredLoadBalancers?: readonly string[]
   /** Take an earlier run back, in place of `images`. */
   undo?: UndoRequest
   /**

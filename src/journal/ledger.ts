@@ -75,12 +75,20 @@ export interface LedgerWorkload {
   before?: ContainerImage[]
 }
 
+/** A part of a load balancer, by the names that its targets are recorded with. */
+export interface RetiredPlace {
+  loadBalancer: string
+  scope: string
+}
+
 export interface LedgerHeader {
   run: string
   workloads: LedgerWorkload[]
   images: ContainerImage[]
   /** The run that this one takes back. */
   undoes?: string
+  /** What earlier runs have on record and the config has no more: somebody has said that it gets no requests for these pods. */
+  retired?: RetiredPlace[]
   /** Wall time, ISO 8601, for display and for keeping the newest. */
   startedAt: string
   /** ConfigMaps in all. */
@@ -108,6 +116,7 @@ const Header = z.object({
   workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), before: Images.optional() })),
   images: Images,
   undoes: z.string().optional(),
+  retired: z.array(z.object({ loadBalancer: z.string(), scope: z.string() })).optional(),
   startedAt: z.string(),
   chunks: z.number().int().min(1),
   finishedAt: z.string().optional(),

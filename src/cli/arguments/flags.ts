@@ -40,6 +40,7 @@ export interface RequestFlags {
   restoreDeadline?: string
   acceptTemplateDrift?: boolean
   allowUnbalanced?: boolean
+  retiredLoadBalancer?: string[]
 }
 
 export interface UpgradeFlags extends ClusterFlags, OutputFlags, RequestFlags {

@@ -30,6 +30,7 @@ export interface ParsedRequest {
   overrides: Partial<RunSettings>
   acceptTemplateDrift: boolean
   allowUnbalanced: boolean
+  retiredLoadBalancers: string[]
   /** Absent: the default of the client. */
   requestTimeoutMs?: number
   graceMs: number
@@ -55,6 +56,7 @@ export function parseRequest(args: readonly string[], flags: Flags, verb: Reques
     overrides,
     acceptTemplateDrift: flags.acceptTemplateDrift ?? false,
     allowUnbalanced: flags.allowUnbalanced ?? false,
+    retiredLoadBalancers: flags.retiredLoadBalancer ?? [],
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     graceMs,
     exitWhenPaused: flags.exitWhenPaused ?? false,

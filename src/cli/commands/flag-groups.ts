@@ -91,6 +91,11 @@ export function addPermissions(command: Command): Command {
       "patch pods of a Deployment although its template then differs: a pod that is rescheduled comes back on the template's image",
     )
     .option('--allow-unbalanced', 'upgrade pods that no load balancer knows, without a drain')
+    .option(
+      '--retired-load-balancer <name>',
+      'earlier runs used it and the config does not have it: it sends these pods no requests any more, repeatable',
+      collect,
+    )
 }
 
 /** How a run goes over its pods. */

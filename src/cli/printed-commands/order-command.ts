@@ -36,6 +36,6 @@ function orderCommand(
   program: string,
   env: NodeJS.ProcessEnv,
 ): string {
-  const { acceptTemplateDrift: _, allowUnbalanced: __, ...taken } = flags
+  const { acceptTemplateDrift: _, allowUnbalanced: __, retiredLoadBalancer: ___, ...taken } = flags
   return `${program} ${shellQuote([order, ...workloads.map(displayName), ...sharedWords(taken, env)])}`
 }

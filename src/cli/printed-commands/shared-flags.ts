@@ -2,7 +2,8 @@ import { delimiter } from 'node:path'
 import type { ClusterFlags, RequestFlags } from '../arguments/flags.ts'
 
 /** What a command that takes a run back, or mends what it has left, has in common with it: where, and what is allowed. */
-export type SharedFlags = ClusterFlags & Pick<RequestFlags, 'config' | 'acceptTemplateDrift' | 'allowUnbalanced'>
+export type SharedFlags = ClusterFlags &
+  Pick<RequestFlags, 'config' | 'acceptTemplateDrift' | 'allowUnbalanced' | 'retiredLoadBalancer'>
 
 /**
  * The way to the cluster, as words of a command; kubectl takes the same. What the environment named is written out: the command
@@ -31,6 +32,7 @@ export function sharedWords(flags: SharedFlags, env: NodeJS.ProcessEnv): string[
     ]),
     ...(flags.acceptTemplateDrift ? ['--accept-template-drift'] : []),
     ...(flags.allowUnbalanced ? ['--allow-unbalanced'] : []),
+    ...words((flags.retiredLoadBalancer ?? []).map((name) => ['--retired-load-balancer', name])),
   ]
 }
 

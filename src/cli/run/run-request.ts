@@ -19,6 +19,7 @@ export function runRequest(parsed: ParsedRequest, namespace: string, configured:
     settings,
     acceptTemplateDrift: parsed.acceptTemplateDrift,
     allowUnbalanced: parsed.allowUnbalanced,
+    retiredLoadBalancers: parsed.retiredLoadBalancers,
     exitWhenPaused: parsed.exitWhenPaused,
     ...(parsed.undo ? { undo: parsed.undo } : {}),
   }

@@ -197,6 +197,7 @@ void runUpgrade(
       overrides: {},
       acceptTemplateDrift: false,
       allowUnbalanced: false,
+      retiredLoadBalancers: [],
       graceMs: 5000,
       exitWhenPaused: false,
     },

@@ -110,6 +110,7 @@ test('a run of one pod is gone on with for many more than one ConfigMap holds, i
       workloads: [{ workload: { ref: WEB, uid: WEB.uid }, assessment: {} }],
       plan: () => ({ images: V2, pods: pods.map(({ uid }) => ({ uid, action: 'upgrade' })) }),
       undoing: () => undefined,
+      retired: () => [],
       own() {},
       boundOf: () => undefined,
       store: { get: (uid: string) => observed.get(uid) },

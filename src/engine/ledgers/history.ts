@@ -107,7 +107,10 @@ export async function openRunLedger({
   if (same) {
     if (!request.abort)
       await same.amend(
-        same.ledger.header.workloads.map((one) => withTemplate(one, world)),
+        {
+          workloads: same.ledger.header.workloads.map((one) => withTemplate(one, world)),
+          retired: [...(same.ledger.header.retired ?? []), ...world.retired()],
+        },
         assertOwned,
       )
     // The prior state of a pod that is open already is the one that was recorded then.
@@ -122,6 +125,7 @@ export async function openRunLedger({
         workloads: world.workloads.map(ledgerWorkload),
         images: world.plan().images,
         ...(undoes === undefined ? {} : { undoes }),
+        ...(world.retired().length === 0 ? {} : { retired: world.retired() }),
         startedAt: afterAll([...open, ...finished], ports.clock.wallNow()),
         chunks: 1,
       },

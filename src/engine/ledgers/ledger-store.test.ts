@@ -295,7 +295,7 @@ it('is not written by who has lost the Lease while the server asked to wait', as
     throw new Error('taken')
   }
   await expect(store.put(entry('u1', 'closed'), lost)).rejects.toThrow('taken')
-  await expect(store.amend([{ kind: 'StatefulSet', name: 'web', uid: 'u' }], lost)).rejects.toThrow('taken')
+  await expect(store.amend({ workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'u' }] }, lost)).rejects.toThrow('taken')
   expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
   await store.put(entry('u1', 'closed'), () => {})
   expect((await stored(client)).entries.get('u1')?.state).toBe('closed')
@@ -422,12 +422,14 @@ it('says what the templates had also where that is known later, and is not opene
   const [found] = await listLedgers(client, NAMESPACE)
   const stalled = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
   const before = patches.length
-  await store.amend(workloads, () => {})
-  await store.amend(workloads, () => {})
+  await store.amend({ workloads }, () => {})
+  await store.amend({ workloads }, () => {})
   expect([patches.length, store.ledger.header.workloads]).toEqual([before + 1, workloads])
   await store.conclude({ finished: { at: 'now' } })
-  await expect(stalled.amend([], () => {})).resolves.toBeUndefined()
-  await expect(stalled.amend([{ kind: 'StatefulSet', name: 'web', uid: 'u' }], () => {})).rejects.toThrow('was changed meanwhile')
+  await expect(stalled.amend({ workloads: [] }, () => {})).resolves.toBeUndefined()
+  await expect(stalled.amend({ workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'u' }] }, () => {})).rejects.toThrow(
+    'was changed meanwhile',
+  )
   expect((await stored(client)).header).toMatchObject({ finishedAt: 'now', workloads })
 })
 
@@ -679,7 +681,7 @@ describe('what stands there is not overwritten by what was sent before', () => {
     ]
     const [first, second] = [resumeLedger(one!, options), resumeLedger(other!, options)]
     const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u' }]
-    await first.amend(workloads, () => {})
+    await first.amend({ workloads }, () => {})
     await first.put(entry('u0', 'closed'))
     await second.put(entry('u1', 'closed'))
     await first.conclude({ finished: { at: 'now' } })

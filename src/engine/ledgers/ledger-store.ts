@@ -4,7 +4,7 @@ import { RunError } from '../errors.ts'
 import type { PodAccount, ProcessAccount } from '../../journal/account.ts'
 import { keptProcesses } from '../../journal/kept-accounts.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
-import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
+import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger, RetiredPlace } from '../../journal/ledger.ts'
 import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import type { Term } from '../../pods/glossary.ts'
@@ -27,10 +27,10 @@ export interface LedgerStore {
   /** Adds those that it does not have, in as few writes as may be. Rejects as `put` and `amend` do. */
   add(entries: readonly LedgerEntry[], assertOwned: AssertOwned): Promise<void>
   /**
-   * Writes down what the templates had; nothing where the header says so already. Rejects with a KubeError, with a
+   * Writes down what the templates had, and what is retired; nothing where the header says so already. Rejects with a KubeError, with a
    * RunError where somebody else has written the header since it was read, and with what `assertOwned` throws.
    */
-  amend(workloads: LedgerWorkload[], assertOwned: AssertOwned): Promise<void>
+  amend(change: { workloads: LedgerWorkload[]; retired?: RetiredPlace[] }, assertOwned: AssertOwned): Promise<void>
   /**
    * The end of a process: in one write for each ConfigMap, the header's last. `finished` where nothing is open any more,
    * with `aborted` where an order has ended the run, and `part` where one before it stays open. Rejects as `put` does; it
@@ -422,8 +422,8 @@ function ledgerStore(
       for (const entry of entries) asked.set(entry.uid, entry)
       await write(entries, assertOwned)
     },
-    async amend(workloads, assertOwned) {
-      const header = { ...ledger.header, workloads }
+    async amend({ workloads, retired = [] }, assertOwned) {
+      const header = { ...ledger.header, workloads, ...(retired.length === 0 ? {} : { retired }) }
       if (writeHeader(header) !== writeHeader(ledger.header)) await writeOver(header, assertOwned)
     },
     conclude: (ending, assertOwned) => inTurn(() => conclude(ending, assertOwned)),

@@ -1,0 +1,87 @@
+import type { Ledger, RetiredPlace } from '../../journal/ledger.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import type { Refusal, WorkloadRef } from '../../plan/plan.ts'
+import { displayName } from '../../workloads/resources.ts'
+import { missingPlace } from '../half-done-targets.ts'
+import type { LoadBalancer } from '../request.ts'
+import { isOfOthers } from './of-others.ts'
+
+/** A part of a load balancer in which an earlier run had pods of these workloads, and that the config does not have. */
+export interface DroppedPlace extends RetiredPlace {
+  /** In words. */
+  place: string
+  /** The newest run that has it on record. */
+  run: string
+  pods: number
+}
+
+export interface DroppedOptions {
+  ledgers: readonly Ledger[]
+  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  loadBalancers: readonly LoadBalancer[]
+  /** Those that are there. */
+  pods(): Iterable<{ pod: PodView }>
+}
+
+/**
+ * A load balancer that the config leaves out goes on sending requests to a pod that restarts. The records of the workload say which
+ * there were. What a run has retired with somebody's consent is not asked for again, unless a later run has used it.
+ */
+export function droppedPlaces({ ledgers, refs, loadBalancers, pods }: DroppedOptions): DroppedPlace[] {
+  const isOurs = ({ header }: Ledger): boolean =>
+    header.workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+  const newestFirst = ledgers.filter(isOurs).toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
+  /** A later run has it on record, or has retired it. */
+  const told = new Set<string>()
+  const dropped: DroppedPlace[] = []
+  for (const { header, entries } of newestFirst) {
+    for (const place of header.retired ?? []) told.add(keyOf(place))
+    const own = Array.from(entries.values()).filter((entry) => !isOfOthers(entry, header, refs, pods))
+    const recorded = Map.groupBy(
+      own.flatMap(({ uid, targets }) => targets.map((target) => ({ uid, target }))),
+      ({ target }) => keyOf(target),
+    )
+    for (const [key, those] of recorded) {
+      const { target } = those[0]!
+      const place = told.has(key) ? undefined : missingPlace(target, loadBalancers)
+      told.add(key)
+      if (place === undefined) continue
+      const { loadBalancer, scope } = target
+      dropped.push({ loadBalancer, scope, place, run: header.run, pods: new Set(those.map(({ uid }) => uid)).size })
+    }
+  }
+  return dropped
+}
+
+/** Nothing was touched yet. One refusal for each load balancer, which the consent names. */
+export function droppedRefusals(
+  dropped: readonly DroppedPlace[],
+  workloads: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
+): Refusal[] {
+  const names = workloads.map(displayName).join(', ')
+  return Array.from(
+    Map.groupBy(dropped, ({ loadBalancer }) => loadBalancer),
+    ([name, places]): Refusal => {
+      const [{ run, pods }] = places as [DroppedPlace]
+      const what = places.map(({ place }) => place).join(' and ')
+      return {
+        code: 'load-balancer-dropped',
+        message:
+          `the config does not have ${what}, where run ${run} had ${pods === 1 ? 'a pod' : `${pods} pods`} of ${names} on record: ` +
+          'they would be upgraded without a drain there',
+        hint:
+          'Name it in the config as it was. Where it gets no requests for them any more, or has another name in the config now, say so: ' +
+          `--retired-load-balancer ${name}.`,
+      }
+    },
+  )
+}
+
+/** With consent. */
+export function retiredWarning({ place, run }: DroppedPlace): string {
+  return `nothing is drained in ${place}, which run ${run} has on record: it is retired, as --retired-load-balancer says`
+}
+
+function keyOf({ loadBalancer, scope }: RetiredPlace): string {
+  return JSON.stringify([loadBalancer, scope])
+}
