@@ -1,4 +1,12 @@
-import type { ContainerImage, Journal, JournalTarget, PodView, ReadJournal, TrafficReading } from '../../src/pods/glossary.ts'
+import type {
+  ContainerImage,
+  Journal,
+  JournalTarget,
+  PodEndpoint,
+  PodView,
+  ReadJournal,
+  TrafficReading,
+} from '../../src/pods/glossary.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 
 /** A pod as observed now, with its journal read. */
@@ -63,8 +71,8 @@ export interface PodContext extends PodUpgradeInput {
   lastRead: Journal | undefined
   restart: Restart | undefined
   traffic: TrafficReading | undefined
-  /** Its Service endpoint: null where no Service routes to it. */
-  endpointReady: boolean | null
+  /** Its Service endpoints, as they are now. */
+  endpoints: readonly PodEndpoint[]
   /** Undefined until it was looked for; null where none is there. */
   heir: Heir | null | undefined
   /** False where nothing will take the place of a gone pod (scaled down, or no controller). */
@@ -101,7 +109,7 @@ export interface PodContext extends PodUpgradeInput {
 export type PodEvent =
   | ({ type: 'observed' } & Observation)
   | { type: 'gone' }
-  | { type: 'endpoint'; ready: boolean | null }
+  | { type: 'endpoints'; endpoints: readonly PodEndpoint[] }
   | { type: 'heir'; heir: Heir | null; expected: boolean }
   /** The window has a place. */
   | { type: 'start' }

@@ -441,18 +441,34 @@ describe('warming: one that is ready as its deadline comes has its readyFor', ()
   })
 })
 
-test('warming: its endpoint has to be back', async () => {
-  const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
-  await drive.answer(OUT)
-  drive.send({ type: 'endpoint', ready: false })
-  drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
-  expect(drive.state()).toBe('warming.waiting')
-  await drive.pass(DEADLINES.readyDeadline)
-  expect(end(drive)).toEqual({
-    value: 'failed',
-    outcome: 'failed',
-    deadline: 'ready',
-    reason: 'not ready in time: its Service endpoint is not back yet',
+describe('warming: an endpoint that says no', () => {
+  const NO = { source: 'web', unready: ['web-x7k2p'], followsReady: true }
+
+  async function warm(endpoints: string[]): Promise<Drive> {
+    const stored = recorded('patched', { endpoints })
+    const drive = createDrive({ stored, pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'endpoints', endpoints: [NO] })
+    drive.send({ type: 'observed', pod: PODS.ready, stored })
+    return drive
+  }
+
+  test('where it was there before, it has to be back, and its slice is named', async () => {
+    const drive = await warm(['web'])
+    expect(drive.state()).toBe('warming.waiting')
+    await drive.pass(DEADLINES.readyDeadline)
+    expect(end(drive)).toEqual({
+      value: 'failed',
+      outcome: 'failed',
+      deadline: 'ready',
+      reason: 'not ready in time: its Service endpoint is not back yet: not ready in EndpointSlice web-x7k2p',
+    })
+  })
+
+  test('where it was not, it holds up no pod', async () => {
+    const drive = await warm(['other'])
+    await drive.pass(DELAYS.readyFor)
+    expect(drive.state()).toBe('restoring.writing')
   })
 })
 

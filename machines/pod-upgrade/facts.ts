@@ -1,5 +1,6 @@
 import { asksFor, baselineOf, changesFor, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
 import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
+import { awaitedEndpoints, missingEndpoint } from '../../src/pods/endpoints.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
@@ -9,7 +10,7 @@ import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
 
-type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'lease' | 'wanted' | 'record'>
+type Known = Pick<PodContext, 'pod' | 'stored' | 'run' | 'epoch' | 'lease' | 'wanted' | 'record' | 'endpoints'>
 
 /**
  * The open record as this owner goes on with it: prior state and attempt are the old owner's, never those of a new
@@ -157,7 +158,11 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
     baseline: [],
     targets: targets ?? [],
   }
-  if (step === 'drain') return { ...record, step, baseline: baselineOf(pod, wanted) }
+  if (step === 'drain') {
+    const { endpoints: _, ...rest } = record
+    const endpoints = awaitedEndpoints(pod, context.endpoints)
+    return { ...rest, step, baseline: baselineOf(pod, wanted), ...(endpoints.length > 0 ? { endpoints } : {}) }
+  }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
   if (step === 'patched') {
     const goal = goalOf(context)
@@ -310,15 +315,15 @@ export function beginRestartOf(context: Pick<PodContext, 'record' | 'pod' | 'wan
   return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], homeOf(context)), pod)
 }
 
-/** The patched containers are proven, they and the pod are ready, and its endpoint is back where a Service routes to it. */
-export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpointReady'>): boolean {
+/** The patched containers are proven, they and the pod are ready, and its endpoints are back that were there before. */
+export function isReady(context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpoints'>): boolean {
   return notReadyReason(context) === undefined
 }
 
 export function notReadyReason(
-  context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpointReady'>,
+  context: Pick<PodContext, 'restart' | 'pod' | 'wanted' | 'record' | 'endpoints'>,
 ): string | undefined {
-  const { restart, pod, endpointReady } = context
+  const { restart, pod } = context
   const goal = homeOf(context)
   // Then the kubelet is about to replace what is ready now.
   if (!asksFor(pod, goal)) return 'somebody else has changed its images meanwhile'
@@ -328,7 +333,12 @@ export function notReadyReason(
     goal.map(({ container }) => container),
   )
   if (reason !== undefined) return reason
-  return endpointReady === false ? 'its Service endpoint is not back yet' : undefined
+  return missingEndpointOf(context)
+}
+
+/** Which of the endpoints that it had before the drain is not back, in words. */
+export function missingEndpointOf({ record, endpoints }: Pick<PodContext, 'record' | 'endpoints'>): string | undefined {
+  return missingEndpoint(record?.endpoints ?? [], endpoints)
 }
 
 /** Milliseconds until a probe would have told that what is called ready is not; see ContainerView. */

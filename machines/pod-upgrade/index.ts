@@ -7,6 +7,7 @@
  * comes meanwhile is noted, and acted on at the next safe point.
  */
 import { and, not } from 'xstate'
+import { NO_ENDPOINTS } from '../../src/pods/endpoints.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { openRecord } from './facts.ts'
 import { podSetup } from './setup.ts'
@@ -33,7 +34,7 @@ export const podUpgradeMachine = podSetup.createMachine({
     lastRead: openJournal(input.stored),
     restart: undefined,
     traffic: undefined,
-    endpointReady: null,
+    endpoints: NO_ENDPOINTS,
     heir: undefined,
     heirExpected: true,
     admitted: false,
@@ -55,7 +56,7 @@ export const podUpgradeMachine = podSetup.createMachine({
   on: {
     observed: { actions: 'observe' },
     gone: { actions: 'markGone' },
-    endpoint: { actions: 'takeEndpoint' },
+    endpoints: { actions: 'takeEndpoints' },
     heir: { actions: 'takeHeir' },
     interrupt: { actions: 'markInterrupted' },
     checkpoint: { target: '.stopped', actions: { type: 'overrule', params: { outcome: 'interrupted', reason: 'checkpoint' } } },

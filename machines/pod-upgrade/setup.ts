@@ -215,7 +215,7 @@ export const podSetup = setup({
   actions: {
     observe: assign(({ context, event }) => (event.type === 'observed' ? taken(event, context) : {})),
     tellMoved: raise({ type: 'moved' }),
-    takeEndpoint: assign(({ event }) => (event.type === 'endpoint' ? { endpointReady: event.ready } : {})),
+    takeEndpoints: assign(({ event }) => (event.type === 'endpoints' ? { endpoints: event.endpoints } : {})),
     takeHeir: assign(({ event }) => (event.type === 'heir' ? { heir: event.heir, heirExpected: event.expected } : {})),
     markGone: assign({ gone: true }),
     markInterrupted: assign({ interrupted: true }),

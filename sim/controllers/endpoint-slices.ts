@@ -10,6 +10,8 @@ import { nameSuffix, ownerReference } from './workload.ts'
 const BY = 'endpointslice-controller'
 const RESOURCE = 'endpointslices.discovery.k8s.io'
 const SERVICE = 'kubernetes.io/service-name'
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const CONTROLLER = 'endpointslice-controller.k8s.io'
 const PER_SLICE = 100
 
 interface Service extends KubeObject {
@@ -81,7 +83,7 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
         metadata: {
           name: `${name}-${nameSuffix(() => random.next())}`,
           namespace,
-          labels: { [SERVICE]: name, 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' },
+          labels: { [SERVICE]: name, [MANAGED_BY]: CONTROLLER },
           ownerReferences: [ownerReference(service)],
         },
         addressType: 'IPv4',
@@ -96,9 +98,10 @@ export function createEndpointSliceController(ports: ControllerPorts, lag: Range
     )
   }
 
+  /** Its own alone: another controller may keep slices for the same Service. */
   function slicesOf(namespace: string, name: string): Slice[] {
     const all = store.list(RESOURCE, namespace) as Slice[]
-    return all.filter(({ metadata }) => metadata.labels?.[SERVICE] === name)
+    return all.filter(({ metadata: { labels } }) => labels?.[SERVICE] === name && labels[MANAGED_BY] === CONTROLLER)
   }
 
   return {

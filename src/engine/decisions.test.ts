@@ -47,7 +47,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     beside: { all: () => [], isCurrent: () => true, isBroken: () => false, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
     asking: { pod: async () => 'known', answered: () => {} },
-    endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
+    endpoints: { of: () => [], isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: { isVolatile: () => false, hasOvertaken: () => false, lateMs: () => 0, settleMs: () => 0 } as unknown as Traffic,
     ports: missingPorts,
     includes: () => true,

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import type { KubeClient } from '../kube/client.ts'
 import { createReflector } from '../kube/reflector.ts'
+import { NO_ENDPOINTS } from '../pods/endpoints.ts'
+import type { PodEndpoint } from '../pods/glossary.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 
 /** Where Services route to, from the EndpointSlices of the namespace. */
 export interface EndpointStore {
-  /** True where every slice that names the pod has it ready, null where none names it. */
-  readiness(podUid: string): boolean | null
+  /** What the slices that have the pod say of it, by Service and controller: another list exactly where that has changed. */
+  of(podUid: string): readonly PodEndpoint[]
   /** They are those of now, as with PodStore. */
   isCurrent(): boolean
   /** Asks for them anew, as PodStore does. */
@@ -15,8 +17,20 @@ export interface EndpointStore {
   stop(): Promise<void>
 }
 
+const SERVICE = 'kubernetes.io/service-name'
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+/** The cluster's own controller. It takes over the Ready of a pod, as no other has to. */
+const CLUSTER = 'endpointslice-controller.k8s.io'
+
 const RawSlice = z.object({
-  metadata: z.object({ uid: z.string(), name: z.string(), namespace: z.string(), resourceVersion: z.string() }),
+  metadata: z.object({
+    uid: z.string(),
+    name: z.string(),
+    generateName: z.string().optional(),
+    namespace: z.string(),
+    resourceVersion: z.string(),
+    labels: z.record(z.string(), z.string()).nullish(),
+  }),
   endpoints: z
     .array(
       z.object({
@@ -32,6 +46,8 @@ interface SliceRecord {
   name: string
   namespace: string
   resourceVersion: string
+  source: string
+  followsReady: boolean
   ready: Map<string, boolean>
 }
 
@@ -42,7 +58,22 @@ function sliceRecord(raw: unknown): SliceRecord {
     // A missing `ready` means "unknown", which Services treat as ready.
     if (targetRef?.kind === 'Pod' && targetRef.uid) ready.set(targetRef.uid, conditions?.ready ?? true)
   }
-  return { ...metadata, ready }
+  const { uid, name, namespace, resourceVersion, generateName, labels } = metadata
+  const service = labels?.[SERVICE]
+  const by = labels?.[MANAGED_BY]
+  const followsReady = service !== undefined && by === CLUSTER
+  // Neither a Service nor a label value has a slash.
+  const source = followsReady ? service : `${by ?? ''}/${service ?? generateName ?? name}`
+  return { uid, name, namespace, resourceVersion, source, followsReady, ready }
+}
+
+function podEndpoints(pod: string, slices: Iterable<SliceRecord>): PodEndpoint[] {
+  const bySource = new Map<string, PodEndpoint>()
+  for (const { source, followsReady, name, ready } of slices) {
+    const unready = [...(bySource.get(source)?.unready ?? []), ...(ready.get(pod) ? [] : [name])]
+    bySource.set(source, { source, unready, followsReady })
+  }
+  return [...bySource.values()]
 }
 
 export interface EndpointStoreOptions {
@@ -57,21 +88,27 @@ export interface EndpointStoreOptions {
 }
 
 export async function openEndpointStore(options: EndpointStoreOptions): Promise<EndpointStore> {
-  /** Slices by pod, so that a lookup does not go through all of them. */
-  const slicesOf = new Map<string, Map<string, boolean>>()
-  const podsOf = new Map<string, Set<string>>()
+  const slices = new Map<string, SliceRecord>()
+  /** By pod, so that a lookup does not go through all slices. */
+  const slicesOf = new Map<string, Map<string, SliceRecord>>()
+  const endpointsOf = new Map<string, readonly PodEndpoint[]>()
 
-  function put({ uid, ready }: Pick<SliceRecord, 'uid' | 'ready'>): void {
-    const changed = new Set([...(podsOf.get(uid) ?? []), ...ready.keys()])
-    for (const pod of changed) {
-      const slices = slicesOf.get(pod) ?? new Map<string, boolean>()
-      const now = ready.get(pod)
-      if (now === undefined) slices.delete(uid)
-      else slices.set(uid, now)
-      if (slices.size === 0) slicesOf.delete(pod)
-      else slicesOf.set(pod, slices)
+  function put(uid: string, now: SliceRecord | undefined): void {
+    const before = slices.get(uid)
+    if (now) slices.set(uid, now)
+    else slices.delete(uid)
+    const changed: string[] = []
+    for (const pod of new Set([...(before?.ready.keys() ?? []), ...(now?.ready.keys() ?? [])])) {
+      const own = slicesOf.get(pod) ?? new Map<string, SliceRecord>()
+      if (now?.ready.has(pod)) own.set(uid, now)
+      else own.delete(uid)
+      if (own.size === 0) slicesOf.delete(pod)
+      else slicesOf.set(pod, own)
+      if (before?.ready.get(pod) === now?.ready.get(pod) && before?.source === now?.source) continue
+      if (own.size === 0) endpointsOf.delete(pod)
+      else endpointsOf.set(pod, podEndpoints(pod, own.values()))
+      changed.push(pod)
     }
-    podsOf.set(uid, new Set(ready.keys()))
     options.onChange(changed)
   }
 
@@ -81,16 +118,13 @@ export async function openEndpointStore(options: EndpointStoreOptions): Promise<
     random: options.random,
     path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(options.namespace)}/endpointslices`,
     decode: sliceRecord,
-    onEvent: ({ type, record }) => put(type === 'deleted' ? { uid: record.uid, ready: new Map() } : record),
+    onEvent: ({ type, record }) => put(record.uid, type === 'deleted' ? undefined : record),
     onError: options.onError,
     ...(options.isAwaited && { isAwaited: options.isAwaited }),
   })
   await reflector.start()
   return {
-    readiness(podUid) {
-      const slices = slicesOf.get(podUid)
-      return slices === undefined ? null : [...slices.values()].every(Boolean)
-    },
+    of: (podUid) => endpointsOf.get(podUid) ?? NO_ENDPOINTS,
     isCurrent: () => reflector.isCurrent(),
     refresh: () => reflector.refresh(),
     stop: () => reflector.stop(),

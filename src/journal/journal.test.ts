@@ -28,6 +28,7 @@ const open = fc
       generation: fc.nat(),
       rollback: fc.array(fc.record({ container: word, image: word }), { minLength: 1, maxLength: 3 }),
       baseline: fc.array(baseline, { maxLength: 3 }),
+      endpoints: fc.array(word, { minLength: 1, maxLength: 3 }),
       targets: fc.array(marked, { maxLength: 3 }),
     },
     { requiredKeys: ['run', 'epoch', 'attempt', 'step', 'baseline', 'targets'] },

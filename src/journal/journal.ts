@@ -32,6 +32,7 @@ const Stored = z.object({
   back: z.array(Image).optional(),
   fence: z.number().int().min(1).optional(),
   base: z.array(Baseline).default([]),
+  ends: z.array(z.string()).optional(),
   lbs: z.array(Target).default([]),
   /** Of all before it, see `checksum`. */
   sum: z.string().optional(),
@@ -62,7 +63,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   }
   const parsed = Stored.safeParse(raw)
   if (!parsed.success) return { kind: 'unreadable', reason: newerVersion(raw) ?? issueWords(parsed.error) }
-  const { run, origin, epoch, lease, attempt, step, gen, back, fence, base, lbs, sum } = parsed.data
+  const { run, origin, epoch, lease, attempt, step, gen, back, fence, base, ends, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
     return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
@@ -84,6 +85,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
         ...(containerId ? { containerId } : {}),
         ...(imageId ? { imageId } : {}),
       })),
+      ...(ends === undefined ? {} : { endpoints: ends }),
       targets: lbs.map(([loadBalancer, target, scope, prior, mark]) => ({
         loadBalancer,
         target,
@@ -110,7 +112,7 @@ function newerVersion(raw: unknown): string | undefined {
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
-  const { run, origin, epoch, lease, attempt, step, generation, rollback, fence, baseline, targets } = journal
+  const { run, origin, epoch, lease, attempt, step, generation, rollback, fence, baseline, endpoints, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -134,6 +136,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
             containerId ?? '',
             imageId ?? '',
           ]),
+          ...(endpoints === undefined || endpoints.length === 0 ? {} : { ends: endpoints }),
           lbs: targets.map(({ loadBalancer, target, scope, prior, untouched, said }): z.infer<typeof Target> => [
             loadBalancer,
             target,
@@ -148,7 +151,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
   const bytes = new TextEncoder().encode(text).length
   if (bytes > LONGEST_JOURNAL) {
     throw new RangeError(
-      `the journal of this pod takes ${bytes} bytes, more than ${LONGEST_JOURNAL}: it has ${targets.length} targets`,
+      `the journal of this pod takes ${bytes} bytes, more than ${LONGEST_JOURNAL}: it has ${targets.length} targets, and endpoints of ${endpoints?.length ?? 0} Services`,
     )
   }
   return text

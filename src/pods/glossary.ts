@@ -93,6 +93,16 @@ export interface StoredJournal {
   }
 }
 
+/** What the EndpointSlices of one Service that one controller keeps say of a pod. */
+export interface PodEndpoint {
+  /** The Service and the controller: slices are made anew under other names. */
+  source: string
+  /** The slices that have the pod, and not as ready. */
+  unready: readonly string[]
+  /** Kept by the cluster's own controller, which takes over the Ready of the pod. */
+  followsReady: boolean
+}
+
 export interface ContainerImage {
   container: string
   image: string
@@ -155,6 +165,8 @@ export interface Journal {
   /** How often it was written anew so that an images patch which nobody had answered changes nothing any more; absent for never. */
   fence?: number
   baseline: BaselineContainer[]
+  /** By their sources, the endpoints that have to be ready again; absent where there are none. */
+  endpoints?: string[]
   targets: JournalTarget[]
 }
 

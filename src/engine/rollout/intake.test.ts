@@ -151,7 +151,7 @@ function createBed({
     },
     refresh: async () => {},
     asking: { pod: async () => 'known', answered: () => {} },
-    endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
+    endpoints: { of: () => [], isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => false,
       hasOvertaken: () => false,

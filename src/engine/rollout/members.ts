@@ -1,7 +1,7 @@
 import type { Actor } from 'xstate'
 import { createActor } from 'xstate'
 import type { PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
-import { isVanished } from '../../../machines/pod-upgrade/facts.ts'
+import { isVanished, missingEndpointOf } from '../../../machines/pod-upgrade/facts.ts'
 import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
 import { waitingFor } from '../../../machines/pod-upgrade/waiting.ts'
 import type { PodView } from '../../pods/glossary.ts'
@@ -72,7 +72,7 @@ export interface Members {
   add(input: PodUpgradeInput): void
   /** Says what the pod waits for, where that is another than before. */
   detail(member: Member, text: string): void
-  tellEndpoint(uid: string): void
+  tellEndpoints(uid: string): void
   /** Tells those that are being settled what has come in their place. */
   tellHeirs(): void
   /** Whose targets are still to be settled that this pod is to have. */
@@ -126,7 +126,7 @@ export function createMembers(options: MembersOptions): Members {
       error: (error) => breakOff(member, error),
     })
     actor.start()
-    tellEndpoint(uid)
+    tellEndpoints(uid)
   }
 
   /** A deadline of it is over: what has happened that nobody has heard of? */
@@ -135,15 +135,15 @@ export function createMembers(options: MembersOptions): Members {
     const isSettling = member.state === 'settling'
     if (isSettling || (await options.asking.pod(contextOf(member).pod, LOOKS_FOR_MS)) !== 'known') await options.refresh()
     // The slices of its Service are objects of their own.
-    else if (contextOf(member).endpointReady === false) await options.endpoints.refresh()
+    else if (missingEndpointOf(contextOf(member)) !== undefined) await options.endpoints.refresh()
   }
 
   /** One that has come to its end hears nothing any more, and XState warns of it. */
-  function tellEndpoint(uid: string): void {
+  function tellEndpoints(uid: string): void {
     const member = members.get(uid)
     if (member === undefined || member.result !== undefined) return
-    const ready = options.endpoints.readiness(uid)
-    if (ready !== contextOf(member).endpointReady) member.actor.send({ type: 'endpoint', ready })
+    const endpoints = options.endpoints.of(uid)
+    if (endpoints !== contextOf(member).endpoints) member.actor.send({ type: 'endpoints', endpoints })
   }
 
   function onTransition(member: Member, snapshot: Snapshot): void {
@@ -264,7 +264,7 @@ export function createMembers(options: MembersOptions): Members {
     has: (uid) => members.has(uid),
     add,
     detail,
-    tellEndpoint,
+    tellEndpoints,
     tellHeirs,
     settlingFor,
     beforeIt,

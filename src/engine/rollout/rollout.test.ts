@@ -86,7 +86,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     beside: { all: () => [], isCurrent: () => true, isBroken: () => false, observe: () => {}, refresh: async () => {} },
     refresh: async () => {},
     asking: { pod: async () => 'known', answered: () => {} },
-    endpoints: { readiness: () => null, isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
+    endpoints: { of: () => [], isCurrent: () => true, refresh: async () => {}, stop: async () => {} },
     traffic: {
       isVolatile: () => reloadMs < Infinity,
       inspect: async () => (clock.now() - drainedAt < reloadMs ? OUT : { ...OUT, state: 'in' }),

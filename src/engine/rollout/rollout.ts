@@ -338,7 +338,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     isWaiting: () => [...members.all()].some(({ result, state }) => result === undefined && state !== null && AWAITS.has(state)),
     onWorkload: lookAnew,
     onEndpoints(uids) {
-      for (const uid of uids) members.tellEndpoint(uid)
+      for (const uid of uids) members.tellEndpoints(uid)
     },
     hold,
     pause(reason) {
