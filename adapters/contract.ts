@@ -60,7 +60,10 @@ export interface TargetSnapshot {
 
 export type EffectResult =
   /** `detail`: what a person should know of it, such as a weight that was another one meanwhile. */
-  { outcome: 'applied'; detail?: string } | { outcome: 'pending'; job: string } | { outcome: 'failed'; error: AdapterError }
+  | { outcome: 'applied'; detail?: string }
+  /** Accepted, and done later: reading back shows when. `job`: what a person may look for. */
+  | { outcome: 'pending'; job: string }
+  | { outcome: 'failed'; error: AdapterError }
 
 /** The circumstances of one wire call. */
 export interface Call {
@@ -90,7 +93,13 @@ export interface Capabilities {
   inspect: 'strong' | 'eventual' | 'none'
   inFlight: 'exact' | 'requests-only' | 'none'
   weight: boolean
+  /** An effect may be a job, which is accepted at once and done later. */
   asyncJob: boolean
+  /**
+   * The longest that a job takes. For so long after a `pending` the effect is read back and not sent again; after it, nobody knows what
+   * became of the job.
+   */
+  longestJobMs: number
   idempotency: 'absolute-set' | 'client-token' | 'cas' | 'none'
   /** A reload or restart forgets what was set. */
   volatileOnReload: boolean
@@ -110,7 +119,6 @@ export interface Adapter {
   snapshot(targets: readonly Target[], call: Call): Promise<Map<string, TargetSnapshot>>
   drain(targets: readonly Target[], call: EffectCall): Promise<Map<string, EffectResult>>
   restore(targets: readonly { target: Target; prior: Json }[], call: EffectCall): Promise<Map<string, EffectResult>>
-  poll?(job: string, call: Call): Promise<EffectResult>
   /**
    * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
    * cannot get another address.

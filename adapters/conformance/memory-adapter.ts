@@ -100,6 +100,7 @@ export const memoryCapabilities: Capabilities = {
   inFlight: 'exact',
   weight: true,
   asyncJob: false,
+  longestJobMs: 0,
   idempotency: 'absolute-set',
   volatileOnReload: true,
   serializePerScope: true,

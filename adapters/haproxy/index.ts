@@ -24,6 +24,7 @@ const capabilities: Capabilities = {
   inFlight: 'exact',
   weight: true,
   asyncJob: false,
+  longestJobMs: 0,
   idempotency: 'absolute-set',
   volatileOnReload: true,
   serializePerScope: true,

@@ -76,7 +76,11 @@ function kindOf(answer: Answer, isWrite: boolean, hasRetryAfter: boolean): Adapt
   return isWrite ? 'ambiguous' : status >= 500 ? 'retryable' : 'fatal'
 }
 
-function wayOut(status: number, { location }: Record<string, string>): string {
+/** The words of nginx, Go and Apache for plain text on a port of TLS. */
+const PLAIN_TO_TLS = /plain http request was sent to https port|http request to an https server|plain http to an ssl-enabled/i
+
+function wayOut({ status, headers: { location }, text }: Answer): string {
+  if (status === 400 && PLAIN_TO_TLS.test(text.slice(0, LOOKED_AT))) return ': it speaks TLS; write https in url'
   if (status === 401) return ': it does not accept the credentials; see auth and headers'
   if (status === 403) return ': these credentials may not do this'
   if (status >= 300 && status < 400) return `: redirects are not followed; name ${location ?? 'the place itself'} in url or path`
@@ -94,7 +98,7 @@ export function statusError(
   const kind = kindOf(answer, isWrite, waitMs !== undefined)
   const encoding = encodingOf(answer)
   const said = encoding === undefined ? excerpt(text, secrets) : encodedWords(encoding, secrets)
-  const message = `${what} answered ${status}${excerpt(wayOut(status, headers), secrets)}${said === '' ? '' : ` (${said})`}`
+  const message = `${what} answered ${status}${excerpt(wayOut(answer), secrets)}${said === '' ? '' : ` (${said})`}`
   if (isMissing(status)) return new MissingError(component, kind, message)
   const isAskedToWait = waitMs !== undefined && (kind === 'throttled' || status === 503)
   return new AdapterError(component, kind, message, isAskedToWait ? { retryAfterMs: waitMs } : {})

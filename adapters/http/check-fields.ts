@@ -175,6 +175,11 @@ function shapeProblems({ url, tls, targets, inspect, capabilities }: HttpOptions
   if (inspect !== undefined && capabilities.inspect === 'eventual' && settle.ok && settle.ms === 0) {
     says(['capabilities', 'settle'], 'is 0s, and what is read is behind\nwrite how long it may be behind, such as 5s')
   }
+  const job = parseDuration(capabilities.longestJob)
+  if (job.ok && job.ms === 0) says(['capabilities', 'longestJob'], 'is 0s\nwrite the longest that a change may take, such as 30s')
+  if (inspect === undefined && capabilities.longestJob !== undefined) {
+    says(['capabilities', 'longestJob'], 'needs inspect\nonly reading back shows that a job is done; settle waits without it')
+  }
   if (tls !== undefined && !url.startsWith('https:')) says(['tls'], 'needs an https url')
   return problems
 }

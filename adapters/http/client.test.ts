@@ -257,6 +257,44 @@ test('ownership is not asked for a connection that does not stand', async () => 
   expect(asked).not.toHaveBeenCalled()
 })
 
+test.each([
+  { of: 'an alert of TLS', answer: Buffer.from([0x15, 3, 1, 0, 2, 2, 70]), says: 'it speaks TLS; write https in url' },
+  { of: 'nothing', answer: Buffer.alloc(0), says: 'does it speak TLS? is it https in url?' },
+  ...[
+    '<center>The plain HTTP request was sent to HTTPS port</center>',
+    'Client sent an HTTP request to an HTTPS server.',
+    "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+  ].map((text) => ({
+    of: text,
+    answer: Buffer.from(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${text.length}\r\n\r\n${text}`),
+    says: 'answered 400: it speaks TLS; write https in url',
+  })),
+])('http in url where the port is one of TLS, which answers with $of', async ({ answer, says }) => {
+  const url = await listen(createTcpServer((socket) => socket.once('data', () => socket.end(answer))))
+  expect((await failureOf(url, { isWrite: false })).message).toContain(says)
+})
+
+test('https in url where the port is a plain one: it answers, or hangs up', async () => {
+  const secure = async (url: string) => (await failureOf(url.replace('http:', 'https:'), { isWrite: false })).message
+  expect(await secure(await serve((_request, response) => void response.end()))).toMatch(
+    /does not speak TLS \(.*\); write http in url/,
+  )
+  const mute = await listen(createTcpServer((socket) => socket.once('data', () => socket.end())))
+  expect(await secure(mute)).toContain('does it speak TLS? is it http in url?')
+})
+
+test('a connection that ends where there have been answers is no question of TLS', async () => {
+  let requests = 0
+  const url = await serve((request, response) => {
+    requests += 1
+    if (requests === 1) response.end('{}')
+    else request.socket.destroy()
+  })
+  const client = clientOf(url)
+  await client.send(requestTo(url), call, { isWrite: false })
+  await expect(client.send(requestTo(url), call, { isWrite: false })).rejects.toThrow(/^(?!.*TLS)/)
+})
+
 test('control: the error of axios itself does have the headers', async () => {
   const server = createServer()
   const url = await listen(server)

@@ -68,6 +68,18 @@ function distrust(code: string): string | undefined {
   return undefined
 }
 
+/** The first byte of an alert of TLS, which is what many servers answer to plain text. */
+const TLS_ALERT = 0x15
+
+/** Where the peer speaks TLS to http, or plain text to https: what it is answered with cannot be understood. */
+function otherProtocol(code: string, cause: Error | undefined): string | undefined {
+  if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNEXPECTED_MESSAGE|HTTP_REQUEST)$/.test(code))
+    return `it does not speak TLS (${code}); write http in url`
+  const { rawPacket } = (cause ?? {}) as { rawPacket?: Uint8Array }
+  if (code.startsWith('HPE_') && rawPacket?.[0] === TLS_ALERT) return `it speaks TLS; write https in url`
+  return undefined
+}
+
 /** The one line of the call's fate. */
 interface Flight {
   /** Bytes may have left. */
@@ -83,6 +95,7 @@ export function createClient(component: string, options: ClientOptions): Client 
   /** Sockets that are through their handshake. */
   const opened = new WeakSet<Socket>()
   let agent: HttpAgent | HttpsAgent | undefined
+  let hasAnswered = false
 
   /**
    * axios has no hook on the connected socket. This has: Node hands the socket over right before it writes the request, and
@@ -125,13 +138,21 @@ export function createClient(component: string, options: ClientOptions): Client 
     if (expired.aborted) return failed(kind, flight.sent ? 'no whole answer in time' : 'no connection in time')
     const distrusted = distrust(code)
     if (distrusted !== undefined) return failed('fatal', distrusted)
-    if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return failed(kind, 'it does not speak TLS; is it http in url?')
+    const protocol = otherProtocol(code, cause)
+    if (protocol !== undefined) return failed(kind, protocol)
     if (code === 'ECONNREFUSED') return failed(kind, 'nobody listens there (ECONNREFUSED)')
     const message = cause?.message || (isAxiosError(error) ? error.message : 'failed')
     if (message.startsWith('maxContentLength')) {
       return failed(isWrite ? 'ambiguous' : 'fatal', `the answer is larger than ${LARGEST_ANSWER_BYTES} bytes`)
     }
-    return failed(kind, message === 'stream has been aborted' ? 'the answer broke off' : message)
+    // Some end a connection whose first bytes are no TLS, or are TLS, without a word.
+    const isHangUp = code === 'ECONNRESET' && !hasAnswered
+    const doubt = isHangUp
+      ? isSecure
+        ? '; does it speak TLS? is it http in url?'
+        : '; does it speak TLS? is it https in url?'
+      : ''
+    return failed(kind, (message === 'stream has been aborted' ? 'the answer broke off' : message) + doubt)
   }
 
   return {
@@ -172,6 +193,7 @@ export function createClient(component: string, options: ClientOptions): Client 
           signal: AbortSignal.any([closing.signal, expired]),
         })
         const texts = Object.entries(response.headers).map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+        hasAnswered = true
         answer = { status: response.status, headers: Object.fromEntries(texts), text: response.data }
       } catch (error) {
         if (flight.lost !== undefined) throw flight.lost.error

@@ -19,7 +19,8 @@ test.each<[string, unknown]>([
 test.each<[string, string]>([
   ['entry.gone', 'No such key: gone'],
   ['entry.weight + 1', 'no such overload'],
-  ['9007199254740993', 'gives the number 9007199254740993, which JSON does not have'],
+  ['9007199254740993', 'gives the number 9007199254740993, which JSON does not hold exactly; write string(9007199254740993)'],
+  ['{"id": 9007199254740993}', 'gives the number 9007199254740993, which JSON does not hold exactly; write string(…) around it'],
   ['1.0 / 0.0', 'gives the number Infinity'],
   ['timestamp("2024-01-01T00:00:00Z")', 'gives Date, which JSON does not have'],
   ['entry.?gone', 'which JSON does not have'],

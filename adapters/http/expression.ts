@@ -146,6 +146,7 @@ export function compile(expression: string, place: Place, field: string): Expres
   const evaluate = compileValue(expression, place, field)
   return (values) => {
     const value = evaluate(values)
+    if (isWide(value)) throw failure(expression, field, `${wideWords(value)}; write string(${quote(expression)})`)
     try {
       return toJson(value)
     } catch (error) {
@@ -154,7 +155,16 @@ export function compile(expression: string, place: Place, field: string): Expres
   }
 }
 
-function failure(expression: string, field: string, why: string, cause: unknown): ExpressionError {
+/** A whole number that JavaScript cannot hold: mostly an id of 64 bits. */
+function isWide(value: unknown): value is bigint {
+  return typeof value === 'bigint' && !Number.isSafeInteger(Number(value))
+}
+
+function wideWords(value: bigint): string {
+  return `gives the number ${value}, which JSON does not hold exactly`
+}
+
+function failure(expression: string, field: string, why: string, cause?: unknown): ExpressionError {
   return new ExpressionError(`${field}: ${quote(expression)}: ${why}`, { cause })
 }
 
@@ -170,6 +180,7 @@ function toJson(value: unknown): Json {
     const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
     return Object.fromEntries(entries.map(([key, inner]) => [key, toJson(inner)]))
   }
+  if (isWide(value)) throw new Error(`${wideWords(value)}; write string(…) around it`)
   const kind = typeof value === 'object' ? value.constructor.name : typeof value
   throw new Error(
     `gives ${kind === 'bigint' || kind === 'number' ? `the number ${String(value)}` : kind}, which JSON does not have`,

@@ -53,10 +53,11 @@ const writing = z.strictObject({ method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 
 
 export type RequestOptions = z.infer<typeof reading> | z.infer<typeof writing>
 
-const settle = z
+const duration = z
   .string({ error: ({ input }) => durationProblem(input) })
   .refine((text) => parseDuration(text).ok, { error: ({ input }) => durationProblem(input) })
-  .describe('From the answer of a drain until no new request arrives. Default 0s.')
+
+const settle = duration.describe('From the answer of a drain until no new request arrives. Default 0s.')
 
 function durationProblem(input: unknown): string {
   const parsed = parseDuration(input)
@@ -101,6 +102,12 @@ const capabilities = z
       .default('requests-only')
       .describe('What inspect.inFlight counts: all that is open, or requests only.'),
     settle: settle.default('0s'),
+    longestJob: duration
+      .describe(
+        'The longest that a change takes which is answered with 202, until a read shows it. It is not sent again before. Too short: it ' +
+          'is sent twice; too long: one that was lost is missed for so long. Default 30s.',
+      )
+      .optional(),
     volatileOnReload: z.boolean().default(false).describe('A restart forgets what was set.'),
     disruptsOthers: z.boolean().default(false).describe('A change also cuts traffic of other entries.'),
   })

@@ -18,6 +18,8 @@ function effectCall(over: Partial<EffectCall> = {}): EffectCall {
 }
 const call = effectCall()
 
+const NO_LIST = 'targets.each: body.servers is "none", not a list; name the list of entries with targets.each'
+
 function create(options: Record<string, unknown>): Adapter {
   const adapter = http.create(http.options.parse(options), { name: 'edge' })
   cleanups.push(() => adapter.close())
@@ -204,8 +206,8 @@ test('what is wrong for a moment before a restore is sent does not end it; of a 
   const drained = () => resultOf(adapter.drain([A], call))
 
   servers = 'none'
-  expect(await restored()).toEqual(['retryable', 'http edge: targets.each gives no list'])
-  expect(await drained()).toEqual(['fatal', 'http edge: targets.each gives no list'])
+  expect(await restored()).toEqual(['retryable', `http edge: ${NO_LIST}`])
+  expect(await drained()).toEqual(['fatal', `http edge: ${NO_LIST}`])
   servers = [{ ...server, weight: 'heavy' }]
   expect(await restored()).toEqual(['retryable', expect.stringMatching(/^http edge: inspect\.weight gives "heavy"/)])
   expect(await drained()).toEqual(['fatal', expect.stringContaining('inspect.weight gives "heavy"')])
@@ -555,13 +557,79 @@ test('ids beyond the whole numbers of JavaScript are kept exactly', async () => 
   expect((await targetOf(create({ ...serversApi(url), targets }), endpoint('10.0.0.1'))).id).toBe('9007199254740993@10.0.0.1:80')
 })
 
+test('an id of 64 bits that is not made text is told with the way to write it', async () => {
+  const lb = await tell(() => ({ text: '[{"id": 9223372036854775807, "address": "10.0.0.1:80"}]' }))
+  const targets = { request: { path: '/' }, id: 'entry.id', address: 'entry.address' }
+  const [found] = await create({ ...serversApi(lb.url), targets }).resolve([endpoint('10.0.0.1')], call)
+  expect(found).toMatchObject({
+    reason: expect.stringContaining(
+      'gives the number 9223372036854775807, which JSON does not hold exactly; write string(entry.id)',
+    ),
+  })
+})
+
+test.each([
+  {
+    body: { total: 2, items: [{}] },
+    said: 'the answer to targets.request is a map (total, items), not a list',
+    way: 'body.items',
+  },
+  { body: { data: { tags: ['a'], servers: [{}] } }, said: 'a map (data)', way: 'body.data.servers' },
+  { body: { 'real-servers': [] }, said: 'a map (real-servers)', way: 'body["real-servers"]' },
+])('a list inside an object is named: $way', async ({ body, said, way }) => {
+  const lb = await tell(() => ({ body }))
+  const { each: _, ...targets } = serversApi(lb.url)['targets'] as Record<string, unknown>
+  const resolved = create({ ...serversApi(lb.url), targets }).resolve([endpoint('10.0.0.1')], call)
+  await expect(resolved).rejects.toMatchObject({ kind: 'fatal', message: expect.stringContaining(said) })
+  await expect(resolved).rejects.toThrow(`, not a list; name it with targets.each, such as ${way}`)
+})
+
+test('a list that goes on on another page: no pod is found in it, and none of its entries is taken for gone', async () => {
+  const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
+  let next = ''
+  let servers: Json = [server]
+  const lb = await tell(() => ({ body: { epoch: 'one', servers, next } }))
+  const adapter = create(serversApi(lb.url))
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  next = '/servers?page=2'
+  await expect(adapter.resolve([endpoint('10.0.0.1')], call)).rejects.toMatchObject({
+    kind: 'fatal',
+    message: expect.stringContaining(
+      'another page follows (body.next says so), and pages are not followed; ask for all entries at once',
+    ),
+  })
+  const inspected = async () => (await adapter.inspect([target], call)).get(target.id)
+  expect(await inspected()).toMatchObject({ admin: 'in' })
+  servers = []
+  expect(await inspected()).toMatchObject({ admin: 'unknown', detail: expect.stringContaining('another page follows') })
+  // Control: the whole list does not have it.
+  next = ''
+  expect(await inspected()).toMatchObject({ admin: 'absent' })
+})
+
+test.each([
+  { status: 202, headers: { location: '/jobs/7' }, said: { outcome: 'pending', job: '/jobs/7' } },
+  { status: 202, headers: {}, said: { outcome: 'pending', job: 'answered 202' } },
+  { status: 200, headers: {}, said: { outcome: 'applied' } },
+])('a change that is answered with $status is $said.outcome', async ({ status, headers, said }) => {
+  const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
+  const lb = await tell(({ method }) =>
+    method === 'GET' ? { body: { epoch: 'one', servers: [server] } } : { status, headers: headers as Record<string, string> },
+  )
+  const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+  const adapter = create({ ...options, drain: { ...options['drain'], expect: [200, 202] }, capabilities: { longestJob: '7s' } })
+  expect(adapter.capabilities).toMatchObject({ asyncJob: true, longestJobMs: 7_000 })
+  const target = await targetOf(adapter, endpoint('10.0.0.1'))
+  expect((await adapter.drain([target], call)).get(target.id)).toEqual(said)
+})
+
 test('answers that do not fit are told by field: fatal for the list, unknown for a target', async () => {
   let body: Json = { servers: 'none' }
   const lb = await tell(() => ({ body }))
   const adapter = create(serversApi(lb.url))
   await expect(adapter.resolve([], call)).rejects.toMatchObject({
     kind: 'fatal',
-    message: expect.stringContaining('targets.each gives no list'),
+    message: expect.stringContaining(NO_LIST),
   })
   body = {}
   await expect(adapter.resolve([], call)).rejects.toMatchObject({

@@ -13,6 +13,7 @@ import {
 } from '../contract.ts'
 import { parseDuration } from '../../src/config/duration.ts'
 import { effectPlace } from './check-fields.ts'
+import { excerpt } from './answer.ts'
 import { createClient } from './client.ts'
 import { ExpressionError } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
@@ -36,22 +37,33 @@ const LEVELS: Record<HttpOptions['capabilities']['idempotency'], GuaranteeLevel>
   cas: 'G3',
 }
 
+/** Where the config does not say how long a job may take. */
+const LONGEST_JOB = '30s'
+/** The change was accepted, and is done later. */
+const ACCEPTED = 202
+
+function milliseconds(text: string): number {
+  const parsed = parseDuration(text)
+  return parsed.ok ? parsed.ms : 0
+}
+
 /** What the config asserts; what it leaves out cannot be promised. */
-function capabilitiesOf({ inspect, capabilities }: HttpOptions): Capabilities {
-  const { idempotency, volatileOnReload, disruptsOthers, settle } = capabilities
-  const settling = parseDuration(settle)
+function capabilitiesOf({ inspect, drain, restore, capabilities }: HttpOptions): Capabilities {
+  const { idempotency, volatileOnReload, disruptsOthers, settle, longestJob } = capabilities
+  const expectsJob = [drain, restore].some(({ expect }) => expect?.includes(ACCEPTED))
   return {
     guarantee: inspect === undefined ? 'G0' : LEVELS[idempotency],
     batch: { max: 1, atomic: true, wholeDocument: false },
     inspect: inspect === undefined ? 'none' : capabilities.inspect,
     inFlight: inspect?.inFlight === undefined ? 'none' : capabilities.inFlight,
     weight: inspect?.weight !== undefined,
-    asyncJob: false,
+    asyncJob: inspect !== undefined && (longestJob !== undefined || expectsJob),
+    longestJobMs: milliseconds(longestJob ?? LONGEST_JOB),
     idempotency,
     volatileOnReload,
     serializePerScope: true,
     disruptsOthers,
-    settleMs: settling.ok ? settling.ms : 0,
+    settleMs: milliseconds(settle),
   }
 }
 
@@ -145,8 +157,10 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       Object.assign(values, now.values)
     }
     const request = (effectOf === 'drain' ? drainRequest : restoreRequest)(values)
-    await client.send(request, left(), { isWrite: true })
-    return { outcome: 'applied' }
+    const answer = await client.send(request, left(), { isWrite: true })
+    // Without reading back, all that is known is the answer.
+    if (answer.status !== ACCEPTED || capabilities.inspect === 'none') return { outcome: 'applied' }
+    return { outcome: 'pending', job: excerpt(answer.headers['location'] ?? 'answered 202', request.secrets) }
   }
 
   /** One after another: a load balancer is written one call at a time. */

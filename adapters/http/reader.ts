@@ -4,6 +4,7 @@ import { excerpt, MissingError, parseJson } from './answer.ts'
 import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
 import type { HttpOptions } from './fields.ts'
+import { nextPageSign } from './next-page.ts'
 import { compileRequest, type HttpRequest, type MakeRequest, type RequestContext } from './request.ts'
 import { createEchoes } from './secret.ts'
 import {
@@ -64,6 +65,8 @@ interface Listed {
   byId: ReadonlyMap<string, Entry[]>
   unreadable: Unreadable[]
   unreadableAt: ReadonlyMap<string | undefined, Unreadable[]>
+  /** It is not the whole list: why. What is not in it may be on another page. */
+  partial: string | undefined
 }
 
 /** An entry that the expressions do not fit. */
@@ -82,6 +85,24 @@ interface Wanted {
 }
 
 const ONE_SCOPE = 'all'
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'nothing'
+  const keys = value instanceof Map ? [...value.keys()] : Object.keys(value)
+  return keys.length === 0 ? 'an empty map' : `a map (${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ', …' : ''})`
+}
+
+/** Where an answer has lists, as CEL names them: those of maps first, and not deeper than two fields. */
+function listsIn(body: unknown, path = 'body', depth = 2): string[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || depth === 0) return []
+  const named = Object.entries(body).map(([name, value]): [string, unknown] => {
+    return [/^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`, value]
+  })
+  const own = named.filter(([, value]) => Array.isArray(value))
+  const ofMaps = ([, value]: [string, unknown]): boolean => (value as unknown[]).some((one) => typeof one === 'object')
+  const sorted = [...own.filter(ofMaps), ...own.filter((one) => !ofMaps(one))].map(([where]) => where)
+  return [...sorted, ...named.flatMap(([where, value]) => listsIn(value, where, depth - 1))]
+}
 
 /** What has the same address in the same scope may be the same entry under another name. */
 function placeOf({ scope, address }: TargetValue): string {
@@ -178,6 +199,15 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
   }
 
+  /** With the way to the list: mostly it is a field of the answer. */
+  function noList(found: unknown, body: unknown): string {
+    const written = targets.each === undefined ? 'the answer to targets.request' : `targets.each: ${targets.each}`
+    const lists = listsIn(body)
+    const way =
+      lists.length === 0 ? 'name the list of entries with targets.each' : `name it with targets.each, such as ${lists[0]}`
+    return excerpt(`${written} is ${kindOf(found)}, not a list; ${way}`, echoes.secrets)
+  }
+
   /** `missing`: what it is where there is no list at all. */
   async function list(call: Call, missing: 'fatal' | 'retryable'): Promise<Listed> {
     let answer: Said
@@ -190,7 +220,13 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
     // Go writes an empty list as null.
     const found = (each === undefined ? answer.body : each(answer)) ?? []
-    if (!Array.isArray(found)) throw new ExpressionError('targets.each gives no list')
+    if (!Array.isArray(found)) throw new ExpressionError(noList(found, answer.body))
+    const sign = nextPageSign(answer)
+    const partial =
+      sign === undefined
+        ? undefined
+        : `the answer to targets.request is not the whole list: another page follows (${sign}), and pages are not followed; ask for all ` +
+          'entries at once, such as with ?limit=1000 in targets.request.path'
     const entries: Entry[] = []
     const unreadable: Unreadable[] = []
     for (const entry of found) {
@@ -208,6 +244,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       byId: Map.groupBy(entries, (entry) => entry.id),
       unreadable,
       unreadableAt: Map.groupBy(unreadable, ({ address }) => address),
+      partial: partial && excerpt(partial, echoes.secrets),
     }
   }
 
@@ -289,7 +326,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
    * has the pod under another one. Undefined where it is gone. Found by reading: a pod was in two backends, one of its entries
    * was not in the list for a moment, and the drain of the other was taken for that of the one, which had been lost.
    */
-  function entryFor({ target, isAlone }: Wanted, { byId, byAddress, unreadable }: Listed): Entry | undefined {
+  function entryFor({ target, isAlone }: Wanted, { byId, byAddress, unreadable, partial }: Listed): Entry | undefined {
     const [entry, second] = byId.get(target.id) ?? []
     if (second !== undefined) throw new ExpressionError(`targets.id gives ${shown(target.id)} for more than one entry`)
     if (entry !== undefined) return entry
@@ -301,6 +338,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
       const why = `there is no entry ${target.id} any more, and ${renamed!.id} and ${another.id} have its address`
       throw new AdapterError(component, 'retryable', why)
     }
+    if (renamed === undefined && partial !== undefined) throw new AdapterError(component, 'retryable', partial)
     if (renamed !== undefined && !isAlone) {
       const why = `there is no entry ${target.id} any more, and ${renamed.id}, which has its address, may be another of the same pod`
       throw new AdapterError(component, 'retryable', why)
@@ -374,6 +412,8 @@ export function createReader({ component, client, options, context }: ReaderOpti
     async resolve(endpoints, call) {
       if (listRequest === undefined) return endpoints.map(resolveByItself)
       const listed = await list(call, 'fatal')
+      // Also of those that are there: another entry of theirs may be on another page.
+      if (listed.partial !== undefined) throw new AdapterError(component, 'fatal', listed.partial)
       return endpoints.map((endpoint) => resolveOne(endpoint, listed))
     },
 

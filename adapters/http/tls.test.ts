@@ -79,6 +79,12 @@ describe.skipIf(opensslMissing)('over TLS', () => {
     }
   })
 
+  test('plain text to a server of TLS is told as such', async () => {
+    await withServer(certificates.server, async (url) => {
+      await expect(send(url.replace('https:', 'http:'), {})).rejects.toThrow(/it speaks TLS; write https|is it https in url\?/)
+    })
+  })
+
   test('files that are no certificates or keys, and a server without TLS, are told as such', async () => {
     const [ca, cert] = [join(folder, 'ca'), join(folder, 'cert')]
     await withServer(certificates.server, async (url) => {
@@ -93,7 +99,7 @@ describe.skipIf(opensslMissing)('over TLS', () => {
     await new Promise((resolve) => plain.once('listening', resolve))
     try {
       const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`
-      await expect(send(url, { ca })).rejects.toThrow('it does not speak TLS; is it http in url?')
+      await expect(send(url, { ca })).rejects.toThrow(/it does not speak TLS \(ERR_SSL_\w+\); write http in url/)
     } finally {
       plain.close()
     }

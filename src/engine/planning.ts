@@ -28,6 +28,7 @@ import { isSameEntry } from './traffic/same-entry.ts'
 import { keyOf } from './traffic/target-key.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
+import { assertTimeForJobs } from './time-for-jobs.ts'
 import type { Undoing } from './undoing.ts'
 import { assertWholeWorkload, changedSince, isTemplateWritten, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
 import { leftOut } from './ledgers/unsettled.ts'
@@ -135,6 +136,8 @@ export function createPlanning(options: PlanningOptions): Planning {
   }
 
   async function replan(): Promise<void> {
+    // What was begun is ended in any case.
+    if (!request.abort) assertTimeForJobs(loadBalancers, request.settings)
     const ledgers = await listLedgers(client, request.namespace)
     options.onLedgers(ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : [])))
     // Where no pod has the label, that is what is wrong, and nobody knows whose runs are meant.

@@ -73,6 +73,10 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
   /** When nobody answered as a pod was asked for that was to be put back. */
   let unansweredAt = Number.NEGATIVE_INFINITY
 
+  /** By pod and effect, the intents that this process has recorded itself. */
+  const ownIntents = new Set<string>()
+  const intentOf = (uid: string, effect: string): string => JSON.stringify([uid, effect])
+
   function takeIn(uid: string, askedAt: number, raw: unknown): Observation {
     asking.answered(uid, askedAt)
     return store.observe(raw)
@@ -84,6 +88,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     if (!options.isOwned(uid)) return NOT_HELD
     // Its guard would be made of a later owner's word, and pass.
     if (isUsurped({ stored, ...record })) return { kind: 'rejected', message: 'a later owner has written its journal' }
+    if (!restates) ownIntents.add(intentOf(uid, record.step))
     const askedAt = clock.now()
     try {
       const operations = restates ? restatePatch(pod, record) : patchFor(record, pod, wanted, () => labelOf(record, pod))
@@ -219,17 +224,20 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
       if (toServe && !(await isThere(toServe))) return { kind: 'retryable', message: 'the pod is gone' }
       const entered = effect === 'drain' ? await enterDrained(uid, record) : undefined
       if (entered?.kind === 'unknown') return { kind: 'retryable', message: entered.message }
-      return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, objection: () => unfit(input) })
+      const isInherited = !ownIntents.has(intentOf(uid, effect))
+      return traffic.effect({ uid, pod: options.podOf(uid).name, effect, record, isInherited, objection: () => unfit(input) })
     },
     inspect: ({ uid, targets, ...known }) => traffic.inspect(uid, targets, known),
     compare: ({ targets }) => traffic.compare(targets),
     relocate: ({ uid, pod, targets }) => traffic.relocate(pod, targets, pod.uid === uid),
-    settle: ({ uid, targets, settlement, epoch, address }) =>
-      enter(uid, targets, {
+    settle({ uid, targets, settlement, epoch, address }) {
+      if (settlement === 'restore') ownIntents.add(intentOf(uid, settlement))
+      return enter(uid, targets, {
         ...(settlement === 'left' ? { state: 'closed', leftOut: true } : { state: settlement }),
         ...(settlement === 'restore' ? { epoch } : {}),
         ...(address === undefined ? {} : { address }),
-      }),
+      })
+    },
   }
 }
 

@@ -10,7 +10,7 @@ import { plain } from './target-key.ts'
 /** Are the targets as they were before their drain, and do they get requests? */
 export async function compareWithPrior(
   { isReadable, queueOf }: Balancers,
-  { stateOf, hasCaughtUp, effects, note }: Knowledge,
+  { stateOf, hasCaughtUp, hasSettled, effects, note }: Knowledge,
   targets: readonly JournalTarget[],
 ): Promise<CompareAnswer> {
   try {
@@ -29,6 +29,8 @@ export async function compareWithPrior(
       const before = canonical(target.prior as Json)
       const now = target.said === 'in' ? before : canonical((await queueOf(target).snapshot(plain(target))).prior)
       if (now !== before) {
+        if (!hasSettled(target))
+          return { kind: 'unknown', message: `${target.loadBalancer}/${target.target} may not show its restore yet` }
         const message = `${target.loadBalancer}/${target.target} is ${now}, it was ${before}`
         // One that answers at once and does it later; what somebody else has done to it is no drain.
         const asOf = effects()

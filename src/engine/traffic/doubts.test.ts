@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createDoubts } from './doubts.ts'
 
-const TARGET = { loadBalancer: 'edge', target: 'web-0' }
+const TARGET = { loadBalancer: 'edge', target: 'web-0', scope: 'pool' }
 const EVENT = {
   type: 'effect',
   uid: 'uid-0',
@@ -56,9 +56,23 @@ test('a call that was overtaken may still arrive, also after the answer to the o
   expect(doubts.areOver()).toBe(true)
 })
 
-test('a job that was answered is under way, and arrives no more', () => {
-  const { doubts } = bed()
-  doubts.raise('uid-0', TARGET, { ...EVENT, outcome: 'pending' }, 0)
+test('a job is waited for as long as it may take, and holds up its scope meanwhile', async () => {
+  const { clock, doubts } = bed()
+  const other = { ...TARGET, target: 'web-1' }
+  doubts.raise('uid-0', TARGET, { ...EVENT, outcome: 'pending' }, 10_000)
   expect(doubts.overtake('uid-0', TARGET)).toBe(false)
-  expect(doubts.areOver()).toBe(true)
+  expect(doubts.jobOf('uid-0', TARGET)).toMatchObject({ isOver: false })
+  expect(doubts.areOver()).toBe(false)
+  expect([doubts.hasOtherJob(other), doubts.hasOtherJob(TARGET)]).toEqual([true, false])
+  expect(doubts.hasOtherJob({ ...other, scope: 'another' })).toBe(false)
+  await clock.advance(10_000)
+  expect(doubts.jobOf('uid-0', TARGET)).toMatchObject({ isOver: true })
+  expect([doubts.areOver(), doubts.hasOtherJob(other)]).toEqual([true, false])
+})
+
+test('a call that nobody answered is no job', () => {
+  const { doubts } = bed()
+  doubts.raise('uid-0', TARGET, EVENT, 10_000)
+  expect(doubts.jobOf('uid-0', TARGET)).toBeUndefined()
+  expect(doubts.hasOtherJob({ ...TARGET, target: 'web-1' })).toBe(false)
 })

@@ -1,14 +1,22 @@
+import type { JournalTarget } from '../../pods/glossary.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RunEventBody } from '../events.ts'
 import type { TargetKey } from './target-key.ts'
+
+/** A scope is written one call at a time. */
+type ScopedTarget = Pick<JournalTarget, 'loadBalancer' | 'target' | 'scope'>
 
 type EffectEvent = Extract<RunEventBody, { type: 'effect' }>
 
 /** Calls to load balancers of which it is not known whether they were carried out, by pod and target. */
 export interface Doubts {
-  /** `lateForMs`: how long from now it may still arrive; 0 for a job, which has. */
-  raise(uid: string, target: TargetKey, event: EffectEvent, lateForMs: number): void
+  /** `lateForMs`: how long from now it may still arrive, or a job be done. */
+  raise(uid: string, target: ScopedTarget, event: EffectEvent, lateForMs: number): void
   of(uid: string, target: TargetKey): EffectEvent | undefined
+  /** What was accepted as a job. `isOver`: it takes longer than a job may. */
+  jobOf(uid: string, target: TargetKey): { event: EffectEvent; isOver: boolean } | undefined
+  /** A job on another target of the same scope is under way. */
+  hasOtherJob(target: ScopedTarget): boolean
   /** It is known by now: an answer came, or it was seen to be done. */
   settle(uid: string, target: TargetKey): void
   /** Another call is about to be made. True where the one before it was not seen to be done and may still arrive. */
@@ -24,7 +32,7 @@ export interface Doubts {
 }
 
 export function createDoubts(clock: Clock): Doubts {
-  const doubts = new Map<string, { uid: string; event: EffectEvent; until: number }>()
+  const doubts = new Map<string, { uid: string; event: EffectEvent; scope: string; until: number }>()
   /** By pod: of the calls that were overtaken, until when the last may arrive. */
   const lateUntil = new Map<string, number>()
   const keyOf = (uid: string, { loadBalancer, target }: TargetKey): string => JSON.stringify([uid, loadBalancer, target])
@@ -33,8 +41,23 @@ export function createDoubts(clock: Clock): Doubts {
     Math.max(0, ...Array.from(doubts.values(), (doubt) => (doubt.uid === uid ? doubt.until : 0)))
 
   return {
-    raise: (uid, target, event, lateForMs) => void doubts.set(keyOf(uid, target), { uid, event, until: clock.now() + lateForMs }),
+    raise: (uid, target, event, lateForMs) =>
+      void doubts.set(keyOf(uid, target), { uid, event, scope: target.scope, until: clock.now() + lateForMs }),
     of: (uid, target) => doubts.get(keyOf(uid, target))?.event,
+    jobOf(uid, target) {
+      const doubt = doubts.get(keyOf(uid, target))
+      if (doubt?.event.outcome !== 'pending') return undefined
+      return { event: doubt.event, isOver: doubt.until <= clock.now() }
+    },
+    hasOtherJob: ({ loadBalancer, target, scope }) =>
+      Array.from(doubts.values()).some(
+        ({ event, until, ...doubt }) =>
+          event.outcome === 'pending' &&
+          until > clock.now() &&
+          event.loadBalancer === loadBalancer &&
+          doubt.scope === scope &&
+          event.target !== target,
+      ),
     settle: (uid, target) => void doubts.delete(keyOf(uid, target)),
     overtake(uid, target) {
       const doubt = doubts.get(keyOf(uid, target))

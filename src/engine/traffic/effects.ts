@@ -18,6 +18,8 @@ export interface EffectRequest {
   uid: string
   effect: 'drain' | 'restore'
   record: Journal
+  /** An earlier process has recorded the intent, and may have sent it. */
+  isInherited?: boolean
   /** Asked right before the call leaves, which may be long after this; where there is one, nothing is sent. */
   objection?: () => string | undefined
 }
@@ -45,10 +47,47 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
   const { answers, doubts, operations, stateOf } = knowledge
   /** By target, the effect that is under way there, and all that wait for their turn behind it. */
   const underWay = new Map<string, Promise<unknown>>()
+  /** Effects that this process was asked for, by kind and target. */
+  const begun = new Set<string>()
+  const intentOf = (kind: string, target: JournalTarget): string => JSON.stringify([kind, keyOf(target)])
   let ended = false
 
+  function eventOf(target: JournalTarget, { pod, uid, effect, record }: EffectRequest) {
+    const { loadBalancer } = target
+    const operation = operations.idOf(record, uid, effect, target)
+    return { type: 'effect', uid, pod, loadBalancer, target: target.target, effect, operation } as const
+  }
+
+  /**
+   * A job that was accepted is waited for: sent again it would be done twice, or refused because of itself. What an earlier process was to
+   * send is taken for accepted when it is first looked at. After the time that a job may take, nobody knows what became of it.
+   */
+  function holdBack(target: JournalTarget, request: EffectRequest): EffectAnswer | undefined {
+    const { uid, effect: kind, isInherited = false } = request
+    if (!balancers.has(target.loadBalancer) || !isReadable(target)) return undefined
+    const { asyncJob, longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
+    const isFirst = !begun.has(intentOf(kind, target))
+    begun.add(intentOf(kind, target))
+    if (isInherited && asyncJob && isFirst) {
+      doubts.raise(uid, target, { ...eventOf(target, request), outcome: 'pending', batch: 0 }, longestJobMs)
+    }
+    const job = doubts.jobOf(uid, target)
+    if (job && !job.isOver) {
+      const message = `${target.loadBalancer}: the ${job.event.effect} was accepted, and is not done yet`
+      // It would take out what was put back meanwhile.
+      return job.event.effect === kind ? { kind: 'unknown', message } : { kind: 'retryable', message, lateCall: true }
+    }
+    if (job) {
+      const detail = `it was accepted, and not done within ${longestJobMs} ms`
+      const told = { ...job.event, outcome: 'ambiguous', detail } as const
+      tell(told)
+      doubts.raise(uid, target, told, LATE_ARRIVAL_MS)
+    }
+    return doubts.hasOtherJob(target) ? { kind: 'retryable', message: otherJob(target) } : undefined
+  }
+
   async function effectOn(target: JournalTarget, request: EffectRequest): Promise<EffectAnswer> {
-    const { pod, uid, effect: kind, record } = request
+    const { uid, effect: kind, record } = request
     // Called again for the sake of another target: nobody could see what a second call does here.
     const isDone = stateOf(target) === (kind === 'drain' ? 'out' : 'in')
     // One that is in the config no more shows where it is called. What a person says is as it should be stays so.
@@ -56,20 +95,14 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
     // Found by simulation: another had to be put back once more, and this one, which nobody can read, got a second call with it.
     if (doubts.of(uid, target)?.effect === kind && !isReadable(target))
       return { kind: 'unknown', message: `${target.loadBalancer}: the ${kind} before has no answer, and cannot be read back` }
+    const held = holdBack(target, request)
+    if (held) return held
     // An answer may be wrong (seed 25545063): a restore of what was never out is seen to be done whatever becomes of the call.
     const wasReadOut = knowledge.wasReadOut(target)
     knowledge.beginEffect(target)
     const late = doubts.overtake(uid, target) ? ({ lateCall: true } as const) : {}
-    const operation = operations.idOf(record, uid, kind, target)
-    const event = {
-      type: 'effect',
-      uid,
-      pod,
-      loadBalancer: target.loadBalancer,
-      target: target.target,
-      effect: kind,
-      operation,
-    } as const
+    const event = eventOf(target, request)
+    const { operation } = event
     try {
       const { result, batch } = await queueOf(target).effect({
         kind,
@@ -81,6 +114,8 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
           if (ended) throw new AdapterError('engine', 'retryable', 'the run has ended')
           const objection = request.objection?.()
           if (objection !== undefined) throw new AdapterError('engine', 'retryable', objection)
+          // One that waited in the same queue may have become a job since this one was asked for.
+          if (doubts.hasOtherJob(target)) throw new AdapterError('engine', 'retryable', otherJob(target))
           assertOwned(uid)
         },
       })
@@ -94,8 +129,13 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
         return { kind: 'applied', ...late }
       }
       answers.forget(target)
-      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, 0)
-      return { kind: 'unknown', message: `job ${result.job} is under way` }
+      const { longestJobMs } = balancers.adapterOf(target.loadBalancer).capabilities
+      doubts.raise(uid, target, { ...event, outcome: 'pending', batch }, longestJobMs)
+      return {
+        kind: 'unknown',
+        message: `${target.loadBalancer}: the ${kind} was accepted (${result.job}), and is not done yet`,
+        ...late,
+      }
     } catch (error) {
       const answer = answerOf(error, kind)
       const outcome = answer.kind === 'unknown' ? 'ambiguous' : 'failed'
@@ -142,4 +182,8 @@ export function createEffects({ balancers, knowledge, assertOwned, tell }: Effec
       return doubts.areOver()
     },
   }
+}
+
+function otherJob({ loadBalancer, scope }: JournalTarget): string {
+  return `${loadBalancer}: a change of ${scope} was accepted, and is not done yet`
 }

@@ -30,6 +30,8 @@ export interface Knowledge {
   note(target: JournalTarget, state: 'in' | 'out', before: number): void
   /** A read-back that may be old (`inspect: eventual`) shows no more what was before the last effect. */
   hasCaughtUp(target: JournalTarget): boolean
+  /** Its settle time since the last effect is over: what it reads as is the effect's doing. */
+  hasSettled(target: JournalTarget): boolean
 }
 
 export function createKnowledge(clock: Clock, balancers: Balancers): Knowledge {
@@ -51,6 +53,15 @@ export function createKnowledge(clock: Clock, balancers: Balancers): Knowledge {
     return (lastEffect.get(keyOf(target)) ?? 0) > before
   }
 
+  function hasSettled(target: JournalTarget): boolean {
+    const { settleMs } = balancers.adapterOf(target.loadBalancer).capabilities
+    const key = keyOf(target)
+    // An earlier process may have changed it a moment ago.
+    const at = caughtUpAt.get(key) ?? clock.now() + settleMs
+    caughtUpAt.set(key, at)
+    return clock.now() >= at
+  }
+
   return {
     answers,
     doubts: createDoubts(clock),
@@ -70,14 +81,7 @@ export function createKnowledge(clock: Clock, balancers: Balancers): Knowledge {
       lastRead.set(keyOf(target), state)
       operations.noteRead(target, state)
     },
-    hasCaughtUp(target) {
-      const { inspect: reads, settleMs } = balancers.adapterOf(target.loadBalancer).capabilities
-      if (reads !== 'eventual') return true
-      const key = keyOf(target)
-      // An earlier process may have changed it a moment ago.
-      const at = caughtUpAt.get(key) ?? clock.now() + settleMs
-      caughtUpAt.set(key, at)
-      return clock.now() >= at
-    },
+    hasCaughtUp: (target) => balancers.adapterOf(target.loadBalancer).capabilities.inspect !== 'eventual' || hasSettled(target),
+    hasSettled,
   }
 }

@@ -58,6 +58,7 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
     inFlight: level === 'G0' || options.countsRequests === false ? 'none' : 'exact',
     weight: level !== 'G0',
     asyncJob: options.jobMs !== undefined,
+    longestJobMs: options.jobMs ?? 0,
     idempotency: IDEMPOTENCY[level],
     volatileOnReload: options.volatile ?? false,
     serializePerScope: true,
@@ -203,12 +204,6 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
         else results.set(target.id, failed('fatal', 'the prior state is not one of this adapter'))
       }
       return good.length === 0 ? results : new Map([...results, ...(await effect('restore', good, call))])
-    },
-
-    async poll(job, call) {
-      const results = [...(await send('poll', call, () => balancer.poll(job))).entries()]
-      const [name, result] = results.find(([, { outcome }]) => outcome !== 'applied') ?? results[0] ?? [job]
-      return resultOf(result, name)
     },
 
     entryOf: (target) => parse(target).name,

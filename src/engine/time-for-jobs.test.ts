@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
+import { assertTimeForJobs } from './time-for-jobs.ts'
+
+function asserting(capabilities: { asyncJob: boolean; longestJobMs: number }, deadlines: [drain: number, restore: number]) {
+  const adapter = createMemoryAdapter(createMemoryBalancer([]), { capabilities })
+  const [drainDeadlineMs, restoreDeadlineMs] = deadlines
+  const edge = { name: 'edge', adapterName: 'memory', adapter, port: 80 }
+  return () => assertTimeForJobs([edge], { drainDeadlineMs, restoreDeadlineMs })
+}
+
+test('no deadline is as short as a job may take', () => {
+  const jobs = { asyncJob: true, longestJobMs: 30_000 }
+  expect(asserting(jobs, [30_000, 60_000])).toThrow(
+    'drain.deadline is 30s, and a change of the load balancer edge may take 30s until it is done: make drain.deadline longer than 30s',
+  )
+  expect(asserting(jobs, [60_000, 20_000])).toThrow('deadlines.restore is 20s')
+  expect(asserting(jobs, [31_000, 31_000])).not.toThrow()
+})
+
+test('where changes are no jobs, a deadline is as short as somebody likes', () => {
+  expect(asserting({ asyncJob: false, longestJobMs: 30_000 }, [1_000, 1_000])).not.toThrow()
+})

@@ -1,0 +1,30 @@
+import { RunError } from './errors.ts'
+import type { LoadBalancer } from './request.ts'
+import type { RunSettings } from './settings.ts'
+
+type Deadlines = Pick<RunSettings, 'drainDeadlineMs' | 'restoreDeadlineMs'>
+
+/**
+ * A change that was accepted is waited for, and a deadline that comes sooner would call a healthy one failed.
+ * @throws RunError of kind `preflight`
+ */
+export function assertTimeForJobs(
+  loadBalancers: readonly LoadBalancer[],
+  { drainDeadlineMs, restoreDeadlineMs }: Deadlines,
+): void {
+  const deadlines = [
+    { name: 'drain.deadline', ms: drainDeadlineMs },
+    { name: 'deadlines.restore', ms: restoreDeadlineMs },
+  ]
+  for (const { name, adapter } of loadBalancers) {
+    const { asyncJob, longestJobMs } = adapter.capabilities
+    const short = asyncJob ? deadlines.find(({ ms }) => ms <= longestJobMs) : undefined
+    if (short === undefined) continue
+    const [deadline, longest] = [short.ms, longestJobMs].map((ms) => `${ms / 1_000}s`)
+    throw new RunError(
+      'preflight',
+      `${short.name} is ${deadline}, and a change of the load balancer ${name} may take ${longest} until it is done: ` +
+        `make ${short.name} longer than ${longest}, or say that a change takes less (for the adapter http: capabilities.longestJob)`,
+    )
+  }
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface JobServer {
+  name: string
+  address: string
+  state: string
+}
+
+/** A load balancer whose changes are jobs: accepted with 202, done later, one at a time; a change meanwhile is a conflict. */
+export interface JobBalancer {
+  readonly url: string
+  readonly servers: JobServer[]
+  /** Each change that was asked for, with its answer: `web-0 drain 202`. */
+  readonly writes: string[]
+  /** Called with each change that was accepted, once it is answered. */
+  onAccepted(listener: (write: string) => void): void
+  stop(): Promise<void>
+}
+
+export interface JobBalancerOptions {
+  servers: JobServer[]
+  jobMs: number
+}
+
+export async function startJobBalancer({ servers, jobMs }: JobBalancerOptions): Promise<JobBalancer> {
+  const writes: string[] = []
+  const listeners: ((write: string) => void)[] = []
+  let pending: NodeJS.Timeout | undefined
+  let jobs = 0
+
+  function answer(response: ServerResponse, status: number, body: unknown): void {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  }
+
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    if (request.method === 'GET') return answer(response, 200, { servers })
+    const name = decodeURIComponent(request.url!.split('/').at(-1)!)
+    const { state } = JSON.parse(text) as { state: string }
+    const status = pending === undefined ? 202 : 409
+    writes.push(`${name} ${state} ${status}`)
+    if (status === 409) return answer(response, status, { error: 'a change is pending' })
+    const job = jobs++
+    pending = setTimeout(() => {
+      pending = undefined
+      servers.find((one) => one.name === name)!.state = state
+    }, jobMs)
+    answer(response, status, { job })
+    response.once('close', () => {
+      for (const listener of listeners) listener(`${name} ${state}`)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    servers,
+    writes,
+    onAccepted: (listener) => void listeners.push(listener),
+    async stop() {
+      clearTimeout(pending)
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
