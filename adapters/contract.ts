@@ -120,6 +120,11 @@ export interface Adapter {
   drain(targets: readonly Target[], call: EffectCall): Promise<Map<string, EffectResult>>
   restore(targets: readonly { target: Target; prior: Json }[], call: EffectCall): Promise<Map<string, EffectResult>>
   /**
+   * Makes the drain and the restore of each target as they would be sent now, and sends neither: gives those that cannot be made, with the
+   * reason. Absent where an effect can always be made.
+   */
+  rehearse?(targets: readonly { target: Target; prior: Json }[], call: Call): Promise<Map<string, AdapterError>>
+  /**
    * What names the entry of a target whatever address it has: two ids of one entry give the same. Absent where an entry
    * cannot get another address.
    */

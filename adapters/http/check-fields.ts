@@ -1,7 +1,7 @@
 /** What no schema can say of the options: expressions, templates, secrets, and what the fields promise together. */
 import { parseDuration } from '../../src/config/duration.ts'
 import type { Json } from '../contract.ts'
-import { expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
+import { allOutcomes, expressionProblem, literalOutcomes, type Place, usesVariable, type Wanted } from './expression.ts'
 import type { HttpOptions, RequestOptions } from './fields.ts'
 import { looksLikeCredentials, looksSecret, SECRET_WAY_OUT } from './secret.ts'
 import { bodyStrings, parseTemplate } from './template.ts'
@@ -41,10 +41,23 @@ function expressionProblems(options: HttpOptions): FieldProblem[] {
   })
 }
 
+/** Weight 0 reads as "draining" too, whatever `admin` says. */
+function neverGiven({ admin, weight }: NonNullable<HttpOptions['inspect']>): FieldProblem[] {
+  const outcomes = allOutcomes(admin, 'reading')
+  if (outcomes === undefined) return []
+  const path = ['inspect', 'admin']
+  if (!outcomes.includes('in')) return [{ path, message: 'never gives "in"\nlet it give "in" for an entry in rotation' }]
+  if (outcomes.includes('draining') || weight !== undefined) return []
+  const message =
+    'never gives "draining", so that what drain does could not be told from what an operator does\n' +
+    'let it give "draining" for what drain sets, and "out" only for what somebody else does'
+  return [{ path, message }]
+}
+
 function adminProblems({ inspect }: HttpOptions): FieldProblem[] {
   if (inspect === undefined || expressionProblem(inspect.admin, 'reading', 'text') !== undefined) return []
   const strange = literalOutcomes(inspect.admin, 'reading').find((outcome) => !ADMIN_STATES.includes(String(outcome)))
-  if (strange === undefined) return []
+  if (strange === undefined) return neverGiven(inspect)
   const message = `gives ${JSON.stringify(strange)}\nit must give ${ADMIN_STATES.map((state) => `"${state}"`).join(', ')}`
   return [{ path: ['inspect', 'admin'], message }]
 }

@@ -111,6 +111,17 @@ export function literalOutcomes(expression: string, place: Place): unknown[] {
   return outcomes(environments[place].parse(expression).ast)
 }
 
+/** All that an expression can come to; undefined where some of it is known only when it is evaluated. */
+export function allOutcomes(expression: string, place: Place): unknown[] | undefined {
+  const outcomes = (node: ASTNode): unknown[] | undefined => {
+    if (node.op === 'value') return [node.args]
+    if (node.op !== '?:') return undefined
+    const [yes, no] = node.args.slice(1).map(outcomes)
+    return yes && no && [...yes, ...no]
+  }
+  return outcomes(environments[place].parse(expression).ast)
+}
+
 /** Whether an expression looks at one of these variables. */
 export function usesVariable(expression: string, place: Place, names: readonly string[]): boolean {
   const uses = (node: unknown): boolean => {

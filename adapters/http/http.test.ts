@@ -121,7 +121,7 @@ test('hostile values are data in a body and refused in a header', async () => {
     body: method === 'GET' ? [{ name, address: '10.0.0.1:80', evil: 'x\r\nX-Admin: 1' }] : {},
   }))
   const base = { url: lb.url, targets: { request: { path: '/' }, id: 'entry.name', address: 'entry.address' } }
-  const inspect = { admin: '"in"', prior: '{"evil": entry.evil}' }
+  const inspect = { admin: 'entry.name == "drained" ? "draining" : "in"', prior: '{"evil": entry.evil}' }
   const drain = { method: 'POST', path: '/drain', body: { name: '${target.id}', text: 'of ${target.id}' } }
   const restore = { method: 'POST', path: '/restore', headers: { 'X-Prior': '${prior.evil}' } }
   const adapter = create({ ...base, inspect, drain, restore })
@@ -623,6 +623,48 @@ test.each([
   expect((await adapter.drain([target], call)).get(target.id)).toEqual(said)
 })
 
+test.each([
+  { admin: 'entry.mode == "enabled" ? "in" : "out"', says: 'never gives "draining"' },
+  { admin: '"out"', says: 'never gives "in"' },
+])('an admin that never gives what drain or restore sets is refused when it is loaded: $admin', ({ admin, says }) => {
+  const { inspect, ...options } = serversApi('http://127.0.0.1:1') as Record<string, Record<string, unknown>>
+  const { weight: _, ...others } = inspect!
+  const loaded = http.options.safeParse({ ...options, inspect: { ...others, admin } })
+  expect(loaded.error?.issues).toMatchObject([{ path: ['inspect', 'admin'], message: expect.stringContaining(says) }])
+})
+
+test.each([
+  { admin: 'entry.mode == "enabled" ? "in" : "draining"', of: 'all that can be out is draining' },
+  { admin: 'entry.mode', of: 'what it gives is known only when it is evaluated' },
+  { admin: 'entry.mode == "enabled" ? "in" : "out"', weight: 'entry.weight', of: 'weight 0 reads as draining' },
+])('control: loaded, since $of', ({ admin, weight }) => {
+  const { inspect, ...options } = serversApi('http://127.0.0.1:1') as Record<string, Record<string, unknown>>
+  const { weight: _, ...others } = inspect!
+  const read = { ...others, admin, ...(weight === undefined ? {} : { weight }) }
+  expect(http.options.safeParse({ ...options, inspect: read }).success).toBe(true)
+})
+
+test('a rehearsal finds the drain or the restore that cannot be made, and sends neither', async () => {
+  const server = { name: 'a', address: '10.0.0.1:80', state: 'ready', weight: 1, healthy: true, inFlight: 0 }
+  const lb = await tell(() => ({ body: { epoch: 'one', servers: [server] } }))
+  const options = serversApi(lb.url) as Record<string, Record<string, unknown>>
+  async function rehearsed(change: Record<string, unknown>): Promise<string | undefined> {
+    const adapter = create({ ...options, ...change })
+    const target = await targetOf(adapter, endpoint('10.0.0.1'))
+    const { prior } = (await adapter.snapshot([target], call)).get(target.id)!
+    return (await adapter.rehearse!([{ target, prior }], call)).get(target.id)?.message
+  }
+  const restore = { ...options['restore'], body: { mode: '${prior.mode}' } }
+  expect(await rehearsed({ restore })).toBe(
+    'http edge: restore.body.mode: prior.mode: No such key: mode; the recorded prior is a map (state, weight); ' +
+      'write an expression that fits it too, such as prior.?field.orValue("…")',
+  )
+  const drain = { ...options['drain'], headers: { 'If-Match': '${headers["etag"]}' } }
+  expect(await rehearsed({ drain })).toContain('drain.headers.If-Match: headers["etag"]: No such key: etag')
+  expect(await rehearsed({})).toBeUndefined()
+  expect(lb.writes()).toEqual([])
+})
+
 test('answers that do not fit are told by field: fatal for the list, unknown for a target', async () => {
   let body: Json = { servers: 'none' }
   const lb = await tell(() => ({ body }))
@@ -834,7 +876,12 @@ test('the prior state has one form, whatever the order of the answer is', async 
   const lb = await tell(() => ({ body: [entry] }))
   const targets = { request: { path: '/' }, id: 'entry.name', address: 'entry.address' }
   const restore = { method: 'PUT', path: '/', body: '${prior}' }
-  const adapter = create({ ...serversApi(lb.url), targets, inspect: { admin: '"in"', prior: 'entry.tags' }, restore })
+  const adapter = create({
+    ...serversApi(lb.url),
+    targets,
+    inspect: { admin: 'entry.name == "drained" ? "draining" : "in"', prior: 'entry.tags' },
+    restore,
+  })
   const target = { id: 'a@10.0.0.1:80', scope: 'all' }
   const snapshot = async () => JSON.stringify((await adapter.snapshot([target], call)).get(target.id))
   const first = await snapshot()

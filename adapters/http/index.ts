@@ -20,7 +20,7 @@ import type { HttpOptions } from './fields.ts'
 import { keepPrior, readKept } from './kept-prior.ts'
 import { httpOptions } from './options.ts'
 import { createReader, type Absence, type Reading } from './reader.ts'
-import { authMakers, compileRequest, headerMakers } from './request.ts'
+import { authMakers, compileRequest, headerMakers, type HttpRequest } from './request.ts'
 import { SecretError } from './secret.ts'
 import { entryOf, parseTarget } from './targets.ts'
 
@@ -156,11 +156,37 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
       // Its target too: the entry may go by another name by now.
       Object.assign(values, now.values)
     }
-    const request = (effectOf === 'drain' ? drainRequest : restoreRequest)(values)
+    const request = (effectOf === 'drain' ? drainRequest : restoreFor)(values)
     const answer = await client.send(request, left(), { isWrite: true })
     // Without reading back, all that is known is the answer.
     if (answer.status !== ACCEPTED || capabilities.inspect === 'none') return { outcome: 'applied' }
     return { outcome: 'pending', job: excerpt(answer.headers['location'] ?? 'answered 202', request.secrets) }
+  }
+
+  /** With the way out where a record is older than an expression: its prior state may have another shape. */
+  function restoreFor(values: Record<string, unknown>): HttpRequest {
+    try {
+      return restoreRequest(values)
+    } catch (error) {
+      const { prior } = values
+      if (!(error instanceof ExpressionError) || !error.message.includes('No such key') || prior === undefined) throw error
+      const shape =
+        typeof prior === 'object' && prior !== null ? `a map (${Object.keys(prior).join(', ')})` : JSON.stringify(prior)
+      const way = `the recorded prior is ${shape}; write an expression that fits it too, such as prior.?field.orValue("…")`
+      throw new ExpressionError(`${error.message}; ${way}`, { cause: error })
+    }
+  }
+
+  /** What is wrong with the effects on a target, as it is read now. Their requests are made, and not sent. */
+  function rehearseOne(values: Record<string, unknown>, kept: Json): AdapterError | undefined {
+    const { prior } = readKept(kept)
+    try {
+      drainRequest(values)
+      restoreFor({ ...values, prior })
+      return undefined
+    } catch (error) {
+      return typed(error)
+    }
   }
 
   /** One after another: a load balancer is written one call at a time. */
@@ -231,6 +257,23 @@ function createHttpAdapter(options: HttpOptions, component: string): Adapter {
           return [id, { prior: kept, inRotation: admin === 'in', ...(weight === undefined ? {} : { weight }) }]
         }),
       )
+    },
+
+    async rehearse(wanted, call) {
+      const operation = { id: 'rehearsal', fence: 0n }
+      const targets = wanted.map(({ target }) => target)
+      const isBlind = capabilities.inspect === 'none'
+      const readings = isBlind ? undefined : await reading(() => reader.read(targets, call))
+      const wrong = new Map<string, AdapterError>()
+      for (const { target, prior } of wanted) {
+        const now = readings?.get(target.id)
+        // What cannot be read, or is gone, says nothing of the requests.
+        if (!isBlind && (now === undefined || now instanceof AdapterError || now.admin === 'absent')) continue
+        const read = now !== undefined && 'values' in now ? now.values : { target: parseTarget(target) }
+        const error = rehearseOne({ ...read, operation }, prior)
+        if (error !== undefined) wrong.set(target.id, error)
+      }
+      return wrong
     },
 
     drain: (targets, call) =>

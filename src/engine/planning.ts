@@ -26,6 +26,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Found } from './traffic/find-targets.ts'
 import { isSameEntry } from './traffic/same-entry.ts'
 import { keyOf } from './traffic/target-key.ts'
+import { rehearseEffects } from './rehearse-effects.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import { assertTimeForJobs } from './time-for-jobs.ts'
@@ -305,6 +306,14 @@ async function planPods({
   onFound(asked.flatMap(({ pod }) => (found.get(pod.uid)!.found ? [pod] : [])))
   const standing = await snapshotsOf(
     [...found.values()].flatMap((one) => (one.found ? one.targets : [])),
+    loadBalancers,
+  )
+  await rehearseEffects(
+    asked.flatMap(({ pod }) => {
+      const one = found.get(pod.uid)!
+      return one.found && changesFor(pod, wanted(pod)).length > 0 ? one.targets : []
+    }),
+    standing,
     loadBalancers,
   )
   // What sluice itself has out for a pod that is gone, or has moved, is no operator's, and comes back. Found by simulation:

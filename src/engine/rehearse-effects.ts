@@ -1,0 +1,37 @@
+import type { TargetSnapshot } from '../../adapters/contract.ts'
+import { messageOf, RunError } from './errors.ts'
+import type { LoadBalancer } from './request.ts'
+import type { Place } from './traffic/find-targets.ts'
+import { keyOf } from './traffic/target-key.ts'
+
+/**
+ * Drain and restore of what is to be drained can be made, as far as that shows now. Else a restore that cannot would be found with the pod
+ * out of rotation.
+ * @throws RunError of kind `preflight` where one cannot, or a load balancer cannot be asked
+ */
+export async function rehearseEffects(
+  places: readonly Place[],
+  standing: ReadonlyMap<string, TargetSnapshot>,
+  loadBalancers: readonly LoadBalancer[],
+): Promise<void> {
+  for (const { name, adapter } of loadBalancers) {
+    const wanted = places.flatMap(({ loadBalancer, target }) => {
+      const snapshot = loadBalancer === name ? standing.get(keyOf({ loadBalancer, target: target.id })) : undefined
+      // What an operator has out gets no effect.
+      return snapshot?.inRotation ? [{ target, prior: snapshot.prior }] : []
+    })
+    if (wanted.length === 0 || adapter.rehearse === undefined) continue
+    let wrong: Awaited<ReturnType<typeof adapter.rehearse>>
+    try {
+      wrong = await adapter.rehearse(wanted, { deadlineMs: 10_000, assertLive: () => {} })
+    } catch (error) {
+      throw new RunError('preflight', `the load balancer ${name} could not be asked: ${messageOf(error)}`, { cause: error })
+    }
+    const [first] = wrong
+    if (first === undefined) continue
+    const [target, error] = first
+    const others = wrong.size === 1 ? '' : `; nor of ${wrong.size - 1} more`
+    const message = `drain and restore of ${target} in the load balancer ${name} cannot be made: ${error.message}${others}`
+    throw new RunError('preflight', message, { cause: error })
+  }
+}
