@@ -65,6 +65,15 @@ export interface PlanGuarantee {
   meaning: string
 }
 
+/** Where an image that is patched in is before the first drain, by names of nodes. Whether it can be pulled elsewhere is not known. */
+export interface ImageOnNodes {
+  image: string
+  present: string[]
+  absent: string[]
+  /** The node cannot be read, or reports too few of its images. */
+  unknown: string[]
+}
+
 /** What a run would do, and why; made from the request and the observed world alone. */
 export interface Plan {
   namespace: string
@@ -83,6 +92,8 @@ export interface Plan {
   /** Pods that may be out of rotation at once. */
   window: number
   guarantees: PlanGuarantee[]
+  /** Of `sluice plan` and dry runs alone. */
+  imagesOnNodes?: ImageOnNodes[]
   warnings: string[]
   refusals: Refusal[]
 }

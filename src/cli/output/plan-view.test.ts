@@ -22,6 +22,17 @@ test('a plan, pod by pod', () => {
   ])
 })
 
+test('a plan says on which nodes an image is not yet, and that nothing has checked whether it exists', () => {
+  const lines = (present: string[], absent: string[], unknown: string[]) =>
+    planLines({ ...samplePlan, imagesOnNodes: [{ image: 'r/app:v2', present, absent, unknown }] }, colors)
+  const pulls = ': the kubelet pulls it there while the pod is out of rotation; whether it exists is not checked'
+  expect(lines(['a', 'b'], [], [])).toContain('r/app:v2 is on the nodes of its pods already')
+  expect(lines(['a'], ['b', 'c'], ['d'])).toContain(`r/app:v2 is not on nodes b, c, and may not be on node d${pulls}`)
+  expect(lines([], ['1', '2', '3', '4', '5', '6', '7'], [])).toContain(
+    `r/app:v2 is not on nodes 1, 2, 3, 4, 5 and 2 more${pulls}`,
+  )
+})
+
 test('the plan of an undo says which run it takes back', () => {
   const undo = { ...samplePlan, undoes: { run: 'r6', images: [{ container: 'app', image: 'r/app:v2' }] } }
   expect(planLines(undo, colors).slice(0, 2)).toEqual(['Takes back run r6: app=r/app:v2', planLines(samplePlan, colors)[0]])

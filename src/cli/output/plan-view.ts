@@ -19,6 +19,7 @@ export function planLines(plan: Plan, colors: Colors): string[] {
     templates(plan),
     leftOut(plan),
     guarantees(plan),
+    onNodes(plan),
     warnings(plan, colors),
     refusals(plan, colors),
   ]
@@ -50,6 +51,28 @@ function targetCell(targets: readonly PlannedTarget[]): string {
         `${inert(loadBalancer)}: ${inert(target)}${inRotation ? '' : ' (out of rotation, stays so)'}`,
     )
     .join(', ')
+}
+
+const NAMED_AT_MOST = 5
+
+/** A wrong image is found with a pod out of rotation, unless it is on the node already. */
+function onNodes({ imagesOnNodes = [] }: Plan): string[] {
+  return imagesOnNodes.map(({ image, present, absent, unknown }) => {
+    const name = inert(image)
+    if (absent.length + unknown.length === 0)
+      return `${name} is on the ${present.length === 1 ? 'node' : 'nodes'} of its pods already`
+    const parts = [
+      ...(absent.length === 0 ? [] : [`is not on ${nodeNames(absent)}`]),
+      ...(unknown.length === 0 ? [] : [`may not be on ${nodeNames(unknown)}`]),
+    ]
+    return `${name} ${parts.join(', and ')}: the kubelet pulls it there while the pod is out of rotation; whether it exists is not checked`
+  })
+}
+
+function nodeNames(nodes: readonly string[]): string {
+  const named = nodes.slice(0, NAMED_AT_MOST).map(inert).join(', ')
+  const more = nodes.length - NAMED_AT_MOST
+  return `${nodes.length === 1 ? 'node' : 'nodes'} ${named}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Refusals with one way out stand together, above it: a thousand pods in no load balancer are one thing to mend. */

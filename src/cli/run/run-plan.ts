@@ -1,4 +1,5 @@
 import { systemRandom } from '../../ports/system.ts'
+import { imagesOnNodes } from '../../workloads/images-on-nodes.ts'
 import type { LeaseHolder } from '../../engine/run.ts'
 import { completeFor } from '../printed-commands/complete-commands.ts'
 import { completeFailure, completePlan } from '../printed-commands/complete-events.ts'
@@ -54,12 +55,13 @@ export async function runPlan(
         if (logger !== undefined) logEvent(logger, event)
       },
     })
-    await closeInTime(terminal.clock, () => prepared.close())
     const { plan, holders } = prepared
+    const onNodes = await imagesOnNodes(world.client, plan)
+    await closeInTime(terminal.clock, () => prepared.close())
     const run = request.undo === undefined ? 'an upgrade' : 'an undo'
     const warnings = [...plan.warnings, ...holders.map((holder) => heldWords(holder, run))]
     const perform = performCommand(order.invocation, flags, terminal.env, undoneUnnamed(request, plan))
-    return printPlan(completePlan({ ...plan, warnings }, complete), flags, terminal, perform)
+    return printPlan(completePlan({ ...plan, imagesOnNodes: onNodes, warnings }, complete), flags, terminal, perform)
   } catch (error) {
     return fail(error)
   } finally {
