@@ -10,14 +10,25 @@ import type { z } from 'zod'
 /** Plain JSON: what a prior state must be made of, since it is kept in the journal. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
+export interface Address {
+  address: string
+  port: number
+}
+
 /** Where one pod listens. */
-export interface Endpoint {
+export interface Endpoint extends Address {
   uid: string
   pod: string
-  address: string
-  /** Of a dual-stack pod: where it can be reached too, in the other family. Its entries there are the endpoint's as well. */
-  otherAddresses?: readonly string[]
-  port: number
+  /**
+   * Where the pod can be reached too: at its address in the other family, and at its node's where the port is a host port. Its
+   * entries there are the endpoint's as well.
+   */
+  others?: readonly Address[]
+}
+
+/** All addresses of an endpoint, its own first. */
+export function addressesOf({ address, port, others = [] }: Endpoint): Address[] {
+  return [{ address, port }, ...others]
 }
 
 /** One entry of a load balancer. `id` is stable, and unique within the load balancer. */

@@ -9,6 +9,7 @@ import {
   type Capabilities,
   type EffectCall,
   type EffectResult,
+  addressesOf,
   type Endpoint,
   type Json,
   type Resolution,
@@ -229,12 +230,14 @@ export function createMemoryAdapter(balancer: MemoryBalancer, options: MemoryAda
     capabilities: { ...memoryCapabilities, ...options.capabilities },
 
     resolve(endpoints: readonly Endpoint[], call) {
-      const resolveOne = ({ address, otherAddresses = [], port }: Endpoint): Resolution => {
+      const resolveOne = (endpoint: Endpoint): Resolution => {
+        const addresses = addressesOf(endpoint)
         const isOwn = (server: MemoryServer): boolean =>
-          [address, ...otherAddresses].includes(server.address) && server.port === port
+          addresses.some(({ address, port }) => server.address === address && server.port === port)
         const found = [...balancer.servers].filter(([, server]) => isOwn(server))
         if (found.length > 0) return { found: true, targets: found.map(([id]) => ({ id, scope: balancer.scope })) }
-        return { found: false, reason: `${address}:${port} is none of the ${balancer.servers.size} servers of ${balancer.scope}` }
+        const looked = addresses.map(({ address, port }) => `${address}:${port}`).join(' or ')
+        return { found: false, reason: `${looked} is none of the ${balancer.servers.size} servers of ${balancer.scope}` }
       }
       const sent: MemoryCall = { method: 'resolve', ids: endpoints.map(({ address, port }) => `${address}:${port}`) }
       return send(call, sent, () => endpoints.map(resolveOne))

@@ -264,7 +264,10 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
 
   test('a dual-stack pod is served by the servers of both its addresses', async () => {
     const process = await start({ endpoints: [endpoint(0), endpoint(0, { address: 'fd00::1' })] })
-    const [found] = await create({ socket: process.adminSocket }).resolve([{ ...endpoint(0), otherAddresses: ['fd00::1'] }], call)
+    const [found] = await create({ socket: process.adminSocket }).resolve(
+      [{ ...endpoint(0), others: [{ address: 'fd00::1', port: endpoint(0).port }] }],
+      call,
+    )
     expect(found).toMatchObject({ found: true, targets: [{ id: 'web/w0@127.0.0.2:1' }, { id: 'web/w1@[fd00::1]:1' }] })
   })
 

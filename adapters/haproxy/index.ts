@@ -1,4 +1,5 @@
 import {
+  addressesOf,
   type Adapter,
   type AdapterDefinition,
   AdapterError,
@@ -88,8 +89,8 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     for (const [index, { scope, socket: where }] of instances.entries()) {
       const { count, byAddress, dnsNames } = listed[index]!
       const own: Target[] = []
-      for (const address of [endpoint.address, ...(endpoint.otherAddresses ?? [])]) {
-        const found = byAddress.get(formatAddress({ address, port: endpoint.port })) ?? []
+      for (const address of addressesOf(endpoint)) {
+        const found = byAddress.get(formatAddress(address)) ?? []
         if (found.length > 1) return { found: false, reason: whyShared(backend, where, found), isThere: true }
         const [dealt] = found.flatMap((server) => whyDealt(backend, where, server, dnsNames) ?? [])
         if (dealt !== undefined) return { found: false, reason: dealt, isThere: true }
@@ -101,7 +102,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     if (lacking.length === 0) return { found: true, targets }
     return {
       found: false,
-      reason: `no server of backend ${backend} has the address ${formatAddress(endpoint)} in ${lacking.join(', ')}`,
+      reason: `no server of backend ${backend} has the address ${addressesOf(endpoint).map(formatAddress).join(' or ')} in ${lacking.join(', ')}`,
       ...(targets.length > 0 ? { isThere: true } : {}),
     }
   }

@@ -444,7 +444,7 @@ test('an entry that has the address of a pod and cannot be read whole is not pas
   const adapter = create({ ...options, targets: { ...(options['targets'] as object), scope: 'entry.pool' } })
   const pooled = { ...server, pool: 'web' }
   const odd = { ...server, name: 'api.a' }
-  const other = { ...endpoint('10.0.0.9'), otherAddresses: ['10.0.0.1'] }
+  const other = { ...endpoint('10.0.0.9'), others: [{ address: '10.0.0.1', port: 80 }] }
   for (const servers of [[pooled, odd], [odd]]) {
     state.servers = servers
     for (const one of [endpoint('10.0.0.1'), other])
@@ -506,11 +506,24 @@ test('a dual-stack endpoint is in the entries of both its addresses, or of the o
     { name: 'c', address: '[fd00::2]:80' },
   ]
   const adapter = create(serversApi((await balance({ servers })).adminUrl))
-  const both = (ip: string, other: string) => ({ ...endpoint(ip), otherAddresses: [other] })
+  const both = (ip: string, other: string) => ({ ...endpoint(ip), others: [{ address: other, port: 80 }] })
   const found = await adapter.resolve([both('10.0.0.1', 'FD00::0:1'), both('10.0.0.2', 'fd00::2')], call)
   expect(found.map((one) => one.found && one.targets.map(({ id }) => id))).toEqual([
     ['a@10.0.0.1:80', 'b@[fd00::1]:80'],
     ['c@[fd00::2]:80'],
+  ])
+})
+
+test('an endpoint is in the entry of its node too, at the port of that', async () => {
+  const servers = [
+    { name: 'a', address: '192.168.0.5:30080' },
+    { name: 'b', address: '192.168.0.5:80' },
+  ]
+  const adapter = create(serversApi((await balance({ servers })).adminUrl))
+  const behind = (address: string) => ({ ...endpoint('10.0.0.1'), others: [{ address, port: 30_080 }] })
+  expect(await adapter.resolve([behind('192.168.0.5'), behind('192.168.0.6')], call)).toEqual([
+    { found: true, targets: [{ id: 'a@192.168.0.5:30080', scope: 'all' }] },
+    { found: false, reason: 'none of 2 entries has the address 10.0.0.1:80 or 192.168.0.6:30080' },
   ])
 })
 

@@ -1,5 +1,5 @@
 /** What the load balancer says of its entries: read, and understood by the expressions of the config. */
-import { AdapterError, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
+import { AdapterError, addressesOf, type Call, type Endpoint, type Json, type Resolution, type Target } from '../contract.ts'
 import { excerpt, MissingError, parseJson } from './answer.ts'
 import type { Client } from './client.ts'
 import { compile, compileValue, type Expression, ExpressionError, type Place } from './expression.ts'
@@ -255,15 +255,14 @@ export function createReader({ component, client, options, context }: ReaderOpti
 
   function resolveOne(endpoint: Endpoint, listed: Listed): Resolution {
     const { count: total, byAddress, byId, unreadable, unreadableAt } = listed
-    const address = formatAddress({ host: endpoint.address, port: endpoint.port })
-    const others = (endpoint.otherAddresses ?? []).map((host) => formatAddress({ host, port: endpoint.port }))
+    const addresses = addressesOf(endpoint).map(({ address: host, port }) => formatAddress({ host, port }))
     // Found by reading: the pod was patched while an entry of its address that had no scope sent it requests.
-    for (const one of [address, ...others]) {
+    for (const one of addresses) {
       const [odd] = unreadableAt.get(one) ?? []
       if (odd !== undefined)
         return { found: false, reason: `an entry with the address ${one} could not be read: ${odd.why}`, isThere: true }
     }
-    const own = [address, ...others].flatMap((one) => byAddress.get(one) ?? [])
+    const own = addresses.flatMap((one) => byAddress.get(one) ?? [])
     for (const { id } of own) {
       const namesakes = byId.get(id)!
       if (namesakes.length > 1) {
@@ -274,7 +273,7 @@ export function createReader({ component, client, options, context }: ReaderOpti
     }
     if (own.length > 0) return { found: true, targets: own.map((entry) => targetOf(entry, listed)) }
     const more = unreadable.length === 0 ? '' : `; ${unreadable.length} more could not be read, such as: ${unreadable[0]!.why}`
-    return { found: false, reason: `none of ${total} entries has the address ${address}${more}` }
+    return { found: false, reason: `none of ${total} entries has the address ${addresses.join(' or ')}${more}` }
   }
 
   function resolveByItself({ address: host, port, pod }: Endpoint): Resolution {

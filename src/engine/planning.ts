@@ -360,7 +360,7 @@ async function planPods({
       target,
       inRotation: !untouched,
     }))
-    return { ...base, targets: { found: true, targets } }
+    return { ...base, targets: { found: true, targets, ...(one.lookedFor === undefined ? {} : { lookedFor: one.lookedFor }) } }
   })
   return { pods: planned, leftOut: left.map(({ target }) => target) }
 }

@@ -46,9 +46,20 @@ test.each([
   { pod: podOf('web-0', {}, { ready: false }), action: 'upgrade', reason: 'in rotation, and not ready' },
   { pod: podOf('web-0', OUT), action: 'upgrade', reason: 'an operator has it out of rotation: it is left exactly so' },
   {
-    pod: podOf('web-0', { targets: { found: true, targets: [] } }),
+    pod: podOf('web-0', { targets: { found: true, targets: [], lookedFor: 'edge has no entry at 10.0.0.1:80' } }),
     action: 'upgrade',
-    reason: 'it is in no load balancer: no drain',
+    reason: 'edge has no entry at 10.0.0.1:80: no drain',
+  },
+  {
+    pod: podOf('web-0', {
+      targets: {
+        found: true,
+        targets: [{ loadBalancer: 'inner', target: 'a', inRotation: true }],
+        lookedFor: 'edge has no entry at 10.0.0.1:80',
+      },
+    }),
+    action: 'upgrade',
+    reason: 'in rotation; edge has no entry at 10.0.0.1:80: no drain there',
   },
   { pod: podOf('web-0', {}, V2), action: 'skip', reason: 'it runs these images already' },
   { pod: podOf('web-0', {}, { deleting: true }), action: 'skip', reason: 'it is being deleted' },
@@ -136,7 +147,7 @@ test('refuses a pod that is in no load balancer, though not one that needs nothi
       message: 'pod/web-1: it cannot be drained: edge: 10.0.0.1:80 is none of the 3 servers',
       // Found by trial: of two servers with its address the flag was offered, and the run with it refused in the same words.
       hint: expect.stringMatching(
-        /^Add it .*, mend its entries there, .*; only one without any entry there .* by --allow-unbalanced\.$/,
+        /^Add it .*, mend its entries there, .*Service, a NodePort .* cannot be found\. Only one that gets no requests .* by --allow-unbalanced\.$/,
       ),
     },
   ])

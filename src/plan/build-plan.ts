@@ -29,7 +29,7 @@ export interface PlanPod {
   /** Why it is left as it is, on whatever images. */
   stays?: string
   /** Where it is in the load balancers, or why it is not. */
-  targets: { found: true; targets: PlannedTarget[] } | { found: false; reason: string }
+  targets: { found: true; targets: PlannedTarget[]; lookedFor?: string } | { found: false; reason: string }
 }
 
 const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
@@ -111,11 +111,18 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
     }
   }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
-  const out = targets.targets.filter(({ inRotation }) => !inRotation)
-  if (targets.targets.length === 0) return { ...base, action: 'upgrade', reason: 'it is in no load balancer: no drain' }
-  if (out.length === targets.targets.length)
-    return { ...base, action: 'upgrade', reason: 'an operator has it out of rotation: it is left exactly so' }
-  return { ...base, action: 'upgrade', reason: pod.ready ? 'in rotation' : 'in rotation, and not ready' }
+  const { lookedFor } = targets
+  if (targets.targets.length === 0)
+    return { ...base, action: 'upgrade', reason: `${lookedFor ?? 'it was looked for in no load balancer'}: no drain` }
+  // What one load balancer lacks, beside what others have.
+  const lacking = lookedFor === undefined ? '' : `; ${lookedFor}: no drain there`
+  const isOut = howMuchOut(targets.targets, ({ inRotation }) => !inRotation) === 'all'
+  const reason = isOut
+    ? 'an operator has it out of rotation: it is left exactly so'
+    : pod.ready
+      ? 'in rotation'
+      : 'in rotation, and not ready'
+  return { ...base, action: 'upgrade', reason: reason + lacking }
 }
 
 /** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
@@ -146,8 +153,9 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
     code: 'not-in-load-balancer',
     message,
     hint:
-      'Add it to the load balancer, mend its entries there, or mend the config; only one without any entry there is upgraded ' +
-      'without a drain by --allow-unbalanced.',
+      'Add it to the load balancer, mend its entries there, or mend the config. Entries that name a Service, a NodePort of another ' +
+      'node, or a proxy before the pods cannot be found. Only one that gets no requests from there may be upgraded without a drain, by ' +
+      '--allow-unbalanced.',
   }
 }
 

@@ -13,6 +13,13 @@
  *   the patch; its replacement is the proof.
  */
 
+export interface ContainerPort {
+  name?: string
+  port: number
+  /** Where the node takes connections for it: its port, and the one address of the node, where that is not each. TCP alone. */
+  host?: { port: number; ip?: string }
+}
+
 /** One container of a pod: spec and status side by side, in the order of the spec. */
 export interface ContainerView {
   name: string
@@ -34,7 +41,7 @@ export interface ContainerView {
   waitingMessage?: string
   restartCount: number
   lastTerminatedId?: string
-  ports: { name?: string; port: number }[]
+  ports: ContainerPort[]
 }
 
 /** What sluice keeps of a Pod: about 1 KB instead of 20. */
@@ -54,6 +61,8 @@ export interface PodView {
   /** Of a dual-stack pod, in the other family. */
   otherIps?: readonly string[]
   node?: string
+  /** Of its node. */
+  hostIps?: readonly string[]
   hostNetwork: boolean
   /** Condition Ready. */
   ready: boolean

@@ -74,3 +74,19 @@ test('a StatefulSet is upgraded from its highest ordinal down, others from the l
   expect(names('DaemonSet', ['web-9', 'web-10', 'web-2'])).toEqual(['web-2', 'web-9', 'web-10'])
   expect(names('ReplicaSet', ['b-x', 'a-y', 'a-x'])).toEqual(['a-x', 'a-y', 'b-x'])
 })
+
+test('a ReplicaSet’s pod that has the host port of one that is gone has come in its place, whatever its own address is', () => {
+  const of = (uid: string, ip: string, host: string, hostPort = 30_080) =>
+    testPod({
+      uid,
+      name: uid,
+      ip,
+      hostIps: [host],
+      owner: { kind: 'ReplicaSet', name: 'web-1', uid: 'rs' },
+      containers: [{ name: 'app', image: 'app:v1', ports: [{ containerPort: 80, hostPort }] }],
+    })
+  const gone = of('a', '10.0.0.1', '192.168.0.5')
+  expect(isHeir(gone, of('b', '10.0.0.2', '192.168.0.5'))).toBe(true)
+  expect(isHeir(gone, of('b', '10.0.0.2', '192.168.0.6'))).toBe(false)
+  expect(isHeir(gone, of('b', '10.0.0.2', '192.168.0.5', 30_081))).toBe(false)
+})

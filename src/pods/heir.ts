@@ -1,14 +1,19 @@
 import type { PodView } from './glossary.ts'
+import { sharesHostAddress } from './host-addresses.ts'
 
 /**
  * A pod that has come in the place of one that is gone: made by the same controller, with the same name (StatefulSet),
- * on the same node (DaemonSet), or at the same address. Without a controller, the name is all there is.
+ * on the same node (DaemonSet), or at the same address, of its own or by a host port of its node. Without a controller, the name is all there is.
  */
-export function isHeir(gone: Pick<PodView, 'uid' | 'name' | 'ip' | 'node' | 'owner'>, candidate: PodView): boolean {
+export function isHeir(
+  gone: Pick<PodView, 'uid' | 'name' | 'ip' | 'node' | 'owner'> & Partial<Pick<PodView, 'containers' | 'hostIps'>>,
+  candidate: PodView,
+): boolean {
   if (candidate.uid === gone.uid || candidate.deleting || candidate.owner?.uid !== gone.owner?.uid) return false
   if (gone.owner === undefined || gone.owner.kind === 'StatefulSet') return candidate.name === gone.name
   if (gone.owner.kind === 'DaemonSet') return candidate.node !== undefined && candidate.node === gone.node
-  return candidate.ip !== undefined && candidate.ip === gone.ip
+  if (candidate.ip === undefined) return false
+  return candidate.ip === gone.ip || sharesHostAddress({ containers: [], ...gone }, candidate)
 }
 
 /** Pods in the order in which they are upgraded: a StatefulSet from its highest ordinal down, as its controller does. */

@@ -6,7 +6,17 @@ export const JOURNAL_KEY = 'sluice.dev/journal'
 export const REVISION_LABEL = 'controller-revision-hash'
 const DEFAULT_GRACE_SECONDS = 30
 
-const Ports = z.array(z.object({ name: z.string().optional(), containerPort: z.number() })).nullish()
+const Ports = z
+  .array(
+    z.object({
+      name: z.string().optional(),
+      containerPort: z.number(),
+      hostPort: z.number().nullish(),
+      hostIP: z.string().nullish(),
+      protocol: z.string().nullish(),
+    }),
+  )
+  .nullish()
 
 const Container = z.object({
   name: z.string(),
@@ -79,6 +89,8 @@ const RawPod = z.object({
     .object({
       observedGeneration: z.number().nullish(),
       phase: z.string().optional(),
+      hostIP: z.string().nullish(),
+      hostIPs: z.array(z.object({ ip: z.string().default('') })).nullish(),
       podIP: z.string().optional(),
       podIPs: z.array(z.object({ ip: z.string().default('') })).nullish(),
       conditions: z.array(Condition).nullish(),
@@ -102,6 +114,8 @@ export function podView(raw: unknown): PodView {
   const sidecarPorts = sidecars.flatMap(({ ports }) => portsOf(ports))
   const firstCondition = status.conditions?.[0]?.type
   const otherIps = (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip !== '' && ip !== status.podIP)
+  // Before 1.30 there is the one alone.
+  const hostIps = [...new Set([status.hostIP ?? '', ...(status.hostIPs ?? []).map(({ ip }) => ip)])].filter((ip) => ip !== '')
   const readyAt = status.conditions?.find(({ type }) => type === 'ContainersReady')?.lastTransitionTime ?? undefined
   return {
     uid: metadata.uid,
@@ -115,6 +129,7 @@ export function podView(raw: unknown): PodView {
     ...(status.podIP ? { ip: status.podIP } : {}),
     ...(otherIps.length > 0 ? { otherIps } : {}),
     ...(spec.nodeName ? { node: spec.nodeName } : {}),
+    ...(hostIps.length > 0 ? { hostIps } : {}),
     hostNetwork: spec.hostNetwork ?? false,
     ready: condition('Ready'),
     containersReady: condition('ContainersReady'),
@@ -170,7 +185,16 @@ function containerView(
 }
 
 function portsOf(ports: z.infer<typeof Ports>): ContainerView['ports'] {
-  return (ports ?? []).map(({ name, containerPort }) => ({ ...(name ? { name } : {}), port: containerPort }))
+  return (ports ?? []).map(({ name, containerPort, hostPort, hostIP, protocol }) => {
+    // The same number of another protocol may be another pod's, and an entry of a load balancer does not say its protocol.
+    const isHostPort = Boolean(hostPort) && (protocol ?? 'TCP') === 'TCP'
+    const isEach = !hostIP || hostIP === '0.0.0.0' || hostIP === '::'
+    return {
+      ...(name ? { name } : {}),
+      port: containerPort,
+      ...(isHostPort ? { host: { port: hostPort!, ...(isEach ? {} : { ip: hostIP }) } } : {}),
+    }
+  })
 }
 
 /**

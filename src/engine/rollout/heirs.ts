@@ -1,6 +1,7 @@
 import type { Heir, Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Journal, PodView, ReadJournal } from '../../pods/glossary.ts'
 import { isHeir } from '../../pods/heir.ts'
+import { sharesHostAddress } from '../../pods/host-addresses.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import { isNamedAfter } from '../ledgers/named-after.ts'
@@ -19,7 +20,8 @@ export function heirsIn({
 
   function isOfOneDeployment(gone: PodView, candidate: PodView): boolean {
     if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined) return false
-    if (candidate.ip !== gone.ip && drainedFor(candidate.uid) !== gone.uid) return false
+    const isThere = candidate.ip === gone.ip || sharesHostAddress(gone, candidate)
+    if (!isThere && drainedFor(candidate.uid) !== gone.uid) return false
     const workload = workloadOf(candidate)?.workload
     if (workload?.ref.kind !== 'Deployment') return false
     const before = workloadOf(gone)?.workload

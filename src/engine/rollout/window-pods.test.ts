@@ -73,6 +73,19 @@ test('a pod that has come to an address that is still drained for another is out
   expect(out(pods, '10.0.0.9')).toEqual([])
 })
 
+test('a pod that has come to a host port that is still drained for another is out with it', () => {
+  const ports = [{ containerPort: 80, hostPort: 30_080 }]
+  const on = (name: string, ip: string, host: string): PodView =>
+    podAt(name, ip, { hostIps: [host], containers: [{ name: 'app', image: 'app:v1', ports }] })
+  const pods = [
+    on('web-0', '10.0.0.9', '192.168.0.5'),
+    on('web-1', '10.0.0.1', '192.168.0.5'),
+    on('web-2', '10.0.0.2', '192.168.0.6'),
+  ]
+  expect(out(pods, '10.0.0.9')).toEqual(['web-1'])
+  expect(out(pods, '10.0.0.9', 'checking')).toEqual([])
+})
+
 test('nothing is drained for a pod that is only being checked', () => {
   const pods = [podAt('web-0', '10.0.0.9'), podAt('web-1', '10.0.0.1')]
   expect(out(pods, '10.0.0.1', 'checking')).toEqual([])

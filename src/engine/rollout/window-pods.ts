@@ -1,6 +1,7 @@
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
+import { keysOf } from '../../pods/host-addresses.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { PodResult, PodState } from '../events.ts'
 import type { PodOwner } from './missing-pods.ts'
@@ -62,10 +63,18 @@ export function windowPods({
   const drained = new Map(
     members.flatMap((one) => (one.address && isActive(one) && one.state !== 'checking' ? [[one.address, one.uid] as const] : [])),
   )
+  const hostDrained = new Map(
+    members.flatMap((one) =>
+      isActive(one) && one.state !== 'checking' ? keysOf(one.pod).map((key) => [key, one.uid] as const) : [],
+    ),
+  )
   const active = new Set(members.flatMap((one) => (isActive(one) ? [one.uid] : [])))
   // On the host's network several share an address.
-  const isDrainedHere = ({ uid, ip, hostNetwork }: PodView): boolean =>
-    !hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid
+  const isDrainedHere = (pod: PodView): boolean => {
+    const { uid, ip, hostNetwork } = pod
+    if (!hostNetwork && ip !== undefined && drained.has(ip) && drained.get(ip) !== uid) return true
+    return hostDrained.size > 0 && keysOf(pod).some((key) => hostDrained.has(key) && hostDrained.get(key) !== uid)
+  }
   // What sluice has out at its address comes home in the middle of its upgrade: it is no pod that nobody counts on.
   const outOf = (pod: PodView): OperatorOut =>
     active.has(drainedFor(pod.uid) ?? '') || isDrainedHere(pod) ? 'some' : operatorOut(pod.uid)

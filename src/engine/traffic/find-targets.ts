@@ -1,18 +1,23 @@
-import type { Call, Endpoint, Target } from '../../../adapters/contract.ts'
-import { AdapterError } from '../../../adapters/contract.ts'
+import type { Address, Call, Endpoint, Target } from '../../../adapters/contract.ts'
+import { AdapterError, addressesOf } from '../../../adapters/contract.ts'
 import type { JournalTarget, PodView } from '../../pods/glossary.ts'
+import { hostAddresses, portsOf } from '../../pods/host-addresses.ts'
 import type { LoadBalancer } from '../request.ts'
 import { CALL_LIFE_MS } from './balancers.ts'
 
 /** A pod where its targets are looked for. */
-export type Listener = Pick<PodView, 'uid' | 'name' | 'ip' | 'otherIps' | 'containers' | 'sidecarPorts'>
+export type Listener = Pick<
+  PodView,
+  'uid' | 'name' | 'ip' | 'otherIps' | 'hostIps' | 'hostNetwork' | 'containers' | 'sidecarPorts'
+>
 
 export interface Place {
   loadBalancer: string
   target: Target
 }
 
-export type Found = { found: true; targets: Place[] } | { found: false; reason: string }
+/** `lookedFor`: where it is in no load balancer, and let through: what was looked for, in words. */
+export type Found = { found: true; targets: Place[]; lookedFor?: string } | { found: false; reason: string }
 
 export interface Where {
   loadBalancers: readonly LoadBalancer[]
@@ -40,11 +45,20 @@ export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pod
         return
       }
       // Let through without this load balancer; what the others have of it is drained all the same.
-      if (allowUnbalanced && !resolution?.isThere) return
+      if (allowUnbalanced && !resolution?.isThere) {
+        if (before.found) found[index] = { ...before, lookedFor: wordsOf(before.lookedFor, name, one) }
+        return
+      }
       found[index] = { found: false, reason: one.ok ? `${name}: ${resolution!.reason}` : one.reason }
     })
   }
   return found
+}
+
+/** What was looked for in one load balancer more. */
+function wordsOf(before: string | undefined, name: string, located: ReturnType<typeof endpointOf>): string {
+  const what = located.ok ? `${name} has no entry at ${addressesOf(located.endpoint).map(keyOf).join(' or ')}` : located.reason
+  return before === undefined ? what : `${before}; ${what}`
 }
 
 /** To be asked for as it is, with no record of what it was. */
@@ -52,13 +66,26 @@ export function unrecorded({ loadBalancer, target: { id, scope } }: Place): Jour
   return { loadBalancer, target: id, scope, prior: null, untouched: false }
 }
 
-function endpointOf(
-  { uid, name, ip, otherIps, containers, sidecarPorts = [] }: Listener,
-  port: number | string,
-): { ok: true; endpoint: Endpoint } | { ok: false; reason: string } {
+function endpointOf(pod: Listener, port: number | string): { ok: true; endpoint: Endpoint } | { ok: false; reason: string } {
+  const { uid, name, ip, otherIps = [], hostIps = [], hostNetwork } = pod
   if (ip === undefined) return { ok: false, reason: `${name} has no address yet` }
-  const ports = [...containers.flatMap((container) => container.ports), ...sidecarPorts]
-  const number = typeof port === 'number' ? port : ports.find((one) => one.name === port)?.port
+  const ports = portsOf(pod)
+  const named = ports.filter((one) => (typeof port === 'number' ? one.port === port : one.name === port))
+  const number = typeof port === 'number' ? port : named[0]?.port
   if (number === undefined) return { ok: false, reason: `no container of ${name} has a port named "${port}"` }
-  return { ok: true, endpoint: { uid, pod: name, address: ip, ...(otherIps ? { otherAddresses: otherIps } : {}), port: number } }
+  // A config may name the port at which the load balancer reaches the node.
+  const meant = named.length > 0 ? named : ports.filter(({ host }) => host?.port === number)
+  const others: Address[] = [
+    ...otherIps.map((address) => ({ address, port: number })),
+    ...(hostNetwork ? hostIps.map((address) => ({ address, port: number })) : []),
+    ...meant.flatMap((one) => hostAddresses(one, pod)),
+  ]
+  const keys = new Set([keyOf({ address: ip, port: number })])
+  const distinct = others.filter((one) => !keys.has(keyOf(one)) && keys.add(keyOf(one)))
+  const endpoint = { uid, pod: name, address: ip, port: number }
+  return { ok: true, endpoint: distinct.length === 0 ? endpoint : { ...endpoint, others: distinct } }
+}
+
+function keyOf({ address, port }: Address): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 }

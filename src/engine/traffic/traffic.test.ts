@@ -133,6 +133,67 @@ describe('find', () => {
     expect(targets).toEqual(['edge/web-0', 'edge/web-0-v6', 'inner/web-0'])
   })
 
+  describe('a pod with a host port', () => {
+    const NODE = '192.168.0.5'
+    const pod = (port: object) =>
+      testPod({
+        ip: '10.0.0.9',
+        hostIps: [NODE, 'fd00::5'],
+        containers: [{ name: 'app', image: 'app:v1', ports: [{ containerPort: 80, ...port }] }],
+      })
+    /** Where it is found, by what `edge` has, at the port that the config names. */
+    async function foundAt(entries: readonly string[], port: object, configured: number | string = 80): Promise<unknown> {
+      const servers = entries.map((entry, index) => {
+        const at = entry.lastIndexOf(':')
+        return { name: `s${index}`, address: entry.slice(0, at), port: Number(entry.slice(at + 1)) }
+      })
+      const adapter = createMemoryAdapter(createMemoryBalancer(servers, 'edge'))
+      const traffic = createTraffic({
+        clock: createVirtualClock(),
+        loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: configured }],
+        allowUnbalanced: false,
+        assertOwned: () => {},
+        tell: () => {},
+      })
+      const [found] = await traffic.find([pod(port)])
+      return found!.found ? found!.targets.map(({ target }) => target.id) : found!.reason
+    }
+
+    test('is in the entries of its node too, of each family, and of its own address beside them', async () => {
+      const host = { hostPort: 30_080 }
+      expect(await foundAt([`${NODE}:30080`], host)).toEqual(['edge/s0'])
+      expect(await foundAt(['fd00::5:30080', '10.0.0.9:80'], host)).toEqual(['edge/s0', 'edge/s1'])
+      expect(await foundAt([`${NODE}:30080`], { ...host, name: 'http' }, 'http')).toEqual(['edge/s0'])
+      // As who writes the config sees it from the load balancer.
+      expect(await foundAt([`${NODE}:30080`], host, 30_080)).toEqual(['edge/s0'])
+      expect(await foundAt(['192.168.9.9:30080', `${NODE}:30080`], { ...host, hostIP: '192.168.9.9' })).toEqual(['edge/s0'])
+    })
+
+    test('control: another port or node is another’s; so is another protocol, or a port that is none of the node’s', async () => {
+      const missing = expect.stringContaining(`10.0.0.9:80 or ${NODE}:30080 or fd00::5:30080 is none of the 1 servers`)
+      expect(await foundAt([`${NODE}:30081`], { hostPort: 30_080 })).toEqual(missing)
+      expect(await foundAt(['192.168.0.6:30080'], { hostPort: 30_080 })).toEqual(missing)
+      expect(await foundAt([`${NODE}:30080`], { hostPort: 30_080, protocol: 'UDP' })).toEqual(expect.any(String))
+      expect(await foundAt([`${NODE}:80`], {})).toEqual(expect.any(String))
+    })
+  })
+
+  test('on the host’s network each address of the node is its own', async () => {
+    const { edge, traffic } = createBed({ allowUnbalanced: true })
+    edge.servers.set('edge/web-0-v6', { ...edge.servers.get('edge/web-0')!, address: 'fd00::1' })
+    const [found] = await traffic.find([{ ...web0, hostNetwork: true, hostIps: ['10.0.0.1', 'fd00::1'] }])
+    expect(found!.found && found!.targets.map(({ target }) => target.id)).toContain('edge/web-0-v6')
+  })
+
+  test('one that is let through says what was looked for, and where', async () => {
+    const [found] = await createBed({ allowUnbalanced: true }).traffic.find([podAt('10.0.0.9')])
+    expect(found).toEqual({
+      found: true,
+      targets: [],
+      lookedFor: 'edge has no entry at 10.0.0.9:80; inner has no entry at 10.0.0.9:81',
+    })
+  })
+
   const strangers = [
     {
       name: 'in one of two',

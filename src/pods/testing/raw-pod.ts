@@ -20,7 +20,7 @@ export interface RawContainer {
     restartCount?: number
     lastId?: string
   }
-  ports?: { name?: string; containerPort: number }[]
+  ports?: { name?: string; containerPort: number; hostPort?: number; hostIP?: string; protocol?: string }[]
   readinessProbe?: { initialDelaySeconds?: number; periodSeconds?: number; failureThreshold?: number }
 }
 
@@ -35,6 +35,8 @@ export interface RawPodOptions {
   /** Of a dual-stack pod, beside that. */
   otherIps?: string[]
   node?: string
+  /** Of its node. */
+  hostIps?: string[]
   labels?: Record<string, string>
   annotations?: Record<string, string>
   /** Message of the condition `sluice.dev/journal`. */
@@ -103,6 +105,7 @@ export function rawPod(options: RawPodOptions = {}): Raw {
     },
     status: {
       phase: options.phase ?? 'Running',
+      ...(options.hostIps ? { hostIP: options.hostIps[0], hostIPs: options.hostIps.map((ip) => ({ ip })) } : {}),
       ...(options.observedGeneration === undefined ? {} : { observedGeneration: options.observedGeneration }),
       ...(options.ip === undefined
         ? {}

@@ -1,4 +1,5 @@
 import {
+  addressesOf,
   type Adapter,
   AdapterError,
   type AdapterErrorKind,
@@ -147,12 +148,14 @@ export function createSimulatedAdapter({ balancer, wire, process }: SimulatedAda
 
     async resolve(endpoints, call) {
       const servers = await send('resolve', call, () => balancer.list())
-      return endpoints.map(({ address, port }) => {
+      return endpoints.map((endpoint) => {
+        const addresses = addressesOf(endpoint)
         const targets = servers
-          .filter((server) => server.address === address && server.port === port)
-          .map(({ name }) => ({ id: `${name}@${address}:${port}`, scope: balancer.name }))
+          .filter((server) => addresses.some(({ address, port }) => server.address === address && server.port === port))
+          .map(({ name, address, port }) => ({ id: `${name}@${address}:${port}`, scope: balancer.name }))
         if (targets.length > 0) return { found: true, targets }
-        return { found: false, reason: `${address}:${port} is none of the ${servers.length} servers of ${balancer.name}` }
+        const looked = addresses.map(({ address, port }) => `${address}:${port}`).join(' or ')
+        return { found: false, reason: `${looked} is none of the ${servers.length} servers of ${balancer.name}` }
       })
     },
 
