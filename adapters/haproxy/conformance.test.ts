@@ -1,10 +1,8 @@
 import { describe, test } from 'vitest'
+import { describeOnEachHaproxy } from '../../test/haproxy/versions.ts'
 import { makeHaproxyBed } from '../conformance/beds/haproxy.ts'
-import { whyNoHaproxy } from '../conformance/beds/haproxy-process.ts'
 import { describeAdapter } from '../conformance/conformance.ts'
 
-const missing = whyNoHaproxy()
-
-describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined ? '' : `: ${missing}`}`, () => {
-  describeAdapter({ describe, test }, 'haproxy', makeHaproxyBed)
+await describeOnEachHaproxy((program) => {
+  describeAdapter({ describe, test }, 'haproxy', ({ servers }) => makeHaproxyBed({ servers, program }))
 })

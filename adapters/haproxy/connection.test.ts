@@ -2,9 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Call } from '../contract.ts'
-import { connectionError, LONGEST_REPLY, type RuntimeSession, withRuntimeSession } from './connection.ts'
+import {
+  connectionError,
+  LONGEST_REPLY,
+  LONGEST_WRITE,
+  type RuntimeSession,
+  splitIntoWrites,
+  withRuntimeSession,
+} from './connection.ts'
 import { ENDLESS, sendWithoutEnd } from './testing/endless.ts'
 
 const call: Call = { deadlineMs: 20_000, assertLive: () => {} }
@@ -43,13 +51,13 @@ function talk<T>(socket: string, use: (session: RuntimeSession) => Promise<T>, o
   return withRuntimeSession({ component: 'haproxy edge', socket }, { ...call, ...over }, open, use)
 }
 
-test('over TCP: the first line turns on the prompt, each command has its reply, whatever the chunks', async () => {
+test('over TCP: the first line turns on the prompt, each line has one command and its reply, whatever the chunks', async () => {
   const lines: string[] = []
-  const socket = await listen((client, line) => {
-    lines.push(line)
-    const replies = line
+  const socket = await listen((client, text) => {
+    lines.push(text)
+    const replies = text
       .trim()
-      .split(';')
+      .split('\n')
       .map((command) => (command === 'prompt' ? '\n> ' : `é ${command}\n\n> `))
     const bytes = Buffer.from(replies.join(''))
     const sendFrom = (at: number) => {
@@ -61,7 +69,49 @@ test('over TCP: the first line turns on the prompt, each command has its reply, 
   }, 0)
   const replies = await talk(socket, async (session) => [await session.read(['a', 'b']), await session.write(['c'])])
   expect(replies).toEqual([['é a', 'é b'], ['é c']])
-  expect(lines).toEqual(['prompt;a;b\n', 'c\n'])
+  expect(lines).toEqual(['prompt\na\nb\n', 'c\n'])
+})
+
+test('the next write follows the replies to all lines of the one before, and none is longer than half of a small buffer', async () => {
+  let unanswered = 0
+  const writes: number[] = []
+  const socket = await listen(
+    (client, text) => {
+      expect(unanswered).toBe(0)
+      writes.push(Buffer.byteLength(text))
+      const commands = text.trim().split('\n')
+      unanswered = commands.length
+      const answer = () => {
+        unanswered -= 1
+        client.write(`${commands[commands.length - unanswered - 1]}\n\n> `)
+        if (unanswered > 0) setImmediate(answer)
+      }
+      answer()
+    },
+    join(folder, 'a.sock'),
+  )
+  const commands = Array.from({ length: 300 }, (_, index) => `show stat 3 4 ${index}`)
+  expect(await talk(socket, (session) => session.read(commands))).toEqual(commands)
+  expect(writes).toHaveLength(Math.ceil(`${commands.join('\n')}\n`.length / LONGEST_WRITE))
+  expect(Math.max(...writes)).toBeLessThanOrEqual(LONGEST_WRITE + 'prompt\n'.length)
+})
+
+test('writes hold every item in order, undivided, and none that has two is too long', () => {
+  const item = fc.array(
+    fc.nat({ max: 900 }).map((length) => 'é'.repeat(length)),
+    { minLength: 1, maxLength: 2 },
+  )
+  fc.assert(
+    fc.property(fc.array(item, { maxLength: 100 }), (items) => {
+      const writes = splitIntoWrites(items, (commands) => commands)
+      expect(writes.flat()).toEqual(items)
+      const bytes = (write: string[][]) => Buffer.byteLength(`${write.flat().join('\n')}\n`)
+      for (const write of writes) expect(write.length === 1 || bytes(write) <= LONGEST_WRITE).toBe(true)
+      for (const [index, write] of writes.slice(1).entries()) {
+        expect(bytes([...writes[index]!, write[0]!]), 'a write is filled').toBeGreaterThan(LONGEST_WRITE)
+      }
+    }),
+  )
 })
 
 // Found by a breaker: 640 MB in the time of one call.

@@ -1,5 +1,5 @@
 /**
- * One call on the runtime API: connect, send lines of commands in interactive mode, read their replies, close.
+ * One call on the runtime API: connect, send commands line by line in interactive mode, read their replies, close.
  *
  * A connection is never kept between calls. After a reload, a connection that is kept stays with the old worker:
  * it answers for servers that get no new traffic any more, and the worker cannot exit while it is held. A new one
@@ -11,16 +11,47 @@ import { parseSocketAddress } from './options.ts'
 
 /** Characters: what the http adapter takes, too. `show servers state` has about 150 for a server. */
 export const LONGEST_REPLY = 16 * 1024 * 1024
-/** Ends the reply of every command in interactive mode, also of each of those joined by `;`. */
+/**
+ * Ends the reply to a line in interactive mode. A line has one command: before 3.2 each command that `;` joins has a prompt of
+ * its own, since then the whole line has one.
+ */
 const PROMPT = '\n> '
+const INTERACTIVE = 'prompt'
+/**
+ * The bytes of one write. HAProxy takes up one buffer at a time (`tune.bufsize`: 16 KB unless set), and 3.2.0 hangs where more waits
+ * for it: a write is half of a small buffer (4 KB), and the next write follows its replies.
+ */
+export const LONGEST_WRITE = 2048
 const MASTER_PROMPT = 'master> '
 export const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface RuntimeSession {
-  /** Sends the commands as one line; gives one reply for each. A failure is proven to have changed nothing. */
+  /** Sends the commands in as many writes as they take; gives one reply for each. A failure is proven to have changed nothing. */
   read(commands: readonly string[]): Promise<string[]>
-  /** The same for commands that change something: what fails once the bytes left is ambiguous. */
+  /** Sends commands that change something, of one write: what fails once the bytes left is ambiguous. */
   write(commands: readonly string[]): Promise<string[]>
+}
+
+/** In their order, as many in each write as it holds; what is longer by itself is a write of its own. */
+export function splitIntoWrites<T>(items: readonly T[], commandsOf: (item: T) => readonly string[]): T[][] {
+  const writes: T[][] = []
+  let length = 0
+  for (const item of items) {
+    const added = Buffer.byteLength(joinLines(commandsOf(item)))
+    const write = writes.at(-1)
+    if (write !== undefined && length + added <= LONGEST_WRITE) {
+      write.push(item)
+      length += added
+    } else {
+      writes.push([item])
+      length = added
+    }
+  }
+  return writes
+}
+
+function joinLines(commands: readonly string[]): string {
+  return commands.map((command) => `${command}\n`).join('')
 }
 
 export interface RuntimeEndpoint {
@@ -138,11 +169,11 @@ export async function withRuntimeSession<T>(
 
   let isInteractive = false
   async function exchange(commands: readonly string[], kindOfCut: AdapterErrorKind): Promise<string[]> {
-    const line = isInteractive ? commands : ['prompt', ...commands]
+    const lines = isInteractive ? commands : [INTERACTIVE, ...commands]
     if (!socket.writable) throw cut('retryable', socket.errored)
     call.assertLive()
-    socket.write(`${line.join(';')}\n`)
-    const answers = await replies.next(line.length).catch((error: unknown) => {
+    socket.write(joinLines(lines))
+    const answers = await replies.next(lines.length).catch((error: unknown) => {
       throw cut(kindOfCut, error)
     })
     const own = isInteractive ? answers : answers.slice(1)
@@ -150,10 +181,16 @@ export async function withRuntimeSession<T>(
     return own
   }
 
+  async function read(commands: readonly string[]): Promise<string[]> {
+    const answers: string[] = []
+    for (const write of splitIntoWrites(commands, (command) => [command])) answers.push(...(await exchange(write, 'retryable')))
+    return answers
+  }
+
   try {
     await connected
     return await use({
-      read: (commands) => exchange(commands, 'retryable'),
+      read,
       write: (commands) => exchange(commands, 'ambiguous'),
     })
   } finally {

@@ -1,29 +1,7 @@
-import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AdapterError } from '../contract.ts'
-import { applyChanges, BATCH_MAX, type Change, levelError, splitIntoLines, weightChange } from './effects.ts'
-
-const LONGEST_LINE = 8000
-
-test('lines hold every change in order, and neither too many nor too long', () => {
-  const change = fc.record({
-    id: fc.string(),
-    commands: fc.array(
-      fc.nat({ max: 300 }).map((length) => 'x'.repeat(length)),
-      { minLength: 1, maxLength: 2 },
-    ),
-  })
-  fc.assert(
-    fc.property(fc.array(change, { maxLength: 400 }), (wanted) => {
-      const lines = splitIntoLines(wanted)
-      expect(lines.flat()).toEqual(wanted)
-      for (const line of lines) {
-        expect(line.length).toBeLessThanOrEqual(BATCH_MAX)
-        expect(line.flatMap(({ commands }) => commands).join(';').length).toBeLessThanOrEqual(LONGEST_LINE)
-      }
-    }),
-  )
-})
+import { LONGEST_WRITE } from './connection.ts'
+import { applyChanges, type Change, levelError, weightChange } from './effects.ts'
 
 function changes(count: number): Change[] {
   return Array.from({ length: count }, (_, index) => ({ id: `t${index}`, commands: [`set server web/s${index} state drain`] }))
@@ -42,20 +20,21 @@ test('each target gets the reply to its own commands', async () => {
   expect(results.get('t1')).toMatchObject({ error: { kind: 'not-found' } })
 })
 
-test('a cut in the second line: the first is done, the second ambiguous, the third not sent', async () => {
-  let lines = 0
+test('a cut in the second write: the first is done, the second ambiguous, the third not sent', async () => {
+  const writes: (readonly string[])[] = []
   const write = (commands: readonly string[]) => {
-    lines += 1
-    if (lines === 1) return Promise.resolve(commands.map(() => ''))
+    writes.push(commands)
+    if (writes.length === 1) return Promise.resolve(commands.map(() => ''))
     return Promise.reject(new AdapterError('haproxy edge', 'ambiguous', 'cut'))
   }
-  const results = await applyChanges('haproxy edge', { read: write, write }, changes(BATCH_MAX * 2 + 1))
-  const kind = (index: number) => {
-    const result = results.get(`t${index}`)!
-    return result.outcome === 'failed' ? result.error.kind : result.outcome
-  }
-  expect([kind(BATCH_MAX - 1), kind(BATCH_MAX), kind(BATCH_MAX * 2)]).toEqual(['applied', 'ambiguous', 'retryable'])
-  expect(lines).toBe(2)
+  const wanted = changes((3 * LONGEST_WRITE) / 'set server web/s100 state drain'.length)
+  const results = [...(await applyChanges('haproxy edge', { read: write, write }, wanted)).values()]
+  const kinds = results.map((result) => (result.outcome === 'failed' ? result.error.kind : result.outcome))
+  const [first = [], second = [], ...more] = writes
+  expect(more).toEqual([])
+  expect(kinds.slice(0, first.length)).toEqual(first.map(() => 'applied'))
+  expect(kinds.slice(first.length, first.length + second.length)).toEqual(second.map(() => 'ambiguous'))
+  expect(new Set(kinds.slice(first.length + second.length))).toEqual(new Set(['retryable']))
 })
 
 test.each([

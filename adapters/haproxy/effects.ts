@@ -1,11 +1,7 @@
 /** Which commands an effect takes, and what their replies mean. */
 import { AdapterError, type EffectResult } from '../contract.ts'
-import type { RuntimeSession } from './connection.ts'
+import { type RuntimeSession, splitIntoWrites } from './connection.ts'
 import { forcedState, type Prior, priorOf, type ServerAdmin, type ServerState } from './servers-state.ts'
-
-export const BATCH_MAX = 100
-/** HAProxy's buffer is 16 KB unless tuned; a line must not come near it. */
-const LONGEST_LINE = 8000
 
 /** What is to be done for one target: nothing (then it is applied), commands, or why not. */
 export interface Change {
@@ -74,26 +70,8 @@ export function replyError(component: string, reply: string): AdapterError | und
   return new AdapterError(component, 'fatal', `HAProxy says: ${reply.split('\n', 1)[0]}`)
 }
 
-/** Lines of at most `BATCH_MAX` targets, and not too long. */
-export function splitIntoLines(changes: readonly { id: string; commands: string[] }[]): { id: string; commands: string[] }[][] {
-  const lines: { id: string; commands: string[] }[][] = []
-  let length = 0
-  for (const change of changes) {
-    const added = change.commands.join(';').length + 1
-    const line = lines.at(-1)
-    if (line !== undefined && line.length < BATCH_MAX && length + added <= LONGEST_LINE) {
-      line.push(change)
-      length += added
-    } else {
-      lines.push([change])
-      length = added
-    }
-  }
-  return lines
-}
-
 /**
- * Sends the changes, one line after another. What fails in the first line is thrown; after that the targets
+ * Sends the changes, one write after another. What fails in the first write is thrown; after that the targets
  * differ in their fate, and each gets its own result.
  */
 export async function applyChanges(
@@ -109,17 +87,17 @@ export async function applyChanges(
     else toSend.push({ id, commands })
   }
   let broken: AdapterError | undefined
-  for (const [index, line] of splitIntoLines(toSend).entries()) {
+  for (const [index, write] of splitIntoWrites(toSend, (change) => change.commands).entries()) {
     let replies: string[] = []
     let failure: AdapterError | undefined = broken
     try {
-      if (broken === undefined) replies = await session.write(line.flatMap(({ commands }) => commands))
+      if (broken === undefined) replies = await session.write(write.flatMap(({ commands }) => commands))
     } catch (error) {
       if (index === 0 || !(error instanceof AdapterError)) throw error
       failure = error
       broken = new AdapterError(component, 'retryable', 'not sent: the connection broke before', { cause: error })
     }
-    for (const { id, commands } of line) {
+    for (const { id, commands } of write) {
       const own = replies.splice(0, commands.length).map((reply) => replyError(component, reply))
       const error = failure ?? own.find((replied) => replied !== undefined)
       results.set(id, error === undefined ? { outcome: 'applied' } : { outcome: 'failed', error })

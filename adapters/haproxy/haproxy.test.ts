@@ -1,22 +1,23 @@
 /** What is HAProxy's own, beyond the conformance kit; on a real one. */
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { describeOnEachHaproxy } from '../../test/haproxy/versions.ts'
 import {
   askSocket,
   type HaproxyOptions as ProcessOptions,
   type HaproxyProcess,
   startHaproxy,
   waitUntil,
-  whyNoHaproxy,
 } from '../conformance/beds/haproxy-process.ts'
 import { createTraffic, type Pods, startPods } from '../conformance/beds/pods.ts'
-import type { Adapter, EffectCall, Endpoint, Target } from '../contract.ts'
+import type { Adapter, EffectCall, EffectResult, Endpoint, Target } from '../contract.ts'
 import { haproxy } from './index.ts'
 import type { HaproxyOptions } from './options.ts'
 import { parseCounts } from './stats.ts'
 
-const missing = whyNoHaproxy()
+/** The version that the tests of a block run on. */
+let program: string
 const call: EffectCall = { deadlineMs: 20_000, assertLive: () => {}, operationIds: new Map(), fence: 1 }
 const cleanups: (() => unknown)[] = []
 
@@ -29,7 +30,7 @@ function endpoint(index: number, over: Partial<Endpoint> = {}): Endpoint {
 }
 
 async function start(options: ProcessOptions): Promise<HaproxyProcess> {
-  const process = await startHaproxy(options)
+  const process = await startHaproxy({ program, ...options })
   cleanups.push(() => process.stop())
   return process
 }
@@ -132,7 +133,11 @@ async function adminState(process: HaproxyProcess, server: string): Promise<stri
   return new RegExp(` ${server} \\S+ \\d (\\d+) `).exec(await process.ask('show servers state web'))?.[1]
 }
 
-describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined ? '' : `: ${missing}`}`, () => {
+await describeOnEachHaproxy((version) => {
+  beforeAll(() => {
+    program = version
+  })
+
   test('no connection outlives its call, so a reload cannot leave one with the old worker', async () => {
     const process = await start({ endpoints: [endpoint(0)] })
     const adapter = create({ socket: process.adminSocket })
@@ -529,7 +534,7 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(await observe(adapter, target)).toMatchObject({ admin: 'in', routable: true, weight: 60 })
   })
 
-  test('names as long as HAProxy takes them: the batch is cut into lines by length', async () => {
+  test('names as long as HAProxy takes them: the batch is cut into writes by length', async () => {
     const name = (index: number) => `${'x'.repeat(200)}-${index}`
     const moreLines = Array.from({ length: 60 }, (_, index) => `server ${name(index)} 127.0.0.3:${index + 1}`)
     const process = await start({ endpoints: [endpoint(0)], moreLines })
@@ -550,13 +555,21 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     expect(new Set(observed.map(({ admin }) => admin))).toEqual(new Set(['in']))
   })
 
-  test.each([
-    { persistence: 'use-server', moreLines: ['use-server w0 if { always_true }'] },
-    { persistence: 'a stick table', moreLines: ['stick-table type integer size 10', 'stick on int(1)'] },
-  ])('$persistence still brings requests to a drained server: it is not empty between two of them', async ({ moreLines }) => {
+  test('persistence still brings requests to a drained server: it is not empty between two of them', async () => {
+    const persistence = [['use-server w0 if { always_true }'], ['stick-table type integer size 10', 'stick on int(1)']]
+    const sticky = { admin: 'draining', inFlight: 1, detail: expect.stringMatching(/^w\d: drain; got a session \d s ago$/) }
+    const empty = { admin: 'draining', inFlight: 0, detail: expect.stringMatching(/^w\d: drain$/) }
+    expect(await Promise.all(persistence.map(drainUnderPersistence))).toMatchObject(
+      persistence.map(() => ({ atOnce: empty, later: empty, afterRequest: sticky, byAnother: sticky })),
+    )
+  })
+
+  async function drainUnderPersistence(moreLines: string[]) {
     const { process, pods } = await startWithPods({ moreLines, checked: 0 })
     const adapter = create({ socket: process.adminSocket })
     const traffic = createTraffic({ socketPath: process.front }, pods)
+    // Later than the second in which its state has last changed.
+    await new Promise((resolve) => setTimeout(resolve, 1_100))
     const bound = await traffic.request()
     const target = await targetOf(
       adapter,
@@ -564,16 +577,60 @@ describe.skipIf(missing !== undefined)(`on a real HAProxy${missing === undefined
     )
     await adapter.drain([target], call)
     // What came before the drain holds nobody up.
-    expect(await observe(adapter, target)).toMatchObject({ admin: 'draining', inFlight: 0 })
+    const atOnce = await observe(adapter, target)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
-    expect((await observe(adapter, target)).inFlight).toBe(0)
+    const later = await observe(adapter, target)
     expect(await traffic.request()).toBe(bound)
-    expect(await observe(adapter, target)).toMatchObject({
-      admin: 'draining',
-      inFlight: 1,
-      detail: expect.stringMatching(/^w\d: drain; got a session \d s ago$/),
-    })
+    const afterRequest = await observe(adapter, target)
+    // A process that has not drained it has no count, and sees the session all the same.
+    const byAnother = await observe(create({ socket: process.adminSocket }), target)
     await waitUntil(async () => (await observe(adapter, target)).inFlight === 0, 'no request has come for a while')
+    return { atOnce, later, afterRequest, byAnother }
+  }
+
+  // 3.2.0 hung on what was written at once.
+  test('about a thousand commands in one call, with a buffer of 4 KB: all are done, and answered', async () => {
+    const endpoints = Array.from({ length: 999 }, (_, index) => endpoint(index))
+    const process = await start({ endpoints, checked: 0, globalLines: ['tune.bufsize 4096'] })
+    const adapter = create({ socket: process.adminSocket })
+    const targets = (await adapter.resolve(endpoints, call)).flatMap((found) => (found.found ? found.targets : []))
+    expect(targets).toHaveLength(endpoints.length)
+    const outcomes = async (results: Promise<Map<string, EffectResult>>) =>
+      new Set(Array.from((await results).values(), ({ outcome }) => outcome))
+    expect(await outcomes(adapter.drain(targets, call))).toEqual(new Set(['applied']))
+    expect((await process.ask('show servers state web')).match(/ 127\.0\.0\.2 \d 8 /g)).toHaveLength(endpoints.length)
+    // Each of them is asked for alone, and then all in one table.
+    for (const some of [targets.slice(0, 150), targets]) {
+      const observed = [...(await adapter.inspect(some, call)).values()]
+      expect(observed.map(({ admin, inFlight }) => [admin, inFlight])).toEqual(some.map(() => ['draining', 0]))
+    }
+    const priors = targets.map((target) => ({ target, prior: { state: 'ready', weight: 7 } }))
+    expect(await outcomes(adapter.restore(priors, call))).toEqual(new Set(['applied']))
+    expect((await process.ask('show servers state web')).match(/ 127\.0\.0\.2 \d 0 7 /g)).toHaveLength(endpoints.length)
+  })
+
+  test('the socket of the master process in the place of a stats socket is refused by name', async () => {
+    const process = await start({ endpoints: [endpoint(0)] })
+    await expect(create({ socket: process.masterSocket }).resolve([endpoint(0)], call)).rejects.toMatchObject({
+      kind: 'fatal',
+      message: expect.stringContaining(`${process.masterSocket} is the socket of the master process`),
+    })
+  })
+
+  // HAProxy takes that before 3.3, and people have it.
+  test('a frontend with the name of the backend is not taken for it', async ({ skip }) => {
+    const started = await startWithPods({ frontend: 'web' }).catch((error: Error) => error)
+    const isRefused = started instanceof Error && started.message.includes('no longer supported as of 3.3')
+    skip(isRefused, 'a config of this version cannot have it')
+    if (started instanceof Error) throw started
+    const { process, pods } = started
+    const held = await createTraffic({ socketPath: process.front }, pods).hold()
+    const target = await targetOf(
+      create({ socket: process.adminSocket }),
+      pods.endpoints.find(({ uid }) => uid === held.uid)!,
+    )
+    expect(await observe(create({ socket: process.adminSocket }), target)).toMatchObject({ admin: 'in', inFlight: 1 })
+    expect(await held.release()).toBe(true)
   })
 
   test('in TCP mode an open connection is served on, and counted until it closes', async () => {

@@ -12,11 +12,14 @@ import {
   type Target,
 } from '../contract.ts'
 import { countByName, whyDealt } from './dns-slots.ts'
-import { BATCH_MAX, drainCommands, restoreCommands, weightChange } from './effects.ts'
+import { restoreCommands, weightChange } from './effects.ts'
 import { createInstance, type Instance } from './instance.ts'
 import { type HaproxyOptions, haproxyOptions } from './options.ts'
 import { admission, parsePrior, priorOf, type ServerState } from './servers-state.ts'
 import { entryOf, formatAddress, formatTargetId, indexByAddress, whyShared } from './targets.ts'
+
+/** Targets of one call, which is one connection and one look at all servers. */
+const BATCH_MAX = 100
 
 const capabilities: Capabilities = {
   guarantee: 'G1',
@@ -149,7 +152,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
     drain: (targets, call) =>
       settle(
         targets,
-        fanOut(targets, (instance, ids) => instance.change(ids, call, drainCommands)),
+        fanOut(targets, (instance, ids) => instance.drain(ids, call)),
         failed,
       ),
 
@@ -158,7 +161,7 @@ function createHaproxyAdapter({ socket, sockets, master, backend }: HaproxyOptio
       const targets = wanted.map(({ target }) => target)
       const details = new Map<string, string>()
       const asked = fanOut(targets, (instance, ids) =>
-        instance.change(ids, call, (on, server, id) => {
+        instance.restore(ids, call, (on, server, id) => {
           const prior = priors.get(id)
           if (prior === undefined) return new AdapterError(component, 'fatal', `the prior state of ${id} is not one of HAProxy`)
           const detail = weightChange(server, prior)

@@ -2,17 +2,15 @@
 import type { Socket } from 'node:net'
 import { AdapterError, type Call, type EffectResult, type TargetObservation } from '../contract.ts'
 import { type RuntimeSession, withRuntimeSession } from './connection.ts'
-import { applyChanges, levelError, replyError, type Server } from './effects.ts'
+import { applyChanges, drainCommands, levelError, replyError, type Server } from './effects.ts'
 import { listOldWorkers, readOldInFlight } from './old-workers.ts'
-import { admission, describeServer, forcedState, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
+import { admission, describeServer, isRoutable, parseServersState, type ServerState } from './servers-state.ts'
 import { parseInFlight, parseInfo, type ProcessInfo, type ServerCount } from './stats.ts'
+import { createStickySessions } from './sticky-sessions.ts'
 import { formatAddress, indexByAddress, parseTargetId, whyMissing, whyShared } from './targets.ts'
 
 /** Asking for all servers costs 0.4 KB each, asking for one costs 2 KB: a header comes with every answer. */
 const STAT_HEADER_IN_ROWS = 5
-
-/** For so long a session that a drained server got since its drain counts as under way. */
-const STICKY_SECONDS = 5
 
 export interface Instance {
   scope: string
@@ -20,15 +18,14 @@ export interface Instance {
   /** All servers of the backend; rejects where the socket would take no change of them, or the master's is none. */
   list(call: Call): Promise<ServerState[]>
   observe(ids: readonly string[], call: Call): Promise<Map<string, TargetObservation>>
-  change(
-    ids: readonly string[],
-    call: Call,
-    commands: (on: Server, server: ServerState, id: string) => string[] | AdapterError,
-  ): Promise<Map<string, EffectResult>>
+  drain(ids: readonly string[], call: Call): Promise<Map<string, EffectResult>>
+  restore(ids: readonly string[], call: Call, commands: CommandsOf): Promise<Map<string, EffectResult>>
   /** Finds the server of a target, or an error that says why there is none. */
   finder(servers: readonly ServerState[]): (id: string) => ServerState | AdapterError
   close(): void
 }
+
+type CommandsOf = (on: Server, server: ServerState, id: string) => string[] | AdapterError
 
 export interface InstanceOptions {
   component: string
@@ -38,20 +35,12 @@ export interface InstanceOptions {
   backend: string
 }
 
-/**
- * Who is bound to a server by a cookie, a stick table or `use-server` reaches it though it is drained: that nothing is under way
- * between two of his requests is no proof. Undefined where no such session began lately.
- */
-function secondsSinceSticky(server: ServerState, count: ServerCount | undefined): number | undefined {
-  const ago = forcedState(server) === 'drain' ? count?.lastSessionSinceChange : undefined
-  return ago !== undefined && ago < STICKY_SECONDS ? ago : undefined
-}
-
 export function createInstance({ component, socket, master, backend }: InstanceOptions): Instance {
   // Found by trial: under the name of a load balancer there was another HAProxy, where a drain of the first was gone on with.
   const scope = `${socket}/${backend}`
   const prefixes = [scope, backend]
   const open = new Set<Socket>()
+  const sticky = createStickySessions()
   let isClosed = false
   let lastSession: Promise<unknown> = Promise.resolve()
 
@@ -121,6 +110,21 @@ export function createInstance({ component, socket, master, backend }: InstanceO
     return new Map(tables.flatMap((table) => [...parseInFlight(table, backend)]))
   }
 
+  async function change(session: RuntimeSession, ids: readonly string[], commandsOf: CommandsOf) {
+    const { servers, info } = await readBackend(session)
+    const find = finder(servers)
+    const changes = ids.map((id) => {
+      const server = find(id)
+      return { id, server, commands: server instanceof AdapterError ? server : commandsOf({ component, backend }, server, id) }
+    })
+    const results = await applyChanges(component, session, changes)
+    const changed = changes.flatMap(({ id, server, commands }) => {
+      if (server instanceof AdapterError || commands instanceof AdapterError || commands.length === 0) return []
+      return results.get(id)?.outcome === 'applied' ? [server] : []
+    })
+    return { results, changed, servers, info }
+  }
+
   return {
     scope,
     socket,
@@ -155,7 +159,7 @@ export function createInstance({ component, socket, master, backend }: InstanceO
             return { ...lacking, admin: 'absent', moved: names.has(parseTargetId(prefixes, id)?.name ?? '') }
           }
           const count = inFlight.get(server.name)
-          const stickyAgo = secondsSinceSticky(server, count)
+          const stickyAgo = sticky.secondsSince(server, count, info.epoch)
           return {
             admin: admission(server),
             routable: isRoutable(server),
@@ -170,17 +174,16 @@ export function createInstance({ component, socket, master, backend }: InstanceO
         return new Map(found.map(([id, server]) => [id, observe(id, server)]))
       }),
 
-    change: (ids, call, commands) =>
+    drain: (ids, call) =>
       withSession(call, async (session) => {
-        const { servers } = await readBackend(session)
-        const on = { component, backend }
-        const find = finder(servers)
-        const changes = ids.map((id) => {
-          const server = find(id)
-          return { id, commands: server instanceof AdapterError ? server : commands(on, server, id) }
-        })
-        return applyChanges(component, session, changes)
+        const { results, changed, servers, info } = await change(session, ids, drainCommands)
+        // The drain is done, whatever becomes of this.
+        const counts = await readInFlight(session, changed, servers.length).catch(() => undefined)
+        for (const server of changed) sticky.drained(server, counts?.get(server.name), info.epoch)
+        return results
       }),
+
+    restore: (ids, call, commands) => withSession(call, async (session) => (await change(session, ids, commands)).results),
 
     close() {
       isClosed = true

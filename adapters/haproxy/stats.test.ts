@@ -21,16 +21,13 @@ test('the address is told where HAProxy tells it', () => {
 })
 
 test.each([
-  { lastsess: '3', lastchg: '4', since: 3 },
-  { lastsess: '4', lastchg: '4', since: undefined },
-  { lastsess: '5', lastchg: '4', since: undefined },
-  { lastsess: '-1', lastchg: '4', since: undefined },
-  { lastsess: '', lastchg: '4', since: undefined },
-  { lastsess: '3', lastchg: '', since: undefined },
-])('last session $lastsess s ago, last change $lastchg s ago: $since', ({ lastsess, lastchg, since }) => {
-  const csv = `# pxname,svname,qcur,scur,lastchg,lastsess,\nweb,a,0,0,${lastchg},${lastsess},\n`
-  expect(parseCounts(csv, 'web')[0]?.lastSessionSinceChange).toBe(since)
-  expect(parseCounts(csv.replace('lastsess', 'last'), 'web')[0]?.lastSessionSinceChange).toBeUndefined()
+  { cells: '12,3,4', known: { sessions: 12, lastSession: 3, lastChange: 4 } },
+  { cells: '0,-1,4', known: { sessions: 0, lastChange: 4 } },
+  { cells: ',,', known: {} },
+])('sessions so far, seconds since the last of them and since the last change, of $cells: $known', ({ cells, known }) => {
+  const csv = `# pxname,svname,qcur,scur,stot,lastsess,lastchg,\nweb,a,0,0,${cells},\n`
+  expect(parseCounts(csv, 'web')).toEqual([{ name: 'a', address: '', inFlight: 0, ...known }])
+  expect(parseCounts(csv.replace('stot,lastsess,lastchg', 'x,y,z'), 'web')).toEqual([{ name: 'a', address: '', inFlight: 0 }])
 })
 
 test('a count that is missing is not known, never 0', () => {

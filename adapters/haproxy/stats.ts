@@ -6,8 +6,11 @@ export interface ServerCount {
   /** As `show stat` writes it, `10.0.0.1:80` or `[fd00::1]:80`; empty where HAProxy does not tell. */
   address: string
   inFlight: number
-  /** Seconds since its last session began, where that was after its last change of state, such as a drain. */
-  lastSessionSinceChange?: number
+  /** All that began since the worker started. */
+  sessions?: number
+  /** Seconds ago, in whole ones of one clock: when its last session began, and when its state last changed. */
+  lastSession?: number
+  lastChange?: number
 }
 
 /** By name of the backend's server; one that is missing is not known. */
@@ -21,17 +24,19 @@ export function parseCounts(csv: string, backend: string): ServerCount[] {
   const name = header.indexOf('svname')
   const address = header.indexOf('addr')
   const columns = [header.indexOf('scur'), header.indexOf('qcur')]
-  const seconds = [header.indexOf('lastsess'), header.indexOf('lastchg')]
+  const more = { sessions: 'stot', lastSession: 'lastsess', lastChange: 'lastchg' }
+  const others = Object.entries(more).map(([key, column]) => [key, header.indexOf(column)] as const)
   if (proxy === -1 || name === -1 || columns.includes(-1)) return []
   return rows.flatMap((row) => {
     const counts = columns.map((column) => row[column] ?? '')
     // A cell that is no number means "not known", which must not become 0.
     if (row[proxy] !== backend || row[name] === undefined || !counts.every((count) => /^\d+$/.test(count))) return []
     const inFlight = counts.reduce((sum, count) => sum + Number(count), 0)
-    const [session = Number.NaN, change = Number.NaN] = seconds.map((column) => Number.parseInt(row[column] ?? '', 10))
-    // Both in whole seconds of one clock: in the same second, which of them came first is open. -1 is none ever.
-    const since = session >= 0 && session < change ? { lastSessionSinceChange: session } : {}
-    return [{ name: row[name], address: row[address] ?? '', inFlight, ...since }]
+    // A last session at -1 is none ever.
+    const known = others.flatMap(([key, column]) =>
+      /^\d+$/.test(row[column] ?? '') ? [[key, Number(row[column])] as const] : [],
+    )
+    return [{ name: row[name], address: row[address] ?? '', inFlight, ...Object.fromEntries(known) }]
   })
 }
 

@@ -63,7 +63,7 @@ export async function startHaproxy(children: Children, { pods, port: podPort, fo
   }
 }
 
-function configuration({ socket, port, pods }: { socket: string; port: number; pods: BalancerOptions['pods'] }): string {
+export function configuration({ socket, port, pods }: { socket: string; port: number; pods: BalancerOptions['pods'] }): string {
   const lines = [
     'global',
     `  stats socket ${socket} mode 600 level admin`,
@@ -75,7 +75,7 @@ function configuration({ socket, port, pods }: { socket: string; port: number; p
     '  timeout connect 1s',
     '  timeout client 60s',
     '  timeout server 30s',
-    'frontend web',
+    'frontend front',
     `  bind 127.0.0.1:${port}`,
     `  default_backend ${BACKEND}`,
     '  http-after-response set-header x-server %[srv_name]',

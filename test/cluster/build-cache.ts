@@ -12,8 +12,8 @@ export interface CachedBuild {
   sources: string[]
   /** What else decides it: the compiler's version. */
   salt: string
-  /** Fills the empty folder it is given. */
-  build: (target: string) => Promise<void>
+  /** Fills the empty folder `target`, which becomes `home` once it is whole. */
+  build: (target: string, home: string) => Promise<void>
 }
 
 /** A result that was not used for so long goes when another one is built, of any name: they are hundreds of megabytes. */
@@ -29,7 +29,7 @@ export async function cachedBuild(options: CachedBuild): Promise<string> {
   const unlock = await lock(`${target}.lock`)
   try {
     if (!(await touch(target))) {
-      process.stderr.write(`test cluster: building ${options.name} (minutes the first time, cached afterwards)\n`)
+      process.stderr.write(`tests: building ${options.name} (may take minutes the first time, cached afterwards)\n`)
       await buildInto(target, options.build)
       await removeUnused()
     }
@@ -49,7 +49,7 @@ async function buildInto(target: string, build: CachedBuild['build']): Promise<v
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished)
   try {
-    await build(unfinished)
+    await build(unfinished, target)
     await rename(unfinished, target)
   } finally {
     await rm(unfinished, { recursive: true, force: true })

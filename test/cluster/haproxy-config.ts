@@ -48,7 +48,7 @@ export function haproxyConfig(config: HaproxyConfig): string {
     '  timeout client 60s',
     '  timeout http-keep-alive 60s',
     ...(config.stateFile === undefined ? [] : ['  load-server-state-from-file global']),
-    'frontend web',
+    'frontend front',
     `  bind 127.0.0.1:${config.port}`,
     `  default_backend ${config.backends[0]?.name}`,
     ...config.backends.flatMap((backend) => backendLines(backend, config.checks === true)),

@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readServerStates } from './haproxy-socket.ts'
 import type { ServerState } from './haproxy-socket.ts'
 
-/** One line that a client sent, and what came back. */
+/** One line that a client sent, with one command, and what came back. */
 export interface RecordedCommand {
+  /** Counted up: lines with one number came on one connection. */
+  connection: number
   /** When the whole line had arrived, in ms since the epoch. */
   at: number
   line: string
@@ -82,6 +84,7 @@ export async function startRecorder(
   const open = new Set<Socket>()
   let faults: RecorderFaults = {}
   let turn: Promise<unknown> = Promise.resolve()
+  let connections = 0
 
   /** One after the other; a failure of one does not stop the next. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -99,6 +102,7 @@ export async function startRecorder(
       return
     }
     const session = startSession(client, upstream())
+    const connection = connections++
     let pending = ''
     let queue: Promise<unknown> = Promise.resolve()
     client.setEncoding('utf8')
@@ -108,14 +112,15 @@ export async function startRecorder(
       pending = lines.pop() ?? ''
       for (const line of lines) {
         const at = Date.now()
-        queue = queue.then(() => handle(session, line, at)).catch(() => client.destroy())
+        queue = queue.then(() => handle(session, { at, connection, line })).catch(() => client.destroy())
       }
     })
     client.on('end', () => void queue.then(() => session.end()))
   }
 
-  async function handle(session: Session, line: string, at: number): Promise<void> {
-    const entry: RecordedCommand = { at, line, reply: '', replied: false, delivered: false }
+  async function handle(session: Session, sent: Pick<RecordedCommand, 'at' | 'connection' | 'line'>): Promise<void> {
+    const { at, line } = sent
+    const entry: RecordedCommand = { ...sent, reply: '', replied: false, delivered: false }
     recorded.push(entry)
     const delay = faults.delayMs?.(line) ?? 0
     if (delay > 0) await sleep(delay)
@@ -123,13 +128,12 @@ export async function startRecorder(
       session.destroy()
       return
     }
-    const commands = line.split(';').map((command) => command.trim())
-    if (commands.some((command) => changing.test(command))) {
+    if (changing.test(line)) {
       await inTurn(async () => {
         const before = await readStates()
         await exchange(session, line, entry)
         const after = await readStates()
-        recordedEffects.push(...effectsOf(commands, at, before, after))
+        recordedEffects.push(...effectOf(line, at, before, after))
       })
     } else {
       await exchange(session, line, entry)
@@ -205,7 +209,7 @@ interface Session {
 
 /**
  * One client's connection and its counterpart. HAProxy closes after the first line unless the client
- * has asked for the prompt; in that mode a reply ends with "\n> ".
+ * has asked for the prompt; in that mode the reply to a line ends with "\n> ".
  */
 function startSession(client: Socket, path: string): Session {
   const upstream = connect({ path, allowHalfOpen: true })
@@ -236,14 +240,13 @@ function startSession(client: Socket, path: string): Session {
     wake?.()
   }
 
-  /** In interactive mode each of the commands that `;` joins gets a prompt of its own. */
-  function replyIsComplete(commands: number): boolean {
-    return ended || (interactive && received.endsWith(prompt) && received.split(prompt).length > commands)
+  function replyIsComplete(): boolean {
+    return ended || (interactive && received.endsWith(prompt))
   }
 
-  async function waitForReply(commands: number): Promise<void> {
+  async function waitForReply(): Promise<void> {
     const deadline = performance.now() + idleReplyMs
-    while (!replyIsComplete(commands) && performance.now() < deadline) {
+    while (!replyIsComplete() && performance.now() < deadline) {
       const { promise, resolve } = Promise.withResolvers<void>()
       wake = resolve
       await Promise.race([promise, sleep(deadline - performance.now())])
@@ -253,12 +256,12 @@ function startSession(client: Socket, path: string): Session {
 
   return {
     async ask(line) {
-      if (line.split(';').some((command) => command.trim() === 'prompt')) interactive = true
+      if (line === 'prompt') interactive = true
       if (!upstream.writable) return undefined
       busy = true
       upstream.write(`${line}\n`)
       if (!interactive) upstream.end()
-      await waitForReply(line.split(';').length)
+      await waitForReply()
       const reply = received
       received = ''
       return failed && reply === '' ? undefined : reply
@@ -281,14 +284,6 @@ function startSession(client: Socket, path: string): Session {
       client.destroy()
     },
   }
-}
-
-/** Where one line names a server twice, what changed is put down to the last command: nothing was read in between. */
-function effectsOf(commands: string[], at: number, before: ServerState[], after: ServerState[]): RecordedEffect[] {
-  const effects = commands.flatMap((command) => effectOf(command, at, before, after))
-  const isLast = ({ backend, server }: RecordedEffect, index: number) =>
-    !effects.slice(index + 1).some((later) => later.backend === backend && later.server === server)
-  return effects.map((effect, index) => ({ ...effect, effective: effect.effective && isLast(effect, index) }))
 }
 
 function effectOf(command: string, at: number, before: ServerState[], after: ServerState[]): RecordedEffect[] {

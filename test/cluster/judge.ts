@@ -24,9 +24,10 @@ export function mostOut(effects: readonly RecordedEffect[]): number {
   return most
 }
 
-/** The lines that were meant to change a server; one line may name several. */
-export function changingLines(commands: readonly RecordedCommand[]): string[] {
-  return commands.map(({ line }) => line).filter((line) => line.includes('set server'))
+/** The lines that were meant to change a server, by the connection that they came on. */
+export function changingLines(commands: readonly RecordedCommand[]): string[][] {
+  const changing = commands.filter(({ line }) => line.includes('set server'))
+  return Array.from(Map.groupBy(changing, ({ connection }) => connection).values(), (own) => own.map(({ line }) => line))
 }
 
 /** Writes the bed's config file anew, with these options of HAProxy. */

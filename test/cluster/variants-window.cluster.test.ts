@@ -32,9 +32,9 @@ describeOnCluster('the window', (cluster) => {
     const { recorder } = bed.haproxy
     expect(recorder.effects()).toHaveLength(12)
     expect(mostOut(recorder.effects())).toBe(3)
-    const lines = changingLines(recorder.commands())
-    expect(lines.length, lines.join('\n')).toBeLessThan(12)
-    expect(lines.some((line) => /set server .+;set server /.test(line))).toBe(true)
+    const calls = changingLines(recorder.commands())
+    expect(calls.length, JSON.stringify(calls)).toBeLessThan(12)
+    expect(calls.some((lines) => lines.length > 1)).toBe(true)
     const batches = events.flatMap((event) => (event.type === 'effect' ? [event.batch] : []))
     expect(batches).toHaveLength(12)
     expect(Math.max(...batches)).toBeGreaterThan(1)

@@ -30,16 +30,22 @@ export interface HaproxyProcess {
 }
 
 export interface HaproxyOptions {
+  /** A path, where it is not the one that is installed. */
+  program?: string
   /** Servers w0, w1, … */
   endpoints: readonly Endpoint[]
   /** How many of them, from the first on, are health-checked. Default 3. */
   checked?: number
   /** More lines for the backend or new sections. */
   moreLines?: readonly string[]
+  globalLines?: readonly string[]
+  /** Its name; `front` unless given. */
+  frontend?: string
   mode?: 'http' | 'tcp'
 }
 
-function configuration(folder: string, { endpoints, checked = 3, moreLines = [], mode = 'http' }: HaproxyOptions): string {
+export function configuration(folder: string, options: HaproxyOptions): string {
+  const { endpoints, checked = 3, moreLines = [], globalLines = [], frontend = 'front', mode = 'http' } = options
   return [
     'global',
     `  stats socket ${folder}/admin.sock mode 600 level admin`,
@@ -47,13 +53,13 @@ function configuration(folder: string, { endpoints, checked = 3, moreLines = [],
     '  stats timeout 30s',
     '  hard-stop-after 60s',
     '  maxconn 200',
+    ...globalLines.map((line) => `  ${line}`),
     'defaults',
     `  mode ${mode}`,
     '  timeout connect 2s',
     '  timeout client 60s',
     '  timeout server 60s',
-    // The same name as the backend's, as people do.
-    'frontend web',
+    `frontend ${frontend}`,
     `  bind unix@${folder}/front.sock`,
     '  default_backend web',
     'backend web',
@@ -99,7 +105,7 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
   const adminSocket = join(folder, 'admin.sock')
   writeFileSync(configFile, configuration(folder, options))
   // A process group of its own: whatever the master has forked ends with it.
-  const master = spawn('haproxy', ['-W', '-S', masterSocket, '-f', configFile], {
+  const master = spawn(options.program ?? 'haproxy', ['-W', '-S', masterSocket, '-f', configFile], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -133,10 +139,11 @@ export async function startHaproxy(options: HaproxyOptions): Promise<HaproxyProc
   }
   try {
     await waitUntil(async () => {
-      if (master.exitCode !== null) throw new Error(output)
+      if (master.exitCode !== null) return true
       // The worker serves a moment before the master listens to signals.
       return (await info('Pid')) !== '' && (await askSocket(masterSocket, 'show proc')) !== ''
-    }, `HAProxy runs: ${output}`)
+    }, 'HAProxy runs')
+    if (master.exitCode !== null) throw new Error(`it ended with ${master.exitCode}`)
   } catch (error) {
     await stop()
     throw new Error(`HAProxy did not start: ${output}`, { cause: error })

@@ -9,14 +9,14 @@ import { startRuntimeProxy } from './runtime-proxy.ts'
 
 const LIVE_PODS = 3
 
-export async function makeHaproxyBed({ servers }: { servers: number }): Promise<Bed> {
+export async function makeHaproxyBed({ servers, program }: { servers: number; program: string }): Promise<Bed> {
   const pods = await startPods(LIVE_PODS)
   // No case sends traffic to more than the first three.
   const silent = Array.from({ length: servers - LIVE_PODS }, (_, index): Endpoint => {
     return { uid: `uid-silent-${index}`, pod: `silent-${index}`, address: '127.0.0.2', port: index + 1 }
   })
   const endpoints = [...pods.endpoints, ...silent]
-  const process = await startHaproxy({ endpoints })
+  const process = await startHaproxy({ endpoints, program })
   const socket = join(process.folder, 'proxy.sock')
   const wire = await startRuntimeProxy(process.adminSocket, socket)
   const adapters: Adapter[] = []

@@ -6,8 +6,8 @@ export interface RuntimeProxy extends Wire {
   close(): void
 }
 
-function isEffect(line: string): boolean {
-  return line.includes('set server ')
+function isEffect(lines: string): boolean {
+  return lines.includes('set server ')
 }
 
 export async function startRuntimeProxy(upstreamPath: string, listenPath: string): Promise<RuntimeProxy> {
@@ -19,6 +19,8 @@ export async function startRuntimeProxy(upstreamPath: string, listenPath: string
     const upstream = connect(upstreamPath)
     let isMute = false
     let closeOnAnswer = false
+    // A call is a connection: its effects may take several writes.
+    let hasEffects = false
     clients.add(client)
     client.on('error', () => upstream.destroy())
     upstream.on('error', () => client.destroy())
@@ -32,18 +34,19 @@ export async function startRuntimeProxy(upstreamPath: string, listenPath: string
       else if (!isMute) client.write(answer)
     })
     client.on('data', (data) => {
-      const line = data.toString()
+      const lines = data.toString()
       if (next === 'cut-before-effect') {
         next = undefined
         client.destroy()
         return
       }
-      if (!isEffect(line)) return void upstream.write(data)
-      effects += 1
+      if (!isEffect(lines)) return void upstream.write(data)
+      if (!hasEffects) effects += 1
+      hasEffects = true
       const fault = next
       next = undefined
       if (fault === 'request-lost') return void client.destroy()
-      if (fault === 'false-success') return void client.write('\n> '.repeat(line.split(';').length))
+      if (fault === 'false-success') return void client.write('\n> '.repeat(lines.trim().split('\n').length))
       closeOnAnswer = fault === 'reply-lost'
       isMute = fault === 'no-answer'
       upstream.write(data)
