@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../ports/system.ts'
 import { withDefaultSignals } from './run/default-signals.ts'
@@ -10,6 +11,8 @@ import { wholeFile } from './whole-file.ts'
 export interface Terminal {
   out: Sink
   err: Sink
+  /** stdin is a terminal. */
+  hasStdin: boolean
   env: NodeJS.ProcessEnv
   events: ProcessEvents
   clock: Clock
@@ -30,5 +33,5 @@ export function processTerminal(): Terminal {
   })
   const exit = (code: ExitCode): void => process.exit(code)
   const events = withDefaultSignals(process, exit)
-  return { out, err, env: process.env, events, clock: systemClock, isOutputLost: () => isLost, exit }
+  return { out, err, hasStdin: isatty(0), env: process.env, events, clock: systemClock, isOutputLost: () => isLost, exit }
 }

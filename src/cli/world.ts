@@ -22,6 +22,9 @@ export interface World extends Cluster {
   settings: ConfigSettings
 }
 
+/** Shows a line without tearing apart what is on the screen. */
+export type Notice = (line: string) => void
+
 /** `--config`, else $SLUICE_CONFIG, else ./sluice.yaml. */
 export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): string {
   return flag ?? (env['SLUICE_CONFIG'] || 'sluice.yaml')
@@ -30,7 +33,8 @@ export function configPath(flag: string | undefined, env: NodeJS.ProcessEnv): st
 export async function openCluster(
   flags: ClusterFlags,
   requestTimeoutMs: number | undefined,
-  { err }: Pick<Terminal, 'err'>,
+  { err, hasStdin }: Pick<Terminal, 'err' | 'hasStdin'>,
+  notice: Notice = (line) => err.write(`${inert(line)}\n`),
 ): Promise<Cluster> {
   const { connect } = await import('../kube/connect.ts')
   return connect({
@@ -47,6 +51,7 @@ export async function openCluster(
     clock: systemClock,
     random: systemRandom,
     onWaiting: (what) => err.write(`${inert(what)}\n`),
+    pluginTerminal: { isAttended: err.isTerminal, hasStdin, write: err.write, notice },
   })
 }
 
@@ -55,10 +60,11 @@ export async function openWorld(
   flags: ClusterFlags,
   configFile: string,
   requestTimeoutMs: number | undefined,
-  terminal: Pick<Terminal, 'err'>,
+  terminal: Pick<Terminal, 'err' | 'hasStdin'>,
+  notice?: Notice,
 ): Promise<World> {
   const config = await loadConfig(configFile)
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal)
+  const cluster = await openCluster(flags, requestTimeoutMs, terminal, notice)
   const loadBalancers = createLoadBalancers(config)
   return {
     client: cluster.client,

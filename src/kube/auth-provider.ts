@@ -1,4 +1,4 @@
-import { field, stringField } from './json.ts'
+import type { UserFields } from './kubeconfig-document.ts'
 
 /** What took the place of each: the plugin, and who writes it into a kubeconfig. */
 const INSTEAD = new Map([
@@ -7,10 +7,9 @@ const INSTEAD = new Map([
 ])
 
 /** Why the `auth-provider` of a user cannot be used; undefined where there is none, or it is `oidc`, the one that is left. */
-export function unusableAuthProvider(rawUser: unknown): string | undefined {
-  const provider = field(rawUser, 'auth-provider')
-  if (provider == null) return undefined
-  const name = stringField(provider, 'name')
+export function unusableAuthProvider({ 'auth-provider': provider }: UserFields): string | undefined {
+  if (provider === undefined) return undefined
+  const { name } = provider
   if (name === 'oidc') return undefined
   const instead = INSTEAD.get(name ?? '')
   return (

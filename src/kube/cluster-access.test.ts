@@ -104,9 +104,9 @@ test('what is missing is named, with what there is instead', () => {
   ]
   expect(messages).toEqual([
     `no current context in ${file}; choose one with --context: dev, prod`,
-    `context test is not in ${file}, or not whole; choose another with --context: dev, prod`,
-    `cluster test is not in ${file}, or not whole; choose another with --cluster: dev, prod`,
-    `user carol is not in ${file}, or not whole; choose another with --user: alice, bob`,
+    `context test is not in ${file}; choose another with --context: dev, prod`,
+    `cluster test is not in ${file}; choose another with --cluster: dev, prod`,
+    `user carol is not in ${file}; choose another with --user: alice, bob`,
   ])
   expect(failure(() => resolve({ context: 'test' }))).toMatchObject({ files: [file], context: 'test' })
 })
@@ -127,7 +127,7 @@ test('entries that are not whole only matter where they are used', () => {
   const broken = { ...WHOLE, clusters: { ...WHOLE.clusters, bad: {} }, contexts: { ...WHOLE.contexts, bad: { cluster: 'bad' } } }
   folder.write('.kube/config', kubeconfig(broken))
   expect(resolve().server).toBe('https://dev:6443')
-  expect(failure(() => resolve({ context: 'bad' })).message).toContain('cluster bad is not in')
+  expect(failure(() => resolve({ context: 'bad' })).message).toContain('cluster bad has no server')
 })
 
 test('a server or a proxy that cannot be used is refused', () => {
@@ -154,22 +154,26 @@ test('without a proxy-url the environment names the proxy, as it does for kubect
 })
 
 test('paths are relative to the file; a plugin without a slash is looked up in PATH', () => {
-  const exec = (command: string) => ({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command } })
+  const exec = (command: string) => ({
+    exec: { apiVersion: 'client.authentication.k8s.io/v1', interactiveMode: 'Never', command },
+  })
   const users = { alice: { tokenFile: 'secrets/token' }, bob: exec('./bin/plugin'), carol: exec('plugin') }
   const cluster = { server: 'https://dev', 'certificate-authority': 'ca.crt' }
   const file = folder.write('some/where/config', kubeconfig({ ...WHOLE, clusters: { dev: cluster }, users }))
   const where = join(folder.path, 'some', 'where')
-  expect(resolve({ kubeconfig: file, user: 'alice' }).tokenFile).toBe(join(where, 'secrets', 'token'))
+  expect(resolve({ kubeconfig: file, user: 'alice' }).user.tokenFile).toBe(join(where, 'secrets', 'token'))
   expect(resolve({ kubeconfig: file, user: 'bob' }).exec?.command).toBe(join(where, 'bin', 'plugin'))
   expect(resolve({ kubeconfig: file, user: 'carol' }).exec?.command).toBe('plugin')
-  expect(resolve({ kubeconfig: file, user: 'alice' }).cluster.caFile).toBe(join(where, 'ca.crt'))
+  expect(resolve({ kubeconfig: file, user: 'alice' }).cluster['certificate-authority']).toBe(join(where, 'ca.crt'))
 })
 
-test('a user with malformed fields is refused where it is used', () => {
+test('a file with a malformed field is refused, whoever is asked for, as kubectl does', () => {
   folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice: { 'as-groups': 'admins' }, bob: {} } }))
-  expect(failure(() => resolve()).message).toContain('user alice in')
-  expect(resolve({ context: 'prod' }).user.name).toBe('bob')
+  for (const context of ['dev', 'prod'])
+    expect(failure(() => resolve({ context })).message).toContain('users.0.user.as-groups is a text, and must be a list')
 })
+
+const EXEC = { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Never' }
 
 test.each<[string, object, string]>([
   [
@@ -182,18 +186,22 @@ test.each<[string, object, string]>([
     { 'auth-provider': { name: 'own', config: {} } },
     'auth-provider "own": such providers are gone from Kubernetes clients since 1.26, but for oidc; name a credential plugin in exec',
   ],
-  ['no command', { exec: { apiVersion: 'v1', command: null } }, 'exec.command is null, and must be a text'],
-  ['an empty command', { exec: { apiVersion: 'v1', command: '' } }, 'exec.command is empty, and must be given'],
-  ['no version', { exec: { command: 'x' } }, 'exec.apiVersion is missing, and must be a text'],
+  ['no command', { exec: { ...EXEC, command: null } }, 'exec.command is empty, and must be given'],
+  ['an empty command', { exec: { ...EXEC, command: '' } }, 'exec.command is empty, and must be given'],
   [
-    'a mode that is none',
-    { exec: { apiVersion: 'v1', command: 'x', interactiveMode: 'Perhaps' } },
+    'no version',
+    { exec: { ...EXEC, apiVersion: undefined } },
+    'exec.apiVersion must be one of client.authentication.k8s.io/v1, client.authentication.k8s.io/v1beta1',
+  ],
+  [
+    'no mode',
+    { exec: { ...EXEC, interactiveMode: undefined } },
     'exec.interactiveMode must be one of Never, IfAvailable, Always',
   ],
   [
-    'arguments that are none',
-    { exec: { apiVersion: 'v1', command: 'x', args: ['a', 7] } },
-    'exec.args.1 is a number, and must be a text',
+    'a mode that is none',
+    { exec: { ...EXEC, interactiveMode: 'Perhaps' } },
+    'exec.interactiveMode must be one of Never, IfAvailable, Always',
   ],
 ])('of a user that has %s it is said what must stand there', (_name, alice, problem) => {
   const file = folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
@@ -203,7 +211,7 @@ test.each<[string, object, string]>([
 test('the provider for oidc is one that can be used', () => {
   const alice = { 'auth-provider': { name: 'oidc', config: { 'id-token': 'x' } } }
   folder.write('.kube/config', kubeconfig({ ...WHOLE, users: { alice } }))
-  expect(resolve().user.authProvider).toMatchObject({ name: 'oidc' })
+  expect(resolve().user['auth-provider']).toMatchObject({ name: 'oidc' })
 })
 
 test('impersonation on the command line stands for all of it', () => {
@@ -223,7 +231,7 @@ test('without a kubeconfig, the service account of the pod is used', () => {
   process.env['KUBERNETES_SERVICE_HOST'] = env.KUBERNETES_SERVICE_HOST
   process.env['KUBERNETES_SERVICE_PORT'] = env.KUBERNETES_SERVICE_PORT
   try {
-    expect(resolve({}, env)).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'system', tokenFile })
+    expect(resolve({}, env)).toMatchObject({ server: 'https://[fd00::1]:443', namespace: 'system', user: { tokenFile } })
   } finally {
     delete process.env['KUBERNETES_SERVICE_HOST']
     delete process.env['KUBERNETES_SERVICE_PORT']

@@ -1,23 +1,12 @@
 import { homedir } from 'node:os'
-import { z } from 'zod'
 import { unusableAuthProvider } from './auth-provider.ts'
 import { environmentProxy } from './environment-proxy.ts'
-import { ExecConfig } from './exec-plugin.ts'
+import { type ExecConfig, execProblems } from './exec-config.ts'
 import type { Impersonation } from './impersonation.ts'
 import { inClusterConfig } from './in-cluster.ts'
-import { fieldProblem } from './field-problem.ts'
-import { field, stringField } from './json.ts'
+import { type ClusterFields, noUser, type UserFields } from './kubeconfig-document.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
-import {
-  type Cluster,
-  commandFromFolder,
-  type Entry,
-  findKubeConfigFiles,
-  fromFolder,
-  type MergedKubeConfig,
-  readKubeConfigFiles,
-  type User,
-} from './kubeconfig-files.ts'
+import { findKubeConfigFiles, type MergedKubeConfig, readKubeConfigFiles } from './kubeconfig-files.ts'
 
 export interface AccessOptions {
   kubeconfig?: string | undefined
@@ -42,11 +31,11 @@ export interface Surroundings {
 export interface ClusterAccess {
   server: string
   namespace: string
-  cluster: Cluster
-  user: User
+  cluster: ClusterFields & { name: string }
+  user: UserFields & { name: string }
   /** By the kubeconfig, or else the environment. */
   proxyUrl: string | undefined
-  tokenFile: string | undefined
+  /** Absent where another credential of the user goes first. */
   exec: ExecConfig | undefined
   /** `extensions` of the cluster for its plugin. */
   execExtension: unknown
@@ -55,15 +44,7 @@ export interface ClusterAccess {
   context: string | undefined
 }
 
-/** The fields of a user that client-node leaves out, or does not do all of. */
-const RawUser = z.object({
-  tokenFile: z.string().nullish(),
-  as: z.string().nullish(),
-  'as-uid': z.string().nullish(),
-  'as-groups': z.array(z.string()).nullish(),
-  'as-user-extra': z.record(z.string(), z.array(z.string())).nullish(),
-  exec: ExecConfig.nullish(),
-})
+type Fields = Pick<ClusterAccess, 'files' | 'context'>
 
 const EXEC_EXTENSION = 'client.authentication.k8s.io/exec'
 
@@ -89,41 +70,81 @@ function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.Pr
   const context = contextName === undefined ? undefined : pick(merged.contexts, 'context', contextName, fields)
   const cluster = pick(merged.clusters, 'cluster', options.cluster ?? context?.cluster, fields)
   const userName = options.user ?? context?.user
-  // No user at all is a server that asks for nothing, such as a local proxy.
-  const user = userName === undefined ? anonymous : pick(merged.users, 'user', userName, fields)
-  const raw = RawUser.safeParse(user.raw ?? {})
-  const problems = [unusableAuthProvider(user.raw), ...(raw.error?.issues.map((issue) => fieldProblem(issue, user.raw)) ?? [])]
-  const where = problems.filter((one) => one !== undefined).join('; ')
-  if (!raw.success || where !== '')
-    throw new KubeConfigError(`user ${user.entry.name} in ${files.join(', ')} cannot be used: ${where}`, fields)
-  const { tokenFile, exec } = raw.data
-  const server = checkedServer(cluster.entry, fields)
+  // A server of plain HTTP, such as a local proxy, is asked without a user.
+  const user = userName === undefined ? { name: '(none)', ...noUser } : pick(merged.users, 'user', userName, fields)
+  refuse('cluster', cluster.name, clusterProblems(cluster), fields)
+  refuse('user', user.name, userProblems(user), fields)
+  const server = checkedServer(cluster, fields)
+  if (server.startsWith('https:') && !canIdentify(user)) refuse('user', user.name, [NO_CREDENTIAL], fields)
   return {
     server,
-    namespace: options.namespace ?? (context?.namespace?.trim() || 'default'),
-    cluster: withDataFirst(cluster.entry),
-    user: user.entry,
-    proxyUrl: checkedProxy(cluster.entry, fields) ?? proxyOfEnvironment(server, env, fields),
-    tokenFile: tokenFile == null || tokenFile === '' ? undefined : fromFolder(user.folder, tokenFile),
-    exec: exec == null ? undefined : { ...exec, command: commandFromFolder(user.folder, exec.command) },
-    execExtension: execExtension(cluster.raw),
-    impersonation: impersonation(raw.data, options),
+    namespace: options.namespace ?? context?.namespace ?? 'default',
+    cluster,
+    user,
+    proxyUrl: checkedProxy(cluster, fields) ?? proxyOfEnvironment(server, env, fields),
+    exec: hasCredential(user) ? undefined : user.exec,
+    execExtension: cluster.extensions.find(({ name }) => name === EXEC_EXTENSION)?.extension,
+    impersonation: impersonation(user, options),
     ...fields,
   }
 }
 
-const anonymous: Entry<User> = { entry: { name: 'anonymous' }, raw: {}, folder: '/' }
+function refuse(kind: string, name: string, problems: string[], fields: Fields): void {
+  if (problems.length === 0) return
+  const message = `${kind} ${name} in ${fields.files.join(', ')} cannot be used: ${problems.join('; ')}`
+  throw new KubeConfigError(message, fields)
+}
 
-function pick<T>(
+/** kubectl asks for a name and a password then, and fails where it cannot. */
+const NO_CREDENTIAL =
+  'it has no credential: give it a token, a client certificate or a credential plugin (exec), or choose another with --user'
+
+function canIdentify(user: UserFields): boolean {
+  const { token, tokenFile, username, exec } = user
+  const hasCertificate = user['client-certificate'] ?? user['client-certificate-data']
+  return [token, tokenFile, username, exec, user['auth-provider'], hasCertificate].some((one) => one !== undefined)
+}
+
+/** Two values for one thing, as kubectl refuses them. */
+function clusterProblems(cluster: ClusterFields): string[] {
+  return cluster['certificate-authority'] && cluster['certificate-authority-data']
+    ? ['certificate-authority and certificate-authority-data are both given: remove one of them']
+    : []
+}
+
+function userProblems(user: UserFields): string[] {
+  const problems: (string | false | undefined)[] = [unusableAuthProvider(user)]
+  for (const part of ['client-certificate', 'client-key'] as const)
+    problems.push(user[part] && user[`${part}-data`] && `${part} and ${part}-data are both given: remove one of them`)
+  if (hasPassword(user) && (user.token || user.tokenFile))
+    problems.push('a token and a username with its password are both given: remove one of them')
+  if (user.exec !== undefined) {
+    problems.push(...execProblems(user.exec))
+    if (user['auth-provider'] !== undefined) problems.push('exec and auth-provider are both given: remove one of them')
+  }
+  return problems.filter((problem): problem is string => typeof problem === 'string' && problem !== '')
+}
+
+function hasPassword({ username, password }: UserFields): boolean {
+  return username !== undefined || password !== undefined
+}
+
+/** A plugin is not run for a user that has one already. */
+function hasCredential(user: UserFields): boolean {
+  const hasCertificate = user['client-certificate'] !== undefined || user['client-certificate-data'] !== undefined
+  return user.token !== undefined || user.tokenFile !== undefined || hasPassword(user) || hasCertificate
+}
+
+function pick<T extends object>(
   entries: Map<string, T>,
   kind: string,
   name: string | undefined,
-  fields: { files: string[]; context: string | undefined },
-): T {
+  fields: Fields,
+): T & { name: string } {
   const found = name === undefined ? undefined : entries.get(name)
-  if (found !== undefined) return found
+  if (found !== undefined) return { ...found, name: name! }
   const where = fields.files.length === 0 ? 'the service account' : fields.files.join(', ')
-  const wanted = name === undefined ? `the context names no ${kind}` : `${kind} ${name} is not in ${where}, or not whole`
+  const wanted = name === undefined ? `the context names no ${kind}` : `${kind} ${name} is not in ${where}`
   throw new KubeConfigError(`${wanted}; choose another with --${kind}: ${listNames(entries)}`, fields)
 }
 
@@ -132,41 +153,33 @@ function listNames(entries: Map<string, unknown>): string {
 }
 
 /** What was given on the command line stands for all of it: groups of one identity must not come with another's name. */
-function impersonation(user: z.infer<typeof RawUser>, { as, asGroups, asUid }: AccessOptions): Impersonation {
+function impersonation(user: UserFields, { as, asGroups, asUid }: AccessOptions): Impersonation {
   if (as !== undefined) return { user: as, groups: asGroups, uid: asUid }
   return {
-    user: user.as ?? undefined,
-    groups: asGroups ?? user['as-groups'] ?? undefined,
-    uid: asUid ?? user['as-uid'] ?? undefined,
-    extra: user['as-user-extra'] ?? undefined,
+    user: user.as,
+    groups: asGroups ?? user['as-groups'],
+    uid: asUid ?? user['as-uid'],
+    extra: user['as-user-extra'],
   }
 }
 
-/** As in kubectl: of an authority that is given in both ways, the data count. (client-node takes the file.) */
-function withDataFirst({ caFile, ...cluster }: Cluster): Cluster {
-  return cluster.caData || !caFile ? cluster : { ...cluster, caFile }
-}
-
-function checkedServer({ name, server }: Cluster, fields: { files: string[]; context: string | undefined }): string {
+function checkedServer({ name, server }: ClusterAccess['cluster'], fields: Fields): string {
+  if (server === undefined) throw new KubeConfigError(`cluster ${name} has no server: give it the URL of one`, fields)
   const url = URL.parse(server)
-  if (url?.protocol === 'https:' || url?.protocol === 'http:') return server
-  throw new KubeConfigError(`cluster ${name}: server ${server} must be a URL that begins with https:// or http://`, fields)
+  if (url === null || !['https:', 'http:'].includes(url.protocol))
+    throw new KubeConfigError(`cluster ${name}: server ${server} must be a URL that begins with https:// or http://`, fields)
+  return server.replace(/\/+$/, '')
 }
 
-function checkedProxy({ name, proxyUrl }: Cluster, fields: { files: string[]; context: string | undefined }): string | undefined {
-  if (proxyUrl === undefined || proxyUrl === '') return undefined
-  if (isUsableProxy(proxyUrl)) return proxyUrl
+function checkedProxy({ name, 'proxy-url': proxyUrl }: ClusterAccess['cluster'], fields: Fields): string | undefined {
+  if (proxyUrl === undefined || isUsableProxy(proxyUrl)) return proxyUrl
   throw new KubeConfigError(
     `cluster ${name}: proxy-url must be http:// or https://; ${schemeOf(proxyUrl)} is not supported`,
     fields,
   )
 }
 
-function proxyOfEnvironment(
-  server: string,
-  env: NodeJS.ProcessEnv,
-  fields: { files: string[]; context: string | undefined },
-): string | undefined {
+function proxyOfEnvironment(server: string, env: NodeJS.ProcessEnv, fields: Fields): string | undefined {
   const proxy = environmentProxy(server, env)
   if (proxy === undefined || isUsableProxy(proxy.url)) return proxy?.url
   const { hostname } = new URL(server)
@@ -184,10 +197,4 @@ function isUsableProxy(url: string): boolean {
 /** Not the URL itself: it may hold a password. */
 function schemeOf(url: string): string {
   return URL.parse(url)?.protocol.replace(':', '') ?? 'something else'
-}
-
-function execExtension(rawCluster: unknown): unknown {
-  const extensions = field(rawCluster, 'extensions')
-  const found = Array.isArray(extensions) ? extensions.find((each) => stringField(each, 'name') === EXEC_EXTENSION) : undefined
-  return field(found, 'extension')
 }

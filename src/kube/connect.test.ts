@@ -7,6 +7,7 @@ import { resolveClusterAccess } from './cluster-access.ts'
 import { connect, type Connection, type ConnectOptions, KubeConfigError } from './connect.ts'
 import type { Credentials } from './credential.ts'
 import { createCredentials } from './credentials.ts'
+import type { PluginConsole } from './exec-plugin.ts'
 import { KubeError } from './errors.ts'
 import { createReflector, type ObjectRecord } from './reflector.ts'
 import { type ApiServer, type Handler, startApiServer } from './testing/api-server.ts'
@@ -76,10 +77,10 @@ function countingPlugin(status = '"token":"token-$n"'): { exec: object; runs: ()
     `cat <<END\n${answer}\nEND`,
   ])
   const runs = () => readFileSync(log, 'utf8').split('\n').length - 1
-  return { exec: { apiVersion: EXEC_API, command }, runs }
+  return { exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command }, runs }
 }
 
-function credentialsFor(user: object, options: { clock?: Clock; execTimeoutMs?: number } = {}): Credentials {
+function credentialsFor(user: object, options: { clock?: Clock; pluginConsole?: () => PluginConsole } = {}): Credentials {
   const access = resolveClusterAccess({ kubeconfig: writeConfig(user) })
   return createCredentials({ access, clock: systemClock, ...options })
 }
@@ -164,7 +165,7 @@ test('of a server that is not trusted it is said by what, and not that Node coul
     message: `GET /: the certificate of 127.0.0.1:${server.port} is not signed by certificate-authority-data ${where} (nothing was sent)`,
     hint: expect.stringContaining('get its kubeconfig again'),
   })
-  const none = await failure((await connectAs({}, {}, { 'certificate-authority-data': undefined })).client.get('/'))
+  const none = await failure((await connectAs({ token: 't' }, {}, { 'certificate-authority-data': undefined })).client.get('/'))
   expect(none).toMatchObject({
     message: expect.stringContaining(`that this machine trusts, and certificate-authority ${where} names no other`),
     hint: expect.stringContaining('certificate-authority-data'),
@@ -172,7 +173,6 @@ test('of a server that is not trusted it is said by what, and not that Node coul
 })
 
 test.each<[string, object, string]>([
-  ['is no base64', { 'certificate-authority-data': '-----' }, 'certificate-authority-data of cluster c in CONFIG is no base64'],
   [
     'is no certificate',
     { 'certificate-authority-data': base64('-----BEGIN CERTIFICATE-----\nx') },
@@ -192,11 +192,6 @@ test.each<[string, object, string]>([
   const error = await failure(connectAs({ token: 't' }, {}, cluster))
   expect(error).toBeInstanceOf(KubeConfigError)
   expect(error.message).toContain(message.replace('CONFIG', `${folder.path}/config`).replace('FOLDER', folder.path))
-})
-
-test('of an authority that is given in both ways the data count', async () => {
-  folder.write('other.crt', makeCertificates().ca)
-  await (await connectAs({ token: 't' }, {}, { 'certificate-authority': 'other.crt' })).client.get('/')
 })
 
 test('sends the whole of an impersonation', async () => {
@@ -354,7 +349,10 @@ test('a plugin that hangs is killed and not waited for, and the next call runs i
   const children = folder.write('children', '')
   // The child holds the plugin's output open, and outlives it.
   const command = folder.script('plugin', [`echo run >> ${log}`, 'sleep 600 &', `echo $! >> ${children}`, 'wait'])
-  const credentials = credentialsFor({ exec: { apiVersion: EXEC_API, command } }, { execTimeoutMs: 200 })
+  const credentials = credentialsFor(
+    { exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command } },
+    { pluginConsole: () => ({ timeoutMs: 200, hasStdin: false, say() {} }) },
+  )
   try {
     const errors = await Promise.all([failure(credentials.current()), failure(credentials.current())])
     errors.push(await failure(credentials.current()))
@@ -372,7 +370,7 @@ test('a call does not wait longer for a plugin than it may take, and has sent no
     `echo run >> ${once}`,
     `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"first"}}'`,
   ])
-  const { client } = await connectAs({ exec: { apiVersion: EXEC_API, command } })
+  const { client } = await connectAs({ exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command } })
   await client.get('/')
   server.handle(acceptOnly(() => 'second'))
   const error = await failure(client.patch('/', [], { deadlineMs: 300 }))
@@ -392,6 +390,64 @@ test('a plugin that takes its time is named, one that is quick is not', async ()
   expect(told).toEqual([`user u: credential plugin ${folder.path}/plugin is waited for, 60 s at most`])
 })
 
+test('what a plugin says reaches the terminal as it comes, and its end is in the error', async () => {
+  const go = `${folder.path}/go`
+  const command = folder.script('plugin', [
+    'echo "open the page and enter ABCD" >&2',
+    `while [ ! -e ${go} ]; do sleep 0.05; done`,
+    'echo "the code has ended" >&2',
+    'exit 1',
+  ])
+  const told: string[] = []
+  const pluginTerminal = {
+    isAttended: true,
+    hasStdin: false,
+    // The plugin goes on once the person has read what it asks for: without the text on the way, it would wait for ever.
+    write: (text: string) => void (told.push(text), folder.write('go', '')),
+    notice: () => expect.unreachable('nothing else is on the screen yet'),
+  }
+  const exec = { apiVersion: EXEC_API, interactiveMode: 'IfAvailable', command }
+  const error = await failure(connectAs({ exec }, { pluginTerminal }))
+  expect(told.join('')).toBe('open the page and enter ABCD\nthe code has ended\n')
+  expect(error.message).toContain('failed (1): open the page and enter ABCD\nthe code has ended')
+})
+
+test.each([
+  ['Never', true, false],
+  ['IfAvailable', true, true],
+  ['IfAvailable', false, false],
+  ['Always', true, true],
+])('interactiveMode %s with a terminal at stdin %s: interactive %s', async (interactiveMode, hasStdin, interactive) => {
+  const command = folder.script('plugin', [
+    `case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) t=true;; *) t=false;; esac`,
+    `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"'$t'"}}'`,
+  ])
+  const credentials = credentialsFor(
+    { exec: { apiVersion: EXEC_API, interactiveMode, command } },
+    { pluginConsole: () => ({ timeoutMs: 20_000, hasStdin, say() {} }) },
+  )
+  expect((await credentials.current()).headers['authorization']).toBe(`Bearer ${interactive}`)
+})
+
+test('a plugin that renews in the middle of a run has no stdin, and is shown line by line beside the table', async () => {
+  const command = folder.script('plugin', [
+    `case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) t=first;; *) t=later; printf 'renewed\\nfor an hour\\n' >&2;; esac`,
+    `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"'$t'"}}'`,
+  ])
+  const lines: string[] = []
+  const write = () => expect.unreachable('that would tear the table apart')
+  const pluginTerminal = { isAttended: true, hasStdin: true, write, notice: (line: string) => void lines.push(line) }
+  const { client } = await connectAs(
+    { exec: { apiVersion: EXEC_API, interactiveMode: 'IfAvailable', command } },
+    { pluginTerminal },
+  )
+  await client.get('/')
+  server.handle(acceptOnly(() => 'later'))
+  await client.get('/')
+  expect(server.seen.at(-1)?.headers.authorization).toBe('Bearer later')
+  expect(lines).toEqual(['renewed', 'for an hour'])
+})
+
 test('the plugin learns who asks', async () => {
   const seen = `${folder.path}/info`
   const command = folder.script('plugin', [
@@ -399,7 +455,13 @@ test('the plugin learns who asks', async () => {
     `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"'"$OWN"'"}}'`,
   ])
   const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } }]
-  const exec = { apiVersion: EXEC_API, command, env: [{ name: 'OWN', value: 'from-env' }], provideClusterInfo: true }
+  const exec = {
+    apiVersion: EXEC_API,
+    interactiveMode: 'Never',
+    command,
+    env: [{ name: 'OWN', value: 'from-env' }],
+    provideClusterInfo: true,
+  }
   const { client } = await connectAs({ exec }, {}, { extensions })
   await client.get('/')
   expect(server.seen[0]?.headers.authorization).toBe('Bearer from-env')
@@ -420,7 +482,9 @@ test('a plugin may give a client certificate', async () => {
     kind: 'ExecCredential',
     status: { clientCertificateData: cert, clientKeyData: key },
   })
-  const { client } = await connectAs({ exec: { apiVersion: EXEC_API, command: folder.script('plugin', [`cat ${answer}`]) } })
+  const { client } = await connectAs({
+    exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command: folder.script('plugin', [`cat ${answer}`]) },
+  })
   await client.get('/')
   expect(server.seen[0]?.commonName).toBe('alice')
 })
@@ -434,7 +498,7 @@ test.each([
     ['true'],
     `gave nothing; it must print an ExecCredential of ${EXEC_API} with a token or a client certificate in its status: run it by hand to see what it says, or choose another user with --user`,
   ],
-  ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave something that is no JSON; it must print'],
+  ['says half of it', {}, ['echo \'{"token":"SECRET"\''], 'gave something that is neither JSON nor YAML; it must print'],
   ['says null', {}, ['echo null'], 'gave no ExecCredential (it is null, and must be a mapping); it must print'],
   [
     'says something else',
@@ -458,7 +522,7 @@ test.each([
   ['wants a terminal', { interactiveMode: 'Always' }, [], 'wants a terminal'],
 ])('a plugin that %s is told of', async (_name, exec, lines, message) => {
   const command = folder.script('plugin', lines)
-  const error = await failure(connectAs({ exec: { apiVersion: EXEC_API, command, ...exec } }))
+  const error = await failure(connectAs({ exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command, ...exec } }))
   expect(error).toBeInstanceOf(KubeConfigError)
   expect(error.message).toMatch(/^user u: credential plugin \//)
   expect(error.message).toContain(message)

@@ -4,8 +4,8 @@ import { checkAuthority, trustOf } from './certificate-authority.ts'
 import { checkClientCertificate } from './client-certificate.ts'
 import type { KubeClient } from './client.ts'
 import { type AccessOptions, resolveClusterAccess, type Surroundings } from './cluster-access.ts'
-import { createCredentials, EXEC_TIMEOUT_MS } from './credentials.ts'
-import { pluginName } from './exec-plugin.ts'
+import { ATTENDED_PLUGIN_MS, createCredentials, UNATTENDED_PLUGIN_MS } from './credentials.ts'
+import { type PluginConsole, pluginName } from './exec-plugin.ts'
 import { createKubeClient } from './kube-client.ts'
 import { createPooledTransport } from './pooled-transport.ts'
 import type { Transport } from './transport.ts'
@@ -21,6 +21,20 @@ export interface ConnectOptions extends AccessOptions {
   surroundings?: Partial<Surroundings>
   /** It takes longer than one waits without a word; `what` is waited for, and for how long at most. */
   onWaiting?: (what: string) => void
+  /** Absent: a plugin has no terminal, and what it says is in its error alone. */
+  pluginTerminal?: PluginTerminal
+}
+
+/** The terminal that a credential plugin shares with sluice. */
+export interface PluginTerminal {
+  /** Somebody reads what the plugin says, and can do what it asks for. */
+  isAttended: boolean
+  /** stdin is a terminal, and the plugin may read from it. */
+  hasStdin: boolean
+  /** What the plugin says before anything else is on the screen, as it comes. */
+  write(text: string): void
+  /** A line that it says later, when a table may be on the screen. */
+  notice(line: string): void
 }
 
 const SILENT_MS = 5_000
@@ -42,13 +56,32 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const { clock, random } = options
   const access = resolveClusterAccess(options, options.surroundings)
   checkAuthority(access)
-  const credentials = createCredentials({ access, clock })
   const { exec, user } = access
-  const limit = `${EXEC_TIMEOUT_MS / 1000} s at most`
+  const { pluginTerminal: terminal, onWaiting } = options
+  const timeoutMs = terminal?.isAttended ? ATTENDED_PLUGIN_MS : UNATTENDED_PLUGIN_MS
+  const atFirst: PluginConsole = {
+    timeoutMs,
+    hasStdin: terminal?.hasStdin ?? false,
+    say: (text) => {
+      clock.clearTimeout(timer)
+      terminal?.write(text)
+    },
+  }
+  // A renewal comes in the middle of a run, which has the screen: a question could be neither seen nor answered.
+  const later: PluginConsole = {
+    timeoutMs,
+    hasStdin: false,
+    say: (text) => {
+      for (const line of text.split('\n')) if (line.trim() !== '') terminal?.notice(line.trimEnd())
+    },
+  }
+  let pluginConsole = atFirst
+  const credentials = createCredentials({ access, clock, pluginConsole: () => pluginConsole })
   const timer = clock.setTimeout(() => {
-    if (exec !== undefined) options.onWaiting?.(`${pluginName(user.name, exec)} is waited for, ${limit}`)
+    if (exec !== undefined) onWaiting?.(`${pluginName(user.name, exec)} is waited for, ${timeoutMs / 1000} s at most`)
   }, SILENT_MS)
   const { tls } = await credentials.current().finally(() => clock.clearTimeout(timer))
+  pluginConsole = later
   checkClientCertificate(access, tls)
   const transport = createPooledTransport({
     server: access.server,

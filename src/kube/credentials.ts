@@ -1,13 +1,11 @@
-import type { RequestOptions } from 'node:https'
-import { KubeConfig } from '@kubernetes/client-node'
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import type { Credential, Credentials, TlsIdentity } from './credential.ts'
 import { describeCause } from './describe-cause.ts'
-import { type ExecConfig, type PluginCredential, runExecPlugin } from './exec-plugin.ts'
+import type { ExecConfig } from './exec-config.ts'
+import { type PluginConsole, type PluginCredential, runExecPlugin } from './exec-plugin.ts'
 import { readIdToken } from './id-token.ts'
 import { impersonationHeaders } from './impersonation.ts'
-import { stringField } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 import { readNamedFile } from './read-named-file.ts'
 import { createRenewable, type Renewable } from './renewable.ts'
@@ -15,33 +13,32 @@ import { createRenewable, type Renewable } from './renewable.ts'
 export interface CredentialsOptions {
   access: ClusterAccess
   clock: Clock
-  /** Default 60,000: a plugin may open a browser. */
-  execTimeoutMs?: number
+  /** What a plugin has of a terminal when it is run. Default: nothing. */
+  pluginConsole?: () => PluginConsole
 }
 
-export const EXEC_TIMEOUT_MS = 60_000
+export const UNATTENDED_PLUGIN_MS = 60_000
+/** A person may have to find a phone, and a password, first. */
+export const ATTENDED_PLUGIN_MS = 600_000
+const NO_CONSOLE: PluginConsole = { timeoutMs: UNATTENDED_PLUGIN_MS, hasStdin: false, say: () => {} }
 /** A rotated token file holds a new token long before the old one ends. */
 const TOKEN_FILE_FRESH_MS = 10_000
 
-/** Static parts come from client-node; files are read at every request, so that renewed ones are seen, and the rest is done here. */
-export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_MS }: CredentialsOptions): Credentials {
+/** Files are read at every request, so that renewed ones are seen. */
+export function createCredentials({ access, clock, pluginConsole = () => NO_CONSOLE }: CredentialsOptions): Credentials {
   const impersonated = impersonationHeaders(access.impersonation)
   const closing = new AbortController()
-  const secret = renewableSecret(access, clock, execTimeoutMs, closing.signal)
+  const secret = renewableSecret(access, clock, pluginConsole, closing.signal)
   const issued = new WeakMap<Credential, PluginCredential>()
   let loading: Promise<Credential> | undefined
 
   async function load(): Promise<Credential> {
-    const options: RequestOptions = {}
-    try {
-      await staticConfig(access).applyToHTTPSOptions(options)
-    } catch (error) {
-      throw new KubeConfigError(`credentials of user ${access.user.name}: ${describeCause(error)}`, { ...access, cause: error })
-    }
+    const tls = tlsIdentity(access)
     const renewed = await secret?.get()
+    const { cert = tls.cert, key = tls.key } = renewed?.certificate ?? {}
     const credential: Credential = {
-      tls: tlsIdentity(options, renewed, access),
-      headers: { ...checkedAuthorization(options, renewed, access), ...impersonated },
+      tls: { ...tls, cert, key },
+      headers: { ...authorization(renewed?.token, access), ...impersonated },
     }
     if (renewed !== undefined) issued.set(credential, renewed)
     return credential
@@ -67,63 +64,16 @@ export function createCredentials({ access, clock, execTimeoutMs = EXEC_TIMEOUT_
   }
 }
 
-/** What client-node does well: data, basic auth. What it does in part is left out of it: it would wait for a pipe without an end. */
-function staticConfig({ cluster, user, server, exec, tokenFile }: ClusterAccess): KubeConfig {
-  const name = 'current'
-  const {
-    impersonateUser: _as,
-    exec: _exec,
-    authProvider: _provider,
-    token,
-    certFile,
-    certData,
-    keyFile,
-    keyData,
-    ...rest
-  } = user
-  const caData = fileOrData(cluster.caFile, cluster.caData)
-  const cert = fileOrData(certFile, certData)
-  const key = fileOrData(keyFile, keyData)
-  const config = new KubeConfig()
-  config.loadFromOptions({
-    clusters: [
-      {
-        name,
-        server,
-        ...(caData === undefined ? {} : { caData }),
-        ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
-        // client-node refuses http:// otherwise; there is no TLS to skip.
-        skipTLSVerify: cluster.skipTLSVerify || server.startsWith('http:'),
-      },
-    ],
-    users: [
-      {
-        ...rest,
-        name,
-        ...(cert === undefined ? {} : { certData: cert }),
-        ...(key === undefined ? {} : { keyData: key }),
-        ...(user.username == null ? {} : { password: user.password ?? '' }),
-        ...(token === undefined || exec !== undefined || tokenFile !== undefined ? {} : { token }),
-      },
-    ],
-    contexts: [{ name, cluster: name, user: name }],
-    currentContext: name,
-  })
-  return config
-}
-
-/** Of both the file counts, as in client-node. */
-function fileOrData(file: string | undefined, data: string | undefined): string | undefined {
-  return file ? readNamedFile(file).toString('base64') : data
-}
-
 function renewableSecret(
   access: ClusterAccess,
   clock: Clock,
-  execTimeoutMs: number,
+  pluginConsole: () => PluginConsole,
   signal: AbortSignal,
 ): Renewable<PluginCredential> | undefined {
-  const { tokenFile, exec, user } = access
+  const { exec, user } = access
+  const { tokenFile, token } = user
+  // As kubectl does it: a secret is not sent where everybody could read it.
+  if (isPlain(access)) return undefined
   if (tokenFile !== undefined) {
     return createRenewable({
       clock,
@@ -135,9 +85,15 @@ function renewableSecret(
   }
   // The expiry is an instant of the cluster's clock, so ours decides only when to renew early: a 401 also renews.
   const isFresh = ({ expiresAt }: PluginCredential): boolean => expiresAt === undefined || clock.wallNow() < expiresAt
-  if (exec !== undefined) return createRenewable({ clock, fetch: () => runPlugin(exec, access, execTimeoutMs, signal), isFresh })
-  if (user.authProvider == null || user.token) return undefined
+  if (exec !== undefined) {
+    return createRenewable({ clock, fetch: () => runPlugin(exec, access, pluginConsole(), signal), isFresh })
+  }
+  if (user['auth-provider'] === undefined || token !== undefined || user.username !== undefined) return undefined
   return createRenewable({ clock, fetch: async () => readIdToken(access, clock), isFresh, outlivesFailure: true })
+}
+
+function isPlain({ server }: ClusterAccess): boolean {
+  return server.startsWith('http:')
 }
 
 async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<PluginCredential> {
@@ -147,6 +103,7 @@ async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<
   try {
     token = readNamedFile(tokenFile).toString('utf8').trim()
   } catch (error) {
+    if (access.user.token !== undefined) return { token: access.user.token }
     throw fail(`cannot be read: ${describeCause(error)}`, error)
   }
   // Going on without would be going on as system:anonymous.
@@ -157,57 +114,63 @@ async function readTokenFile(tokenFile: string, access: ClusterAccess): Promise<
 async function runPlugin(
   exec: ExecConfig,
   access: ClusterAccess,
-  timeoutMs: number,
+  pluginConsole: PluginConsole,
   signal: AbortSignal,
 ): Promise<PluginCredential> {
-  return runExecPlugin({ exec, user: access.user.name, cluster: execCluster(access), timeoutMs, signal })
+  return runExecPlugin({ exec, user: access.user.name, cluster: execCluster(access), console: pluginConsole, signal })
 }
 
 /** `spec.cluster` of an ExecCredential. */
 function execCluster({ cluster, server, execExtension }: ClusterAccess): Record<string, unknown> {
-  const ca = cluster.caFile === undefined ? cluster.caData : readNamedFile(cluster.caFile).toString('base64')
   return {
     server,
-    'tls-server-name': cluster.tlsServerName,
-    'insecure-skip-tls-verify': cluster.skipTLSVerify || undefined,
-    'certificate-authority-data': ca,
+    'tls-server-name': cluster['tls-server-name'],
+    'insecure-skip-tls-verify': cluster['insecure-skip-tls-verify'] || undefined,
+    'certificate-authority-data': partOf(cluster['certificate-authority'], cluster['certificate-authority-data'])?.toString(
+      'base64',
+    ),
     // What the environment says the plugin sees for itself.
-    'proxy-url': cluster.proxyUrl || undefined,
+    'proxy-url': cluster['proxy-url'],
     config: execExtension,
   }
 }
 
-function tlsIdentity(options: RequestOptions, renewed: PluginCredential | undefined, access: ClusterAccess): TlsIdentity {
-  const { ca, cert, key, pfx, passphrase, servername } = options
-  const certificate = renewed?.certificate
-  return {
-    ca: material(ca),
-    cert: certificate?.cert ?? material(cert),
-    key: certificate?.key ?? material(key),
-    pfx: material(pfx),
-    passphrase,
-    servername,
-    // Said outright: NODE_TLS_REJECT_UNAUTHORIZED must not decide whom we trust.
-    rejectUnauthorized: !access.cluster.skipTLSVerify,
+function tlsIdentity(access: ClusterAccess): TlsIdentity {
+  // Said outright: NODE_TLS_REJECT_UNAUTHORIZED must not decide whom we trust.
+  const { cluster, user } = access
+  const rejectUnauthorized = !cluster['insecure-skip-tls-verify']
+  if (isPlain(access)) return { rejectUnauthorized }
+  try {
+    return {
+      ca: partOf(cluster['certificate-authority'], cluster['certificate-authority-data']),
+      cert: partOf(user['client-certificate'], user['client-certificate-data']),
+      key: partOf(user['client-key'], user['client-key-data']),
+      servername: cluster['tls-server-name'],
+      rejectUnauthorized,
+    }
+  } catch (error) {
+    throw new KubeConfigError(`credentials of user ${user.name}: ${describeCause(error)}`, { ...access, cause: error })
   }
 }
 
-/** client-node gives one PEM text or buffer, never the lists that Node would take. */
-function material(value: unknown): string | Buffer | undefined {
-  return typeof value === 'string' || Buffer.isBuffer(value) ? value : undefined
+/** What a field has as its data, or in its file. */
+function partOf(file: string | undefined, data: Buffer | undefined): Buffer | undefined {
+  return data ?? (file === undefined ? undefined : readNamedFile(file))
 }
 
 /** What a header cannot carry, the transport would refuse in words that name no place. */
 const OUTSIDE_HEADERS = /[^\t\u0020-\u007e\u0080-\u00ff]/
 
-function checkedAuthorization(
-  options: RequestOptions,
-  renewed: PluginCredential | undefined,
-  access: ClusterAccess,
-): Record<string, string> {
-  const headers = authorization(options, renewed)
-  if (!OUTSIDE_HEADERS.test(headers['authorization'] ?? '')) return headers
-  const { user, files, tokenFile, exec } = access
+function authorization(renewed: string | undefined, access: ClusterAccess): Record<string, string> {
+  const { user, files, exec } = access
+  const { username, password, tokenFile } = user
+  if (isPlain(access)) return {}
+  if (username !== undefined || password !== undefined) {
+    return { authorization: `Basic ${Buffer.from(`${username ?? ''}:${password ?? ''}`, 'utf8').toString('base64')}` }
+  }
+  const token = renewed ?? user.token?.trim()
+  if (token === undefined) return {}
+  if (!OUTSIDE_HEADERS.test(token)) return { authorization: `Bearer ${token}` }
   const place = tokenFile
     ? `token file ${tokenFile}`
     : exec
@@ -217,13 +180,4 @@ function checkedAuthorization(
     `${place} of user ${user.name}: the token has a line break in it, or another character that none has: write it in one line`,
     access,
   )
-}
-
-function authorization(options: RequestOptions, renewed: PluginCredential | undefined): Record<string, string> {
-  if (renewed?.token !== undefined) return { authorization: `Bearer ${renewed.token}` }
-  if (typeof options.auth === 'string') {
-    return { authorization: `Basic ${Buffer.from(options.auth, 'utf8').toString('base64')}` }
-  }
-  const value = stringField(options.headers, 'Authorization')
-  return value === undefined ? {} : { authorization: value.trim() }
 }

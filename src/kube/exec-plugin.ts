@@ -1,28 +1,22 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { z } from 'zod'
+import { type ExecConfig, interactiveModeOf } from './exec-config.ts'
 import { fieldProblem } from './field-problem.ts'
-import { parseJson } from './json.ts'
+import { parseGoYaml } from './go-yaml.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 
-/** `users[].user.exec` of a kubeconfig. */
-export const ExecConfig = z.object({
-  apiVersion: z.string(),
-  command: z.string().min(1),
-  args: z.array(z.string()).nullish(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })).nullish(),
-  installHint: z.string().nullish(),
-  provideClusterInfo: z.boolean().nullish(),
-  interactiveMode: z.enum(['Never', 'IfAvailable', 'Always']).nullish(),
-})
-export type ExecConfig = z.infer<typeof ExecConfig>
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value || undefined)
 
 const ExecCredential = z.object({
   apiVersion: z.string(),
   kind: z.literal('ExecCredential'),
   status: z.object({
-    token: z.string().min(1).nullish(),
-    clientCertificateData: z.string().min(1).nullish(),
-    clientKeyData: z.string().min(1).nullish(),
+    token: text,
+    clientCertificateData: text,
+    clientKeyData: text,
     expirationTimestamp: z.iso.datetime({ offset: true }).nullish(),
   }),
 })
@@ -34,81 +28,127 @@ export interface PluginCredential {
   expiresAt?: number
 }
 
+/** What a plugin has of the terminal that sluice runs in. */
+export interface PluginConsole {
+  /** It is killed after this. */
+  timeoutMs: number
+  /** Whether it may read from the terminal: stdin is one, and nothing else reads there. */
+  hasStdin: boolean
+  /** What it writes to stderr, as it comes. */
+  say(text: string): void
+}
+
 export interface PluginRun {
   exec: ExecConfig
   /** Whose it is. */
   user: string
   /** Goes into KUBERNETES_EXEC_INFO where the kubeconfig asks for it. */
   cluster: Record<string, unknown>
-  timeoutMs: number
+  console: PluginConsole
   signal: AbortSignal
 }
 
-const OUTPUT_LIMIT_BYTES = 1 << 20
+const OUTPUT_LIMIT = 1 << 20
 const STDERR_LIMIT = 300
 
 /**
- * Runs a credential plugin (client.authentication.k8s.io) without a terminal. After its time it is killed, and its
- * pipes are closed, so that a grandchild that holds them cannot keep us.
+ * Runs a credential plugin (client.authentication.k8s.io). After its time it is killed, and its pipes are closed, so that a
+ * grandchild that holds them cannot keep us.
  */
-export async function runExecPlugin({ exec, user, cluster, timeoutMs, signal }: PluginRun): Promise<PluginCredential> {
+export async function runExecPlugin({ exec, user, cluster, console, signal }: PluginRun): Promise<PluginCredential> {
   const plugin = pluginName(user, exec)
-  if (exec.interactiveMode === 'Always')
-    throw new KubeConfigError(`${plugin} wants a terminal (interactiveMode: Always), which it gets nowhere here`)
+  const mode = interactiveModeOf(exec)
+  if (mode === 'Always' && !console.hasStdin)
+    throw new KubeConfigError(`${plugin} wants a terminal (interactiveMode: Always), and stdin is none that it could have`)
+  const interactive = mode !== 'Never' && console.hasStdin
   const info = {
     apiVersion: exec.apiVersion,
     kind: 'ExecCredential',
-    spec: { interactive: false, ...(exec.provideClusterInfo === true ? { cluster } : {}) },
+    spec: { interactive, ...(exec.provideClusterInfo ? { cluster } : {}) },
   }
-  const env: NodeJS.ProcessEnv = { ...process.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) }
-  for (const { name, value } of exec.env ?? []) env[name] = value
-  return readCredential(exec, plugin, await run(exec, plugin, { env, timeoutMs, signal }))
+  const env: NodeJS.ProcessEnv = { ...process.env }
+  for (const { name, value } of exec.env) env[name] = value
+  env['KUBERNETES_EXEC_INFO'] = JSON.stringify(info)
+  const ended = await run(exec, { env, interactive, console, signal })
+  if (ended.why !== undefined) throw new KubeConfigError(`${plugin} ${explain(exec, ended)}`)
+  return readCredential(exec, plugin, ended.stdout)
 }
 
 export function pluginName(user: string, { command }: ExecConfig): string {
   return `user ${user}: credential plugin ${command}`
 }
 
+interface Ended {
+  stdout: string
+  /** The end of it. */
+  stderr: string
+  /** Undefined where all went well. */
+  why: string | undefined
+}
+
 function run(
   exec: ExecConfig,
-  plugin: string,
-  { env, timeoutMs, signal }: { env: NodeJS.ProcessEnv; timeoutMs: number; signal: AbortSignal },
-) {
-  return new Promise<string>((resolve, reject) => {
-    const options = { env, signal, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: OUTPUT_LIMIT_BYTES } as const
-    const child = execFile(exec.command, exec.args ?? [], options, (error, stdout, stderr) => {
-      if (error === null) return resolve(stdout)
-      // Without its cause: Node puts the whole command line in there, which may hold a secret.
-      reject(new KubeConfigError(explainFailure(exec, plugin, error, stderr, timeoutMs)))
+  options: { env: NodeJS.ProcessEnv; interactive: boolean; console: PluginConsole; signal: AbortSignal },
+): Promise<Ended> {
+  const { env, interactive, console, signal } = options
+  return new Promise((resolve) => {
+    let stdout = ''
+    let stderr = ''
+    const child = spawn(exec.command, exec.args, { env, stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'] })
+
+    function end(why: string | undefined): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve({ stdout, stderr: stderr.trim().slice(-STDERR_LIMIT), why })
+    }
+    function kill(why: string): void {
+      child.kill('SIGKILL')
+      child.stdout.destroy()
+      child.stderr.destroy()
+      end(why)
+    }
+    const onAbort = () => kill('was ended with the connection')
+    const timer = setTimeout(
+      () => kill(`gave nothing within ${console.timeoutMs / 1000} s and was killed; run it by hand to see what it waits for`),
+      console.timeoutMs,
+    )
+    if (signal.aborted) return onAbort()
+    signal.addEventListener('abort', onAbort)
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk
+      if (stdout.length > OUTPUT_LIMIT) kill(`wrote more than ${OUTPUT_LIMIT} characters, and was killed`)
     })
-    // It may be gone before it reads.
-    child.stdin?.on('error', () => {})
-    child.stdin?.end()
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      stderr = (stderr + chunk).slice(-2 * STDERR_LIMIT)
+      console.say(chunk)
+    })
+    // Not by the error's message: that has the whole command line, which may hold a secret.
+    child.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name))
+    child.on('close', (code, killedBy) => end(code === 0 ? undefined : `failed (${code ?? killedBy})`))
   })
 }
 
-function explainFailure(
-  exec: ExecConfig,
-  plugin: string,
-  error: Error & { code?: unknown; killed?: boolean; signal?: unknown },
-  stderr: string,
-  timeoutMs: number,
-): string {
-  if (error.code === 'ENOENT') return `${plugin} is not installed${exec.installHint ? `: ${exec.installHint.trim()}` : ''}`
-  if (error.name === 'AbortError') return `${plugin} was ended with the connection`
-  if (error.killed === true)
-    return `${plugin} gave nothing within ${timeoutMs / 1000} s and was killed; run it by hand to see what it waits for`
-  const said = stderr.trim().slice(-STDERR_LIMIT)
-  // Not by its message: that has the whole command line too.
-  return `${plugin} failed (${String(error.code ?? error.signal ?? error.name)})${said === '' ? '' : `: ${said}`}`
+function explain({ installHint }: ExecConfig, { why = '', stderr }: Ended): string {
+  if (why === 'ENOENT') return `is not installed${installHint === '' ? '' : `: ${installHint.trim()}`}`
+  const what = /^E[A-Z]+$/.test(why) ? `failed (${why})` : why
+  return `${what}${stderr === '' ? '' : `: ${stderr}`}`
+}
+
+/** Undefined where it is no YAML, which JSON is too. The parser's own message quotes the text, which is a credential. */
+function parseAnswer(stdout: string): { value: unknown } | undefined {
+  try {
+    return { value: parseGoYaml(stdout) }
+  } catch {
+    return undefined
+  }
 }
 
 /** What is wrong with an answer is said without quoting it: it is a credential. */
 function readCredential(exec: ExecConfig, plugin: string, stdout: string): PluginCredential {
-  const parsed = parseJson(stdout)
+  const parsed = parseAnswer(stdout)
   const answer = ExecCredential.safeParse(parsed?.value)
   if (!answer.success) {
-    const what = stdout.trim() === '' ? 'nothing' : parsed === undefined ? 'something that is no JSON' : undefined
+    const what = stdout.trim() === '' ? 'nothing' : parsed === undefined ? 'something that is neither JSON nor YAML' : undefined
     const problems = answer.error.issues.map((issue) => fieldProblem(issue, parsed?.value)).join('; ')
     const expected = `an ExecCredential of ${exec.apiVersion} with a token or a client certificate in its status`
     throw new KubeConfigError(
@@ -121,12 +161,12 @@ function readCredential(exec: ExecConfig, plugin: string, stdout: string): Plugi
     throw new KubeConfigError(`${plugin} answered with apiVersion ${apiVersion}, the kubeconfig says ${exec.apiVersion}`)
   }
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status
-  if ((cert == null) !== (key == null) || (token == null && cert == null)) {
+  if ((cert === undefined) !== (key === undefined) || (token === undefined && cert === undefined)) {
     throw new KubeConfigError(`${plugin} gave neither a token nor a client certificate with its key`)
   }
   return {
-    ...(token == null ? {} : { token }),
-    ...(cert == null || key == null ? {} : { certificate: { cert, key } }),
+    ...(token === undefined ? {} : { token }),
+    ...(cert === undefined || key === undefined ? {} : { certificate: { cert, key } }),
     ...(expirationTimestamp == null ? {} : { expiresAt: Date.parse(expirationTimestamp) }),
   }
 }

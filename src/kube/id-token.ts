@@ -1,18 +1,15 @@
 import type { Clock } from '../ports/clock.ts'
 import type { ClusterAccess } from './cluster-access.ts'
 import type { PluginCredential } from './exec-plugin.ts'
-import { field, numberField, parseJson, stringField } from './json.ts'
+import { numberField, parseJson } from './json.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 
 type Access = Pick<ClusterAccess, 'user' | 'files' | 'context'>
 
-/**
- * The token of a user with `auth-provider: oidc`. client-node would renew one that has ended, but asks its own library for
- * that in a way which this refuses; and without a refresh token it goes on as system:anonymous.
- */
+/** The token of a user with `auth-provider: oidc`. */
 export function readIdToken(access: Access, clock: Clock): PluginCredential {
   const { user, files, context } = access
-  const token = stringField(field(user.authProvider, 'config'), 'id-token')
+  const token = user['auth-provider']?.config['id-token']
   const fail = (why: string): never => {
     throw new KubeConfigError(
       `the id-token of user ${user.name} in ${files.join(', ')} ${why}, and sluice does not renew it: any kubectl command does, ` +
@@ -20,7 +17,7 @@ export function readIdToken(access: Access, clock: Clock): PluginCredential {
       { files, context },
     )
   }
-  if (token === undefined || token === '') return fail('is missing')
+  if (!token) return fail('is missing')
   const expiresAt = endOf(token)
   if (expiresAt !== undefined && expiresAt <= clock.wallNow()) return fail('has ended')
   return { token, ...(expiresAt === undefined ? {} : { expiresAt }) }

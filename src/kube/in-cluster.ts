@@ -1,29 +1,32 @@
 import { existsSync } from 'node:fs'
-import { KubeConfig } from '@kubernetes/client-node'
-import { stringField, field } from './json.ts'
+import { isIPv6 } from 'node:net'
+import { KubeConfigDocument } from './kubeconfig-document.ts'
 import type { MergedKubeConfig } from './kubeconfig-files.ts'
+import { readNamedFile } from './read-named-file.ts'
 
 /**
  * The service account of the pod that we run in, as a kubeconfig; undefined outside a cluster. `root` is where the
- * service account's folder is mounted below, for tests.
+ * service account's folder is mounted below, for tests. The token rotates, and so it is a file here too.
  */
 export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): MergedKubeConfig | undefined {
-  const tokenFile = `${root}/var/run/secrets/kubernetes.io/serviceaccount/token`
+  const folder = `${root}/var/run/secrets/kubernetes.io/serviceaccount`
+  const tokenFile = `${folder}/token`
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
-  if (host === undefined || port === undefined || !existsSync(tokenFile)) return undefined
-  const config = new KubeConfig()
-  config.loadFromCluster(root)
-  const [cluster] = config.clusters
-  const [user] = config.users
-  const [context] = config.contexts
-  if (cluster === undefined || user === undefined || context === undefined) return undefined
-  // The token rotates: its file is read again by us, so that a refused token is too.
-  const path = stringField(field(user.authProvider, 'config'), 'tokenFile') ?? tokenFile
+  if (!host || !port || !existsSync(tokenFile)) return undefined
+  const namespaceFile = `${folder}/namespace`
+  const namespace = existsSync(namespaceFile) ? readNamedFile(namespaceFile).toString('utf8').trim() : undefined
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const name = 'service account'
+  const { clusters, users, contexts } = KubeConfigDocument.parse({
+    clusters: [{ name, cluster: { server, 'certificate-authority': `${folder}/ca.crt` } }],
+    users: [{ name, user: { tokenFile } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+  })
   return {
     files: [],
-    clusters: new Map([[cluster.name, { entry: cluster, raw: {}, folder: '/' }]]),
-    users: new Map([[user.name, { entry: { name: user.name }, raw: { tokenFile: path }, folder: '/' }]]),
-    contexts: new Map([[context.name, context]]),
-    currentContext: context.name,
+    clusters: new Map(clusters.map((each) => [each.name, each.cluster])),
+    users: new Map(users.map((each) => [each.name, each.user])),
+    contexts: new Map(contexts.map((each) => [each.name, each.context])),
+    currentContext: name,
   }
 }

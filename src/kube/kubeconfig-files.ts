@@ -1,31 +1,18 @@
 import { existsSync } from 'node:fs'
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
-import { KubeConfig } from '@kubernetes/client-node'
-import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path'
 import { describeCause } from './describe-cause.ts'
-import { field, stringField } from './json.ts'
+import { fieldProblem } from './field-problem.ts'
+import { parseGoYaml, yamlMistake } from './go-yaml.ts'
+import { KubeConfigDocument, type ClusterFields, type ContextFields, type UserFields } from './kubeconfig-document.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 import { readNamedFile } from './read-named-file.ts'
 
-export type Cluster = KubeConfig['clusters'][number]
-export type User = KubeConfig['users'][number]
-export type Context = KubeConfig['contexts'][number]
-
-/** A user or cluster as client-node reads it, beside what it leaves out. */
-export interface Entry<T> {
-  entry: T
-  /** `user` or `cluster` of the file, not checked. */
-  raw: unknown
-  /** Folder of its file: relative paths start there. */
-  folder: string
-}
-
-/** What all files together say. */
+/** What all files together say. Every path in it is absolute. */
 export interface MergedKubeConfig {
   files: string[]
-  clusters: Map<string, Entry<Cluster>>
-  users: Map<string, Entry<User>>
-  contexts: Map<string, Context>
+  clusters: Map<string, ClusterFields>
+  users: Map<string, UserFields>
+  contexts: Map<string, ContextFields>
   currentContext: string | undefined
 }
 
@@ -52,10 +39,7 @@ export function findKubeConfigFiles({ kubeconfig, env, home }: KubeConfigPlaces)
   return existsSync(usual) ? [usual] : []
 }
 
-/**
- * Reads the files and merges them as kubectl does: of two entries with one name the first counts, and so does the
- * first current-context. (client-node refuses the first and takes the last of the second.)
- */
+/** Reads the files and merges them as kubectl does: of two entries with one name the first counts, and so does the first current-context. */
 export function readKubeConfigFiles(files: string[]): MergedKubeConfig {
   const merged: MergedKubeConfig = {
     files,
@@ -69,18 +53,22 @@ export function readKubeConfigFiles(files: string[]): MergedKubeConfig {
 }
 
 function mergeFile(merged: MergedKubeConfig, file: string): void {
-  const folder = dirname(file)
-  const text = readText(file)
-  // One of comments alone is as empty, for kubectl too.
-  if (text.replaceAll(/^\s*#.*$/gm, '').trim() === '') return
-  const { document, config } = parse(text, file)
-  config.makePathsAbsolute(folder)
-  const rawClusters = rawEntries(document, 'clusters', 'cluster')
-  const rawUsers = rawEntries(document, 'users', 'user')
-  for (const entry of config.clusters) setFirst(merged.clusters, entry.name, { entry, raw: rawClusters.get(entry.name), folder })
-  for (const entry of config.users) setFirst(merged.users, entry.name, { entry, raw: rawUsers.get(entry.name), folder })
-  for (const context of config.contexts) setFirst(merged.contexts, context.name, context)
-  merged.currentContext ||= config.currentContext || undefined
+  const folder = resolve(dirname(file))
+  const document = parse(readText(file), file)
+  const at = (path: string | undefined) => path && fromFolder(folder, path)
+  setFirst(merged.clusters, file, 'clusters', document.clusters, ({ cluster }) => ({
+    ...cluster,
+    'certificate-authority': at(cluster['certificate-authority']),
+  }))
+  setFirst(merged.users, file, 'users', document.users, ({ user }) => ({
+    ...user,
+    'client-certificate': at(user['client-certificate']),
+    'client-key': at(user['client-key']),
+    tokenFile: at(user.tokenFile),
+    exec: user.exec && { ...user.exec, command: commandFromFolder(folder, user.exec.command) },
+  }))
+  setFirst(merged.contexts, file, 'contexts', document.contexts, ({ context }) => context)
+  merged.currentContext ??= document['current-context']
 }
 
 function readText(file: string): string {
@@ -91,50 +79,48 @@ function readText(file: string): string {
   }
 }
 
-function parse(text: string, file: string): { document: unknown; config: KubeConfig } {
+function parse(text: string, file: string): KubeConfigDocument {
+  const fail = (why: string): never => {
+    throw new KubeConfigError(`kubeconfig ${file} cannot be parsed${why}`, { files: [file] })
+  }
+  let content: unknown
   try {
-    // Not by client-node's own parser alone: in the bundle it is this one, and a mistake reads the same.
-    const document: unknown = parseYaml(text, { merge: true })
-    const config = new KubeConfig()
-    // An entry that is not whole only matters where it is used, and is missing there.
-    config.loadFromString(text, { onInvalidEntry: 'filter' })
-    if (typeof document !== 'object' || document === null) throw new TypeError('it is no mapping')
-    return { document, config }
+    content = parseGoYaml(text)
   } catch (error) {
-    throw new KubeConfigError(`kubeconfig ${file} cannot be parsed${mistake(error)}`, { files: [file] })
+    return fail(yamlMistake(error) ?? ': it is no YAML')
+  }
+  if (content != null && (typeof content !== 'object' || Array.isArray(content))) fail(': it is no mapping')
+  const read = KubeConfigDocument.safeParse(content)
+  if (read.success) return read.data
+  // kubectl refuses the whole file too, whichever entry it is.
+  return fail(`: ${read.error.issues.map((issue) => fieldProblem(issue, content)).join('; ')}`)
+}
+
+function setFirst<T, E extends { name: string }>(
+  merged: Map<string, T>,
+  file: string,
+  list: string,
+  entries: E[],
+  read: (entry: E) => T,
+): void {
+  const seen = new Set<string>()
+  for (const entry of entries) {
+    const { name } = entry
+    if (seen.has(name)) {
+      const why = `two entries of ${list} have the name ${JSON.stringify(name)}: remove one of them`
+      throw new KubeConfigError(`kubeconfig ${file} cannot be used: ${why}`, { files: [file] })
+    }
+    seen.add(name)
+    if (!merged.has(name)) merged.set(name, read(entry))
   }
 }
 
-/** The message and the cause of a YAML error quote the lines around it, which may hold a token; its code does not. */
-function mistake(error: unknown): string {
-  if (error instanceof YAMLParseError) {
-    const line = error.linePos?.[0].line
-    const where = line === undefined ? '' : ` in line ${line}`
-    return `${where}: ${error.code.toLowerCase().replaceAll('_', ' ')}`
-  }
-  return `: ${error instanceof TypeError ? error.message : 'it is no kubeconfig'}`
-}
-
-function rawEntries(document: unknown, list: string, kind: string): Map<string, unknown> {
-  const entries = new Map<string, unknown>()
-  const found = field(document, list)
-  for (const each of Array.isArray(found) ? found : []) {
-    const name = stringField(each, 'name')
-    if (name !== undefined) setFirst(entries, name, field(each, kind))
-  }
-  return entries
-}
-
-function setFirst<T>(map: Map<string, T>, name: string, value: T): void {
-  if (!map.has(name)) map.set(name, value)
-}
-
-/** A path of a kubeconfig, which is relative to its folder. */
-export function fromFolder(folder: string, path: string): string {
+/** A path of a kubeconfig is relative to the folder of its file; `~` means nothing in it. */
+function fromFolder(folder: string, path: string): string {
   return isAbsolute(path) ? path : join(folder, path)
 }
 
 /** A command without a slash is looked up in PATH, not beside the kubeconfig. */
-export function commandFromFolder(folder: string, command: string): string {
-  return basename(command) === command ? command : fromFolder(folder, command)
+function commandFromFolder(folder: string, command: string): string {
+  return command.includes('/') ? fromFolder(folder, command) : command
 }

@@ -81,7 +81,7 @@ export async function abortAction(args: readonly string[], flags: AbortFlags, co
     { request, flags, invocation, aborts: true },
     {
       terminal,
-      openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
+      openWorld: (notice) => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal, notice),
       prepareRun: (asked, ports) => prepareAbort({ namespace: asked.namespace, settings: asked.settings, by, ...left }, ports),
     },
   )

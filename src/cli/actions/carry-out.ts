@@ -3,6 +3,7 @@ import type { ExitCode } from '../exit-codes.ts'
 import type { UpgradeFlags } from '../arguments/flags.ts'
 import { parseTogether } from '../arguments/parse-together.ts'
 import { parseReportFiles } from '../run/report-files.ts'
+import type { UpgradeDeps } from '../run/run-upgrade.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 
 /** Plans or runs what was asked for. The engine is loaded here, once the command line is understood. */
@@ -14,9 +15,9 @@ export async function carryOut(
   const [request, reportFiles] = parseTogether(parse, () => parseReportFiles(flags.report, flags))
   const { configPath, openWorld } = await import('../world.ts')
   const { prepareRun } = await import('../../engine/run.ts')
-  const deps = {
+  const deps: UpgradeDeps = {
     terminal,
-    openWorld: () => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal),
+    openWorld: (notice) => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal, notice),
     prepareRun,
   }
   if (flags.dryRun === true) {

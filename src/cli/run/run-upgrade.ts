@@ -28,7 +28,7 @@ import { runRequest } from './run-request.ts'
 import type { SharedFlags } from '../printed-commands/shared-flags.ts'
 import type { Terminal } from '../terminal.ts'
 import { untilBroken } from './until-broken.ts'
-import type { World } from '../world.ts'
+import type { Notice, World } from '../world.ts'
 
 export interface UpgradeOrder {
   request: ParsedRequest
@@ -43,7 +43,7 @@ export interface UpgradeOrder {
 /** What `upgrade` works with; a test gives an engine of its own. */
 export interface UpgradeDeps {
   terminal: Terminal
-  openWorld(): Promise<World>
+  openWorld(notice?: Notice): Promise<World>
   prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun>
 }
 
@@ -107,7 +107,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   return settle(code, () => terminal.exit(code))
 
   async function upgrade(): Promise<ExitCode> {
-    world = await deps.openWorld()
+    world = await deps.openWorld(renderer.notice)
     prepared = await deps.prepareRun(runRequest(order.request, world.namespace, world.settings), {
       client: world.client,
       loadBalancers: world.loadBalancers,

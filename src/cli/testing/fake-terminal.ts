@@ -25,6 +25,7 @@ export function createFakeTerminal(): FakeTerminal {
     written,
     out: sink('out'),
     err: sink('err'),
+    hasStdin: false,
     env: {},
     events: new EventEmitter(),
     clock: createFakeClock(),
