@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { PodView } from '../../src/pods/glossary.ts'
+import { restartProof } from '../../src/pods/witness.ts'
 import type { EffectInput, StoreInput } from './ports.ts'
 import type { Drive } from './testing/drive.ts'
 import { createDrive, DEADLINES, DELAYS, LAST_TRIES_MS } from './testing/drive.ts'
@@ -320,7 +321,7 @@ test('restarting: no proof in time, which counts from when it began', async () =
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)
   await drive.pass(DEADLINES.restartDeadline - 50)
-  expect(drive.state()).toBe('restarting.watching')
+  expect(drive.state()).toBe('restarting.watching.resting')
   await drive.pass(50)
   expect(end(drive)).toEqual({
     value: 'failed',
@@ -353,7 +354,7 @@ test('restarting: what is said of the image before the patch does not count agai
   await drive.answer(OUT)
   expect(drive.state()).toBe('patching.writing')
   await drive.stored(saidOf(`${V2}-wrong`, V2, 3))
-  expect(drive.state()).toBe('restarting.watching')
+  expect(drive.state()).toBe('restarting.watching.resting')
   const { stored } = drive.actor.getSnapshot().context
   drive.send({ type: 'observed', pod: { ...saidOf(V2, V2, 3), observedGeneration: 3 }, stored })
   expect(drive.state()).toBe('failed')
@@ -364,9 +365,110 @@ test('restarting: the witness was missed: a container that stands for the quiet 
   const restarted = createDrive({ stored: recorded('patched'), pod: other })
   await restarted.answer(OUT)
   await restarted.pass(34_950)
-  expect(restarted.state()).toBe('restarting.watching')
+  expect(restarted.state()).toBe('restarting.watching.resting')
   await restarted.pass(50)
   expect(restarted.state()).toBe('warming.steady')
+})
+
+describe('restarting: no deadline is shorter than the proof that it waits for', () => {
+  /** Of an image with the digest of before: without a witness nothing but time proves it. */
+  const QUIET_POD = { ...PODS.retagged, observedGeneration: 2 }
+
+  /** The container comes up ten seconds before the deadline. */
+  async function asLate(pod: PodView, stored = recorded('patched')): Promise<Drive> {
+    const drive = createDrive({ stored, pod: PODS.asked })
+    await drive.answer(OUT)
+    await drive.pass(DEADLINES.restartDeadline - 10_000)
+    // The status between the two was not seen.
+    drive.send({ type: 'observed', pod, stored })
+    expect(drive.state()).toMatch(/^restarting.watching/)
+    return drive
+  }
+
+  test('its new container runs, unproven, as the deadline comes: the quiet time is waited out', async () => {
+    const drive = await asLate(QUIET_POD)
+    await drive.pass(DELAYS.quiet - 50)
+    expect(drive.state()).toBe('restarting.watching.resting')
+    await drive.pass(50)
+    expect(drive.state()).toBe('warming.steady')
+  })
+
+  test('but not begun anew: it crashes once more', async () => {
+    const stored = recorded('patched', { generation: 0 })
+    const drive = await asLate(PODS.retagged, stored)
+    await drive.pass(15_000)
+    const containers = PODS.retagged.containers.map((one) => ({ ...one, containerId: 'c9' }))
+    drive.send({ type: 'observed', pod: { ...PODS.retagged, containers }, stored })
+    expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restart' })
+  })
+
+  test('nor is it waited for where the old container runs: the deadline is the end', async () => {
+    const drive = await asLate(PODS.witness)
+    await drive.pass(10_000)
+    expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restart' })
+  })
+
+  test('it is drained again past the deadline, and its load balancer cannot be read: that has an end too', async () => {
+    const drive = await asLate(QUIET_POD)
+    await drive.pass(15_000)
+    drive.send({ type: 'reloaded' })
+    await drive.answer({ kind: 'applied' })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(UNREAD)
+    expect(end(drive)).toMatchObject({ value: 'failed', outcome: 'failed', deadline: 'restart' })
+  })
+
+  test('control: with a witness there is nothing to wait for', async () => {
+    const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
+    await drive.answer(OUT)
+    drive.send({ type: 'observed', pod: QUIET_POD, stored: recorded('patched') })
+    expect(drive.state()).toBe('warming.steady')
+  })
+})
+
+describe('restarting: a kubelet that reports no generation, and the digest of before under a new tag', () => {
+  const STARTED = PODS.retagged.containers[0]!.startedAt!
+  const pulled = (image: string, at = STARTED) => ({ kind: 'read', pulls: [{ container: 'app', image, at }] })
+
+  async function restarted(): Promise<Drive> {
+    const drive = createDrive({ stored: recorded('patched', { generation: 0 }), pod: PODS.retagged })
+    await drive.answer(OUT)
+    expect([drive.state(), drive.calling()]).toEqual(['restarting.watching.asking', 'pulls'])
+    return drive
+  }
+  const proof = (drive: Drive): unknown => {
+    const { restart } = drive.actor.getSnapshot().context
+    return restart && restartProof(restart)
+  }
+
+  test('its Event that it took the image for this container is the proof, at once', async () => {
+    const drive = await restarted()
+    await drive.answer(pulled(V2))
+    expect([drive.state(), proof(drive)]).toEqual(['warming.steady', 'event'])
+  })
+
+  test('an Event that comes late is asked for again', async () => {
+    const drive = await restarted()
+    await drive.answer({ kind: 'read', pulls: [] })
+    await drive.pass(DELAYS.retry)
+    await drive.answer(pulled(V2))
+    expect(proof(drive)).toBe('event')
+  })
+
+  test.each([
+    ['there is none', { kind: 'read', pulls: [] }],
+    ['it is of the image before', pulled(V1)],
+    ['nobody answers, or the right is missing', UNKNOWN],
+  ])('%s: time proves it, counted from the start of the container', async (_what, answer) => {
+    const drive = await restarted()
+    for (let passed = 0; passed < DELAYS.quiet - 50; passed += 50) {
+      if (drive.calling() === 'pulls') await drive.answer(answer)
+      await drive.pass(50)
+    }
+    expect(drive.state()).toMatch(/^restarting.watching/)
+    await drive.pass(50)
+    expect([drive.state(), proof(drive)]).toEqual(['warming.steady', 'quiet'])
+  })
 })
 
 test('warming: a container that was started anew is looked at anew, also where nothing was seen between the two', async () => {
@@ -515,7 +617,7 @@ describe('somebody else changes the images, and takes that back', () => {
     drive.send({ type: 'observed', pod: OTHER(3), stored: recorded('patched') })
     drive.send({ type: 'observed', pod: OTHER(4), stored: recorded('patched') })
     await drive.pass(DELAYS.readyFor)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     const ours = {
       ...AGAIN,
       observedGeneration: 4,
@@ -531,7 +633,7 @@ describe('somebody else changes the images, and takes that back', () => {
     await drive.answer(OUT)
     drive.send({ type: 'observed', pod: PODS.ready, stored: recorded('patched') })
     drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3 }, stored: recorded('patched') })
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     drive.send({ type: 'observed', pod: { ...PODS.ready, generation: 3, observedGeneration: 3 }, stored: recorded('patched') })
     expect(drive.state()).toBe('warming.steady')
   })
@@ -544,10 +646,10 @@ describe('somebody else changes the images, and takes that back', () => {
     expect(drive.state()).toBe('warming.waiting')
     drive.send({ type: 'observed', pod: { ...AGAIN, observedGeneration: 3 }, stored: recorded('patched') })
     await drive.pass(DELAYS.readyFor)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     drive.send({ type: 'observed', pod: OTHER(4), stored: recorded('patched') })
     await drive.pass(DELAYS.readyFor)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 })
 
@@ -600,7 +702,7 @@ test('a reload while it restarts: drained again, as the same operation, with pau
   expect([drive.state(), drive.calling()]).toEqual(['restarting.waiting', undefined])
   await drive.pass(250)
   await drive.answer(OUT)
-  expect(drive.state()).toBe('restarting.watching')
+  expect(drive.state()).toBe('restarting.watching.resting')
 })
 
 test('a reload while another load balancer is still asked whether the pod is out: drained again at once', async () => {
@@ -803,7 +905,8 @@ describe('the deadline of the calls begins with the intent, however long the wai
 
   /** Not ready, and then with an image of several names, until the whole time of the deadline is over. */
   async function readmittedLate(): Promise<Drive> {
-    const named = { ...PODS.before, containers: PODS.before.containers.map((one) => ({ ...one, statusImage: 'other:name' })) }
+    const containers = PODS.before.containers.map((one) => ({ ...one, statusImage: 'other:name' }))
+    const named = { ...PODS.before, generation: 2, observedGeneration: 2, containers }
     const drive = await readmitting({ ...named, ready: false })
     await drive.pass(DEADLINES.restoreDeadline - 5_000)
     drive.send({ type: 'observed', pod: named, stored: recorded('drain') })
@@ -1090,7 +1193,7 @@ describe('where a failed pod is rolled back', () => {
       record: { step: 'patched', rollback: [{ container: 'app', image: V1 }], generation: 3, attempt: 1 },
     })
     await drive.stored(patchedBack)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     const now = drive.actor.getSnapshot().context.stored
     drive.send({ type: 'observed', pod: PODS.backSeen, stored: now })
     drive.send({ type: 'observed', pod: PODS.backReady, stored: now })
@@ -1185,7 +1288,7 @@ describe('where a failed pod is rolled back', () => {
     const still = { ...PODS.hopeless, generation: 3, containers: PODS.hopeless.containers.map((one) => ({ ...one, image: V1 })) }
     await drive.stored(still)
     drive.send({ type: 'observed', pod: { ...still, observedGeneration: 3 }, stored: drive.actor.getSnapshot().context.stored })
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 
   test('the ledger knows better what it had than a journal of a pod that was broken before', async () => {

@@ -1,11 +1,19 @@
 import { asksFor, baselineOf, changesFor, generationAfter, isNamedAsAsked } from '../../src/pods/baseline.ts'
-import type { BaselineContainer, ContainerImage, Journal, JournalTarget, PodView } from '../../src/pods/glossary.ts'
+import type {
+  BaselineContainer,
+  ContainerImage,
+  ContainerView,
+  Journal,
+  JournalTarget,
+  PodView,
+} from '../../src/pods/glossary.ts'
 import { awaitedEndpoints, missingEndpoint } from '../../src/pods/endpoints.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
 import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted, runsImage } from '../../src/pods/witness.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
+import { isProvenSpec, provenGeneration } from '../../src/pods/proven-spec.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
 
 /* What the machine decides by: pure functions of the record and the observation. */
@@ -161,7 +169,13 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
   if (step === 'drain') {
     const { endpoints: _, ...rest } = record
     const endpoints = awaitedEndpoints(pod, context.endpoints)
-    return { ...rest, step, baseline: baselineOf(pod, wanted), ...(endpoints.length > 0 ? { endpoints } : {}) }
+    return {
+      ...rest,
+      step,
+      ...provenBefore(context),
+      baseline: baselineOf(pod, wanted),
+      ...(endpoints.length > 0 ? { endpoints } : {}),
+    }
   }
   // The container may have been restarted since the drain: the baseline is the one that this patch is guarded with.
   if (step === 'patched') {
@@ -169,7 +183,18 @@ export function nextRecord(context: Known, step: Journal['step'], targets?: Jour
     const baseline = baselineAfter(openJournal(context.stored), pod, goal)
     return { ...record, ...fenceOf(context), step, baseline, generation: generationAfter(pod, goal) }
   }
-  return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record) } : {}) }
+  return { ...record, step, ...(step === 'restore' ? { targets: unsaid(record), ...provenNow(record) } : {}) }
+}
+
+/** What is known of the containers as the drain begins: the record of the upgrade before tells it, and is written over. */
+function provenBefore({ pod, stored }: Pick<PodContext, 'pod' | 'stored'>): Pick<Journal, 'proven'> {
+  const proven = provenGeneration(pod, stored)
+  return proven === undefined ? {} : { proven }
+}
+
+/** A patched pod is put back only once its restart is proven. */
+function provenNow({ generation }: Journal): Pick<Journal, 'proven'> {
+  return generation ? { proven: generation } : {}
 }
 
 /**
@@ -207,8 +232,31 @@ export function readmission({ record, stored }: Pick<PodContext, 'record' | 'sto
  * The kubelet may be about to replace a container, for what somebody else has patched in or taken back. Found by simulation (seed
  * 42024334): sluice's own patch was refused, and the pod was put back as its container went.
  */
-export function isRestless({ containers }: PodView): boolean {
-  return containers.some((container) => container.running && !isNamedAsAsked(container))
+export function isRestless({ pod, stored }: Pick<PodContext, 'pod' | 'stored'>): boolean {
+  return !isProvenSpec(pod, stored) && misnamed(pod) !== undefined
+}
+
+/** One whose status names another image than its spec asks for. */
+export function misnamed({ containers }: PodView): ContainerView | undefined {
+  return containers.find((container) => container.running && !isNamedAsAsked(container))
+}
+
+/** What has come in its place: no record of this run tells of it. */
+export function isHeirRestless({ heir }: Pick<PodContext, 'heir'>): boolean {
+  return heir != null && isRestless({ pod: heir.pod, stored: { kind: 'none' } })
+}
+
+/** On top of the grace period, until an unchanged container counts as proven. */
+const QUIET_MARGIN_MS = 5_000
+/**
+ * The same where its status does not even name the wanted image. A kubelet that stops right after it has said that it saw the patch
+ * leaves the old image so; by the end of this time the node controller has said that the pod is not ready.
+ */
+const UNNAMED_MARGIN_MS = 60_000
+
+/** For how long no container may change, where nothing but time proves what runs. */
+export function quietMs(context: Pick<PodContext, 'pod' | 'restart'>): number {
+  return context.pod.gracePeriodSeconds * 1000 + (namesWantedImages(context) ? QUIET_MARGIN_MS : UNNAMED_MARGIN_MS)
 }
 
 /** The record is stored on the pod as it was to be. */

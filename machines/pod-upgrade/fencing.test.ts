@@ -76,7 +76,7 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
     expect(record.fence).toBeUndefined()
     await drive.answer(REJECTED)
     await drive.answer({ kind: 'read', seen: { pod: landed, stored: { kind: 'read', journal: record } } })
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 
   test.each([
@@ -171,7 +171,7 @@ describe.each(STATES)('$state: images that are not answered', ({ state, begin, s
       await drive.answer(REJECTED)
       await drive.answer({ kind: 'read', seen: there })
     }
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 
   test('a later owner has written it: nothing is sent over that', async () => {

@@ -7,6 +7,7 @@ import { createDrive, DEADLINES, DELAYS } from './testing/drive.ts'
 import { PODS } from './testing/explore.ts'
 import { IN, OUT, recorded, REJECTED, UNKNOWN, UNREAD } from './testing/recorded.ts'
 import { TARGET, V1, V2 } from './testing/world.ts'
+import { waitingFor } from './waiting.ts'
 
 /*
  * What becomes of the pod, or of the one in its place, while something is asked, written or called for it: each was found by
@@ -249,8 +250,8 @@ describe('the restore', () => {
     const stored = recorded('drain', { baseline: [{ name: 'app', image, containerId: app!.containerId! }] })
     const containers = [{ ...app!, image, containerId: 'c2', statusImage: image }]
 
-    async function readmitting(pod = asked): Promise<Drive> {
-      const drive = createDrive({ pod, stored })
+    async function readmitting(pod = asked, record = stored): Promise<Drive> {
+      const drive = createDrive({ pod, stored: record })
       drive.send({ type: 'interrupt' })
       await drive.answer(OUT)
       await drive.pass(DELAYS.settle)
@@ -273,6 +274,22 @@ describe('the restore', () => {
       const drive = await readmitting()
       drive.send({ type: 'observed', pod: { ...asked, containers }, stored })
       expect(drive.state()).toBe('readmitting.writing')
+    })
+
+    test('not where it is known that they were started from this spec, whatever name the runtime gives their image', async () => {
+      const proven = recorded('drain', { ...stored.journal, proven: 2 })
+      const drive = await readmitting(asked, proven)
+      expect([drive.state(), drive.calling()]).toEqual(['readmitting.writing', 'store'])
+      expect((drive.input() as StoreInput).record.proven).toBe(2)
+    })
+
+    test('but where that is known of an older spec: it was patched since', async () => {
+      const drive = await readmitting(asked, recorded('drain', { ...stored.journal, proven: 1 }))
+      expect(drive.state()).toBe('readmitting.quieting')
+      expect(waitingFor('readmitting', drive.actor.getSnapshot().context)).toBe(
+        "web-0's container app runs registry/app:v1, and its spec asks for registry.example/app:v9: put back once there is " +
+          'no change of a container for 61 s',
+      )
     })
 
     test('counts from when the kubelet has seen them', async () => {

@@ -46,7 +46,7 @@ describe('the same pod, whose sandbox died', () => {
   test('stays out where somebody has patched it since: his images are left', async () => {
     const drive = createDrive({ pod: PODS.witness, stored: recorded('patched'), address: '10.0.0.1' })
     await drive.answer(OUT)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     const image = 'registry.example/app:v9'
     const his: PodView = { ...moved, generation: 3, containers: PODS.ready.containers.map((one) => ({ ...one, image })) }
     drive.send({ type: 'observed', pod: his, stored: recorded('patched') })

@@ -1,5 +1,5 @@
 import { fromPromise } from 'xstate'
-import type { ContainerImage, Journal, JournalTarget, PodView, TrafficReading } from '../../src/pods/glossary.ts'
+import type { ContainerImage, ImagePull, Journal, JournalTarget, PodView, TrafficReading } from '../../src/pods/glossary.ts'
 import type { Observation } from './context.ts'
 
 /*
@@ -72,6 +72,8 @@ export type SnapshotAnswer =
 export type RehearsalAnswer = { kind: 'accepted' } | { kind: 'refused'; message: string } | Unknown
 /** A write to the ledger. */
 export type LedgerAnswer = { kind: 'stored' } | Unknown
+/** What the kubelet's Events say of the images that the pod's containers were started from. */
+export type PullsAnswer = { kind: 'read'; pulls: ImagePull[] } | Unknown
 /** A guarded write to the pod. */
 export type StoreAnswer = { kind: 'stored'; seen: Observation } | { kind: 'rejected'; message: string } | Unknown
 /** `refused`: the right to read it is gone, which an administrator may give back. */
@@ -101,6 +103,7 @@ export interface PodPorts {
   enroll(input: EnrollInput): Promise<LedgerAnswer>
   store(input: StoreInput): Promise<StoreAnswer>
   read(input: { uid: string }): Promise<ReadAnswer>
+  pulls(input: { uid: string }): Promise<PullsAnswer>
   effect(input: EffectInput): Promise<EffectAnswer>
   inspect(input: InspectInput): Promise<TrafficReading>
   compare(input: TargetsInput): Promise<CompareAnswer>
@@ -124,6 +127,7 @@ export function portActors(ports: PodPorts): { [Name in keyof PodPorts]: Logic<N
     enroll: logic(ports.enroll),
     store: logic(ports.store),
     read: logic(ports.read),
+    pulls: logic(ports.pulls),
     effect: logic(ports.effect),
     inspect: logic(ports.inspect),
     compare: logic(ports.compare),
@@ -142,6 +146,7 @@ export const missingPorts: PodPorts = {
   enroll: missing,
   store: missing,
   read: missing,
+  pulls: missing,
   effect: missing,
   inspect: missing,
   compare: missing,

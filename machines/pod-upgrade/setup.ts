@@ -1,5 +1,13 @@
 import { assign, raise, setup } from 'xstate'
-import { acceptQuiet, observeRestart, restartProof, sameContainers } from '../../src/pods/witness.ts'
+import {
+  acceptPulls,
+  acceptQuiet,
+  awaitsEvents,
+  awaitsQuiet,
+  observeRestart,
+  restartProof,
+  sameContainers,
+} from '../../src/pods/witness.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { hasOtherContainers } from '../../src/pods/other-containers.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
@@ -16,6 +24,7 @@ import {
   isFit,
   isEnding,
   isHeirDrained,
+  isHeirRestless,
   isMoved,
   isOutdated,
   isPatchedElsewhere,
@@ -36,7 +45,7 @@ import {
   rollbackRecord,
 } from './facts.ts'
 import { missingPorts, portActors } from './ports.ts'
-import type { RelocateAnswer, SnapshotAnswer } from './ports.ts'
+import type { PullsAnswer, RelocateAnswer, SnapshotAnswer } from './ports.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 
@@ -147,20 +156,23 @@ export const podSetup = setup({
     asksForOthers: ({ context }) => asksForOthers(context),
     isRewritten: ({ context }) => isRewritten(context),
     isProven: ({ context }) => context.restart !== undefined && restartProof(context.restart) !== undefined,
+    /** Its containers are replaced, and only time is missing, or a word of the kubelet. */
+    awaitsQuiet: ({ context: { restart, pod } }) => restart !== undefined && awaitsQuiet(restart, pod),
+    awaitsEvents: ({ context: { restart, pod } }) => restart !== undefined && awaitsEvents(restart, pod),
     // Where it is rolled back, that is said of the image before for as long as the kubelet has not tried the former one.
     isHopeless: ({ context }) => context.record?.rollback === undefined && (restartTroubleOf(context)?.hopeless ?? false),
     isReady: ({ context }) => isReady(context),
     isNotReady: ({ context }) => !isReady(context),
     isPodReady: ({ context }) => context.pod.ready,
     isSpecObserved: ({ context }) => isSpecObserved(context.pod),
-    isRestless: ({ context }) => isRestless(context.pod),
+    isRestless: ({ context }) => isRestless(context),
     isFit: ({ context }) => isFit(context),
     hasMovedContainers: ({ context, event }) =>
       event.type === 'observed' &&
       context.restart !== undefined &&
       !sameContainers(context.restart, observeRestart(context.restart, event.pod)),
     hasOtherContainers: ({ context, event }) => event.type === 'observed' && hasOtherContainers(context.pod, event.pod),
-    heirIsRestless: ({ context: { heir } }) => heir != null && isRestless(heir.pod),
+    heirIsRestless: ({ context }) => isHeirRestless(context),
     hasOtherHeir: ({ context: { heir }, event }) =>
       event.type === 'heir' && heir != null && event.heir != null && hasOtherContainers(heir.pod, event.heir.pod),
     heirIsReady: ({ context }) => context.heir?.sameAddress === true && context.heir.isReady,
@@ -189,6 +201,7 @@ export const podSetup = setup({
     isRehearsed: ({ context }) => context.rehearsed,
     isInterrupted: ({ context }) => context.interrupted,
     isExpired: ({ context }) => context.expired !== undefined,
+    isRestartExpired: ({ context }) => context.expired === 'restart',
     keepsJournal: ({ context }) => !context.gone && context.pod.finished && !context.pod.deleting && isOpen(context.stored),
     isDecided: ({ context }) => context.outcome !== undefined,
     isRejectedForGood: ({ context }) => context.tries >= MOST_REJECTIONS,
@@ -232,7 +245,12 @@ export const podSetup = setup({
     forgetRecord: assign({ record: undefined, outcome: undefined, reason: '', leftOut: false, deadline: undefined }),
     beginRestart: assign({ restart: ({ context }) => beginRestartOf(context) }),
     acceptQuiet: assign({ restart: ({ context }) => context.restart && acceptQuiet(context.restart, context.pod) }),
+    takePulls: assign(({ context: { restart, pod }, event }) => {
+      const answer = outputOf(event) as PullsAnswer
+      return answer.kind === 'read' && restart ? { restart: acceptPulls(restart, pod, answer.pulls) } : {}
+    }),
     expireDrain: assign({ expired: 'drain' }),
+    expireRestart: assign({ expired: 'restart' }),
     passOver: assign({ passedOver: true }),
     countAnew: assign({ passedOver: false }),
     noteReturn: assign({ returned: true }),

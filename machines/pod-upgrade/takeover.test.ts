@@ -70,7 +70,7 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     await drive.answer(OUT)
     expect(drive.state()).toBe('patching.writing')
     await drive.stored(PATCHED)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 
   test('a reload while it is waited for until it has settled: drained again at once, since it may be restarting', async () => {
@@ -134,7 +134,7 @@ describe('an earlier run has patched it, and this one asks for other images', ()
     const { record } = drive.input() as StoreInput
     await drive.answer(UNKNOWN)
     await drive.answer({ kind: 'read', seen: { pod: PATCHED, stored: { kind: 'read', journal: record } } })
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
   })
 })
 
@@ -164,7 +164,7 @@ test('an earlier run has patched another of its containers a moment ago: that on
   drive.send({ type: 'observed', pod: seen, stored })
   const restarted = { ...proxy, containerId: 'p2', imageId: 'sha256:p2', statusImage: PROXY_V2 }
   drive.send({ type: 'observed', pod: { ...seen, containers: [...PODS.witness.containers, restarted] }, stored })
-  expect(drive.state(), 'the pod is ready, and one of two has restarted').toBe('restarting.watching')
+  expect(drive.state(), 'the pod is ready, and one of two has restarted').toBe('restarting.watching.resting')
   drive.send({ type: 'observed', pod: { ...seen, containers: [...PODS.ready.containers, restarted] }, stored })
   expect(drive.state()).toBe('warming.steady')
 })
@@ -592,9 +592,9 @@ test.each([
     const drive = createDrive({ wanted, stored: recorded('patched', { epoch: 1 }), pod: withProxy(PODS.asked) })
     await drive.stored()
     await drive.answer(OUT)
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     drive.send({ type: 'observed', pod: withProxy(PODS.witness), stored: recorded('patched') })
-    expect(drive.state()).toBe('restarting.watching')
+    expect(drive.state()).toBe('restarting.watching.resting')
     drive.send({ type: 'observed', pod: withProxy(PODS.ready), stored: recorded('patched') })
     expect(drive.state()).toBe('warming.steady')
   },

@@ -1,5 +1,7 @@
+import type { PodView } from '../../src/pods/glossary.ts'
 import type { PodContext } from './context.ts'
-import { goalUnprobedMs, notReadyReason, restartTroubleOf } from './facts.ts'
+import { awaitsQuiet } from '../../src/pods/witness.ts'
+import { goalUnprobedMs, isHeirRestless, isRestless, misnamed, notReadyReason, quietMs, restartTroubleOf } from './facts.ts'
 
 const LATE_CALL = 'whether a call that nobody answered still arrives'
 const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail'
@@ -17,22 +19,18 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'patching':
       return traffic?.state === 'out' && traffic.inFlight && !passedOver ? `${traffic.inFlight} in flight` : held
     case 'restarting':
-      return (
-        restartTroubleOf(context)?.reason ??
-        (context.restart?.seen
-          ? 'seen by the kubelet; the new container is not up yet'
-          : 'the kubelet has not seen the patch yet')
-      )
+      return restartTroubleOf(context)?.reason ?? restartWords(context)
     case 'warming':
       return (
         notReadyReason(context) ?? (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : 'ready, for readyFor')
       )
     case 'readmitting':
       if (!pod.ready) return 'not ready to be put back'
-      return context.lateCall ? LATE_CALL : held
+      return context.lateCall ? LATE_CALL : isRestless(context) ? doubtWords(context, pod) : held
     case 'closing':
       return context.lateCall ? LATE_CALL : held
     case 'settling':
+      if (heir?.isReady && isHeirRestless(context)) return doubtWords(context, heir.pod)
       if (heir) return heir.isReady ? held : `${heir.pod.name} in its place is not known to be ready`
       // Found by trial: a pod was there, at another address, and nobody could see what was waited for; or why that could not be seen.
       // Where its entry is pointed is asked once a pod has come to another address: until then it may be stale here.
@@ -42,4 +40,21 @@ export function waitingFor(state: string, context: PodContext): string {
     default:
       return held
   }
+}
+
+function restartWords(context: PodContext): string {
+  const { restart, pod } = context
+  if (!restart?.seen) return 'the kubelet has not seen the patch yet'
+  if (!awaitsQuiet(restart, pod)) return 'seen by the kubelet; the new container is not up yet'
+  return `the new container runs, and nothing but time proves what it was started from: ${unchangedFor(context)}`
+}
+
+/** Somebody may have patched it a moment ago, and the kubelet be about to replace what is ready. */
+function doubtWords(context: PodContext, pod: PodView): string {
+  const { name, image, statusImage } = misnamed(pod)!
+  return `${pod.name}'s container ${name} runs ${statusImage ?? 'an image without a name'}, and its spec asks for ${image}: put back once there is ${unchangedFor(context)}`
+}
+
+function unchangedFor(context: PodContext): string {
+  return `no change of a container for ${quietMs(context) / 1000} s`
 }

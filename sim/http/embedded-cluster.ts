@@ -2,7 +2,7 @@ import { systemClock, systemRandom } from '../../src/ports/system.ts'
 import { createApiServer } from '../api-server/api-server.ts'
 import type { ApiServer } from '../api-server/server.ts'
 import { type ClusterOptions, createCluster, type SimulatedCluster } from '../cluster.ts'
-import { recordNodeEvents } from './node-events.ts'
+import { recordNodeEvents } from '../node-events.ts'
 import { serveApi, type ServedApi } from './serve-api.ts'
 
 export interface EmbeddedClusterOptions extends Omit<ClusterOptions, 'clock' | 'random' | 'apiServer'> {

@@ -2,8 +2,10 @@ import type { Images } from './images.ts'
 import type { ContainerStatus, Pod, PodStatus } from './pod.ts'
 import { withReadyConditions } from './ready-conditions.ts'
 
-/** Kubelets that lie, for negative controls: whoever relies on the real order must fail with them. None is real. */
+/** A kubelet that differs from that of 1.35. But for the first, these lie: whoever relies on the real order must fail with them. */
 export interface Behaviour {
+  /** As before 1.34: no status has an `observedGeneration`. */
+  reportsNoGeneration?: boolean
   /** The status that tells of a new generation also says that the containers are not ready. */
   readyResetAtOnce?: boolean
   /** The status that tells of a new generation shows the new image while the old container runs. */

@@ -133,7 +133,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
   /* The status */
 
   function generate(taken: Pod, looked: RuntimePod, terminal: boolean): PodStatus {
-    return podStatus({
+    const { observedGeneration, ...told } = podStatus({
       pod: taken,
       runtime: looked,
       old: status ?? taken.status,
@@ -143,6 +143,7 @@ export function createPodWorker(first: Pod, services: NodeServices): PodWorker {
       nodeAddress: services.nodeAddress,
       now: services.instant(),
     })
+    return behaviour.reportsNoGeneration === true || observedGeneration === undefined ? told : { observedGeneration, ...told }
   }
 
   function isContainerReady(taken: Pod, container: ContainerSpec, id: string): boolean {

@@ -29,6 +29,7 @@ const Stored = z.object({
   attempt: z.number().int().min(1),
   step: z.enum(['drain', 'patched', 'restore', 'closed']),
   gen: z.number().int().min(0).optional(),
+  known: z.number().int().min(1).optional(),
   back: z.array(Image).optional(),
   fence: z.number().int().min(1).optional(),
   base: z.array(Baseline).default([]),
@@ -63,7 +64,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
   }
   const parsed = Stored.safeParse(raw)
   if (!parsed.success) return { kind: 'unreadable', reason: newerVersion(raw) ?? issueWords(parsed.error) }
-  const { run, origin, epoch, lease, attempt, step, gen, back, fence, base, ends, lbs, sum } = parsed.data
+  const { run, origin, epoch, lease, attempt, step, gen, known, back, fence, base, ends, lbs, sum } = parsed.data
   if (uid !== undefined && parsed.data.uid !== undefined && parsed.data.uid !== uid) return { kind: 'none' }
   if (sum !== undefined && sum !== checksum(raw as z.input<typeof Stored>))
     return { kind: 'unreadable', reason: 'somebody has edited it: it is not as sluice wrote it' }
@@ -77,6 +78,7 @@ export function readJournal(stored: string | undefined, uid?: string): ReadJourn
       attempt,
       step,
       ...(gen === undefined ? {} : { generation: gen }),
+      ...(known === undefined ? {} : { proven: known }),
       ...(back === undefined ? {} : { rollback: back.map(([container, image]) => ({ container, image })) }),
       ...(fence === undefined ? {} : { fence }),
       baseline: base.map(([name, image, containerId, imageId]) => ({
@@ -108,11 +110,11 @@ function newerVersion(raw: unknown): string | undefined {
 
 /**
  * Writes a journal for either of its places: with the pod's uid for the annotation. A closed one keeps only what fences a stale
- * owner.
+ * owner, and the generation that is proven.
  * @throws RangeError above 4 KB
  */
 export function writeJournal(journal: Journal, uid?: string): string {
-  const { run, origin, epoch, lease, attempt, step, generation, rollback, fence, baseline, endpoints, targets } = journal
+  const { run, origin, epoch, lease, attempt, step, generation, proven, rollback, fence, baseline, endpoints, targets } = journal
   const open = step !== 'closed'
   const stored: z.input<typeof Stored> = {
     v: VERSION,
@@ -124,6 +126,7 @@ export function writeJournal(journal: Journal, uid?: string): string {
     attempt,
     step,
     ...(open && generation !== undefined ? { gen: generation } : {}),
+    ...(proven === undefined ? {} : { known: proven }),
     ...(open && rollback !== undefined
       ? { back: rollback.map(({ container, image }): z.infer<typeof Image> => [container, image]) }
       : {}),

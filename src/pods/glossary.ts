@@ -36,6 +36,8 @@ export interface ContainerView {
   /** Called ready though no probe has run: milliseconds after which one would have failed. */
   unprobedMs?: number
   running: boolean
+  /** Where it runs: by the node's clock, in whole seconds. */
+  startedAt?: string
   /** Such as ErrImagePull, CrashLoopBackOff. */
   waitingReason?: string
   waitingMessage?: string
@@ -117,6 +119,15 @@ export interface ContainerImage {
   image: string
 }
 
+/** The kubelet has taken an image to start a container from: its Event `Pulled`. */
+export interface ImagePull {
+  container: string
+  /** As the spec names it. */
+  image: string
+  /** The last time, by the node's clock, in whole seconds. */
+  at: string
+}
+
 export interface BaselineContainer {
   name: string
   image: string
@@ -169,6 +180,8 @@ export interface Journal {
    * 0 where the API server gives no generation.
    */
   generation?: number
+  /** The generation whose spec the pod's containers are known to run; absent where that is not known, or the API server gives none. */
+  proven?: number
   /** The images that a pod which failed was patched back to: durable, so that whoever resumes goes on with that. */
   rollback?: ContainerImage[]
   /** How often it was written anew so that an images patch which nobody had answered changes nothing any more; absent for never. */

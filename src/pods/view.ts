@@ -172,6 +172,7 @@ function containerView(
     ready: status?.ready ?? false,
     ...unprobed(container, status, readyAt),
     running: status?.state?.running != null,
+    ...(status?.state?.running?.startedAt ? { startedAt: status.state.running.startedAt } : {}),
     restartCount: status?.restartCount ?? 0,
     ...(status ? { statusIndex } : {}),
     // An entry in ErrImagePull for a container that never ran has an empty ID.

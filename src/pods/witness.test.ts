@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { baselineOf, generationAfter } from './baseline.ts'
-import type { ContainerImage, PodView } from './glossary.ts'
+import type { ContainerImage, ImagePull, PodView } from './glossary.ts'
 import type { RawContainer, RawPodOptions } from './testing/raw-pod.ts'
 import { testPod } from './testing/raw-pod.ts'
 import {
+  acceptPulls,
   acceptQuiet,
   beginRestart,
   namesWanted,
@@ -202,6 +203,50 @@ test.each<{ name: string; seen: Seen[]; proof: string | undefined; with?: Parame
   { name: 'what is proven better stays so', seen: [WITNESS, NEW], proof: 'witness' },
 ])('quiet: $name', ({ seen, proof, with: circumstances }) => {
   expect(afterQuiet(seen, circumstances)).toBe(proof)
+})
+
+const OLD_KUBELET = { ...WITNESS, observed: 0, id: 'B', startedAt: '2026-01-01T00:00:20Z' }
+const pull = (image: string, second: number): ImagePull => ({
+  container: 'app',
+  image,
+  at: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
+})
+
+test.each<{ name: string; pulls: ImagePull[]; proof: string | undefined; seen?: Partial<Seen> }>([
+  { name: 'the wanted image, for the container that runs', pulls: [pull(V2, 19)], proof: 'event' },
+  { name: 'in the second of the start', pulls: [pull(V1, 2), pull(V2, 20)], proof: 'event' },
+  { name: 'written in another way', pulls: [pull('docker.io/library/app', 19)], proof: 'event', seen: { spec: 'app:latest' } },
+  { name: 'none yet', pulls: [], proof: undefined },
+  { name: 'the image before, taken once more: the old container crashed', pulls: [pull(V2, 5), pull(V1, 19)], proof: undefined },
+  { name: 'both in one second', pulls: [pull(V1, 19), pull(V2, 19)], proof: undefined },
+  { name: 'of a start long before: the Event of this one is not there yet', pulls: [pull(V2, 5)], proof: undefined },
+  { name: 'later than the start: the container is about to be replaced', pulls: [pull(V2, 21)], proof: undefined },
+  { name: 'of another container', pulls: [{ ...pull(V2, 19), container: 'web' }], proof: undefined },
+  { name: 'the container that ran at the patch', pulls: [pull(V2, 19)], proof: undefined, seen: { id: 'A' } },
+  { name: 'it does not run', pulls: [pull(V2, 19)], proof: undefined, seen: { running: false } },
+  { name: 'nobody knows when it started', pulls: [pull(V2, 19)], proof: undefined, seen: { startedAt: null } },
+])('event: $name', ({ pulls, proof, seen = {} }) => {
+  const pod = podOf({ ...OLD_KUBELET, ...seen }, { observedGeneration: 0 })
+  const wanted = [{ container: 'app', image: pod.containers[0]!.image }]
+  const restart = observeRestart(beginRestart(0, baselineOf(podOf(BEFORE), wanted), wanted), pod)
+  expect(restartProof(acceptPulls(restart, pod, pulls))).toBe(proof)
+})
+
+// Found by simulation (harsh seed 9200054): the Event of what somebody had patched in, and taken back, was lost.
+test('event: none is believed where the spec has asked for another image meanwhile', () => {
+  const wanted = [{ container: 'app', image: V2 }]
+  const pod = podOf(OLD_KUBELET, { observedGeneration: 0 })
+  const begun = beginRestart(0, baselineOf(podOf(BEFORE), wanted), wanted)
+  const strayed = observeRestart(begun, podOf({ ...OLD_KUBELET, spec: V1, id: 'A' }, { observedGeneration: 0 }))
+  expect(restartProof(acceptPulls(observeRestart(strayed, pod), pod, [pull(V2, 19)]))).toBeUndefined()
+  expect(restartProof(acceptPulls(observeRestart(begun, pod), pod, [pull(V2, 19)])), 'control').toBe('event')
+})
+
+test('event: a kubelet that reports generations needs none', () => {
+  const wanted = [{ container: 'app', image: V2 }]
+  const pod = podOf({ ...OLD_KUBELET, observed: 2 })
+  const restart = observeRestart(beginRestart(2, baselineOf(podOf(BEFORE), wanted), wanted), pod)
+  expect(restartProof(acceptPulls(restart, pod, [pull(V2, 19)]))).toBeUndefined()
 })
 
 test('somebody else had patched the same image a moment ago: its stale container is no proof', () => {

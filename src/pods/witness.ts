@@ -1,5 +1,5 @@
 import { normalizeImage } from './image.ts'
-import type { BaselineContainer, ContainerImage, ContainerView, PodView } from './glossary.ts'
+import type { BaselineContainer, ContainerImage, ContainerView, ImagePull, PodView } from './glossary.ts'
 
 /**
  * Proof that a patched container was restarted from the patched spec.
@@ -15,6 +15,8 @@ import type { BaselineContainer, ContainerImage, ContainerView, PodView } from '
  *
  * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
  * container already, which nothing will replace. Then a weaker proof has to do:
+ * - `event`: the kubelet, which reports no generation, says by an Event that it has taken the wanted image to start the container
+ *   that runs now from
  * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones, which are known
  * - `quiet`: its ID has not changed for the grace period and a margin since the kubelet saw the patch; a longer one where
  *   its status does not name the wanted image, which says nothing against it: of several names of one image the runtime
@@ -23,7 +25,7 @@ import type { BaselineContainer, ContainerImage, ContainerView, PodView } from '
  *   stopped meanwhile, takes over it. Unless it runs the wanted image already, where an earlier patch was taken back
  *   before the kubelet saw it.
  */
-export type Proof = 'witness' | 'image' | 'quiet'
+export type Proof = 'witness' | 'event' | 'image' | 'quiet'
 
 /** What was seen of one patched container since the patch. */
 export interface ContainerRestart {
@@ -38,6 +40,8 @@ export interface ContainerRestart {
   current: string | undefined
   /** Why its image could not be had, until a container of it runs: a back-off hides that within a second. */
   pullTrouble?: string
+  /** The spec has asked for another image since the patch: what was started for that may run, where no generation tells. */
+  strayed?: true
   proof?: Proof
 }
 
@@ -95,7 +99,8 @@ export function observeRestart(known: Restart, pod: PodView): Restart {
     const proof = container.proof ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
     const pullTrouble = pullTroubleOf(view, container.pullTrouble)
     const { pullTrouble: _, ...rest } = container
-    return { ...rest, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
+    const strayed = view !== undefined && view.image !== container.image ? { strayed: true as const } : {}
+    return { ...rest, ...strayed, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
   })
   return { ...restart, seen, containers }
 }
@@ -166,7 +171,46 @@ export function sameContainers(a: Restart, b: Restart): boolean {
 export function restartProof(restart: Restart): Proof | undefined {
   const proofs = new Set(restart.containers.map(({ proof }) => proof))
   if (proofs.has(undefined)) return undefined
-  return proofs.has('quiet') ? 'quiet' : proofs.has('image') ? 'image' : 'witness'
+  return (['quiet', 'image', 'event'] as const).find((weak) => proofs.has(weak)) ?? 'witness'
+}
+
+/** Nothing is missing but time: each container has been replaced, and the quiet time would prove those that are not proven. */
+export function awaitsQuiet(restart: Restart, pod: PodView): boolean {
+  return restartProof(restart) === undefined && restartProof(acceptQuiet(restart, pod)) !== undefined
+}
+
+/** No status will ever tell that the kubelet has seen the patch: its Events may tell what it has started. */
+export function awaitsEvents(restart: Restart, pod: PodView): boolean {
+  return restart.generation === 0 && awaitsQuiet(restart, pod)
+}
+
+/** From the image at hand to the start of its container, at most: the runtime creates the container in between. */
+const START_WITHIN_MS = 3_000
+
+/**
+ * Takes in what the kubelet has told of the images that it took. Each start begins with one, of the image in the spec that the
+ * kubelet goes by, and its time and that of the start are of one clock, in whole seconds. So the newest is that of the container
+ * that runs, where it came within seconds before the start: an Event that got lost, or comes late, leaves that undecided.
+ */
+export function acceptPulls(restart: Restart, pod: PodView, pulls: readonly ImagePull[]): Restart {
+  if (!awaitsEvents(restart, pod)) return restart
+  const containers = restart.containers.map((container): ContainerRestart => {
+    const view = pod.containers.find(({ name }) => name === container.name)
+    if (container.proof || container.strayed || !view?.running) return container
+    if (view.containerId === container.former || view.image !== container.image) return container
+    return isStartedFrom(view, pulls) ? { ...container, proof: 'event' } : container
+  })
+  return { ...restart, containers }
+}
+
+function isStartedFrom({ name, image, startedAt }: ContainerView, pulls: readonly ImagePull[]): boolean {
+  const own = pulls.filter(({ container }) => container === name)
+  const newestMs = Math.max(...own.map(({ at }) => Date.parse(at)))
+  const sinceMs = Date.parse(startedAt ?? '') - newestMs
+  // In the second before a container starts another may have been: then nobody knows which of them runs.
+  const newest = own.filter(({ at }) => Date.parse(at) === newestMs)
+  const isOwn = newest.every((pull) => normalizeImage(pull.image) === normalizeImage(image))
+  return isOwn && sinceMs >= 0 && sinceMs <= START_WITHIN_MS
 }
 
 /** The kubelet can never start this image, whatever time it is given. */

@@ -108,6 +108,8 @@ export interface Scene {
   graceSeconds: number
   /** A pod that comes anew, or whose sandbox dies, gets the address that became free last. */
   fixedAddresses: boolean
+  /** The nodes' kubelets are of before 1.34: they report no generation, and what they tell by Events may come late or not at all. */
+  oldKubelets: boolean
   /** What is asked for: a good image, the same digest under a new tag, one that does not exist, one that crashes. */
   image: 'v2' | 'v1-again' | 'bad' | 'crash'
   balancers: BalancerScene[]
@@ -155,6 +157,7 @@ export function plainScene(change: Partial<Scene> = {}): Scene {
     preStopMs: 0,
     graceSeconds: 5,
     fixedAddresses: true,
+    oldKubelets: false,
     image: 'v2',
     balancers: [plainBalancer()],
     settings: PLAIN_SETTINGS,
@@ -241,6 +244,7 @@ export function sceneOf(seed: number, { harsh = false }: { harsh?: boolean } = {
     preStopMs: random.pick([0, 0, 500, 2_000]),
     graceSeconds: random.pick([1, 5, 5]),
     fixedAddresses: random.chance(0.7),
+    oldKubelets: random.fork('kubelets').chance(0.1),
     image: random.pick(['v2', 'v2', 'v2', 'v2', 'v1-again', 'bad', 'crash'] as const),
     // Two are often of two kinds: what one of them can tell is no less true for what the other cannot.
     balancers: names.map((name) =>

@@ -2,6 +2,7 @@ import { createApiServer } from '../../sim/api-server/api-server.ts'
 import type { ApiAnswer, ApiRequest, ApiServer, KubeObject } from '../../sim/api-server/server.ts'
 import type { SimulatedCluster } from '../../sim/cluster.ts'
 import { createCluster } from '../../sim/cluster.ts'
+import { recordNodeEvents } from '../../sim/node-events.ts'
 import type { NodeFact } from '../../sim/facts.ts'
 import type { LoadBalancer } from '../../sim/load-balancer/balancer.ts'
 import { createLoadBalancer } from '../../sim/load-balancer/balancer.ts'
@@ -61,7 +62,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     clock,
     random: random.fork('cluster'),
     apiServer: server,
-    behaviour: { reuseAddresses: scene.fixedAddresses },
+    behaviour: { reuseAddresses: scene.fixedAddresses, kubelet: { reportsNoGeneration: scene.oldKubelets } },
     // A DaemonSet has a pod on each node.
     nodes: scene.workload === 'DaemonSet' ? scene.pods : 1,
     images: {
@@ -76,6 +77,7 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
     },
   })
   cluster.onFact((fact) => tellFact(fact))
+  if (scene.oldKubelets) recordNodeEvents(cluster, server.store, clock, bestEffort(scheduler, random.fork('events')))
   const bookmark = (): void => {
     server.bookmark()
     scheduler.after(BOOKMARK_EVERY_MS, bookmark)
@@ -180,6 +182,16 @@ export function createWorld({ scene, scheduler, random, tell, hit }: WorldOption
       },
       onChange: (change) => tell(change as Happening),
     })
+  }
+}
+
+/** A kubelet sends its Events one after another, late, and not always. */
+function bestEffort(scheduler: Scheduler, random: SeededRandom): (store: () => void) => void {
+  let lastAt = 0
+  return (store) => {
+    if (random.chance(0.15)) return
+    lastAt = Math.max(lastAt, scheduler.now() + (random.chance(0.1) ? random.between(500, 5_000) : random.between(2, 200)))
+    scheduler.after(lastAt - scheduler.now(), store)
   }
 }
 

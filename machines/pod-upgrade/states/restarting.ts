@@ -1,5 +1,6 @@
+import { and, not, stateIn } from 'xstate'
 import { failing } from '../failing.ts'
-import { drainInput } from '../inputs.ts'
+import { drainInput, uidInput } from '../inputs.ts'
 import { inspecting } from '../inspecting.ts'
 import { podSetup } from '../setup.ts'
 import { BUG } from '../writing.ts'
@@ -22,7 +23,9 @@ export const restarting = podSetup.createStateConfig({
         target: '#pod.failed',
         actions: { type: 'overrule', params: { outcome: 'failed', reason: 'notOut', deadline: 'restart' } },
       },
-      ...failing('notRestarted', 'restart'),
+      // No deadline is shorter than the proof that it waits for.
+      { guard: and(['awaitsQuiet', stateIn({ restarting: 'watching' })]), actions: 'expireRestart' },
+      { target: '.overdue' },
     ],
   },
   on: { observed: [{ guard: 'hasMovedContainers', actions: ['observe', 'tellMoved'] }, { actions: 'observe' }] },
@@ -34,10 +37,33 @@ export const restarting = podSetup.createStateConfig({
         { guard: 'isProven', target: '#pod.warming' },
         { guard: 'isRollbackStored', target: '#pod.deriving', actions: 'reopen' },
         { guard: 'isHopeless', target: 'hopeless' },
+        { guard: and(['isRestartExpired', not('awaitsQuiet')]), target: 'overdue' },
       ],
-      on: { moved: { target: 'watching', reenter: true }, ...DRAINED_AGAIN },
+      on: {
+        moved: [
+          { guard: 'isRestartExpired', target: 'overdue' },
+          { target: 'watching', reenter: true },
+        ],
+        ...DRAINED_AGAIN,
+      },
       after: { quiet: { target: 'watching', reenter: true, actions: 'acceptQuiet' } },
+      initial: 'resting',
+      states: {
+        resting: { always: { guard: 'awaitsEvents', target: 'asking' } },
+        // A kubelet that reports no generation tells of a start by an Event: best effort, so the quiet time goes on beside that.
+        asking: {
+          invoke: {
+            id: 'pulls',
+            src: 'pulls',
+            input: uidInput,
+            onDone: { target: 'pausing', actions: 'takePulls' },
+            onError: BUG,
+          },
+        },
+        pausing: { after: { retry: 'resting' } },
+      },
     },
+    overdue: { always: failing('notRestarted', 'restart') },
     hopeless: { always: failing('hopeless') },
     // After a resume, and a drain: is it out?
     confirming: { ...inspecting(), on: DRAINED_AGAIN },
@@ -45,6 +71,7 @@ export const restarting = podSetup.createStateConfig({
       always: [
         { guard: 'isOut', target: 'watching' },
         { guard: 'isVanished', target: '#pod.settling' },
+        { guard: 'isRestartExpired', target: 'overdue' },
         { guard: 'isUnread', target: 'waiting' },
         { target: 'redraining' },
       ],

@@ -45,7 +45,19 @@ export function createDrive(
     (name: keyof PodPorts) =>
     (given: unknown): Promise<never> =>
       new Promise((resolve) => (call = { port: name, input: given, resolve: resolve as (value: unknown) => void }))
-  const names = ['snapshot', 'rehearse', 'enroll', 'store', 'read', 'effect', 'inspect', 'compare', 'relocate', 'settle'] as const
+  const names = [
+    'snapshot',
+    'rehearse',
+    'enroll',
+    'store',
+    'read',
+    'pulls',
+    'effect',
+    'inspect',
+    'compare',
+    'relocate',
+    'settle',
+  ] as const
   const ports = Object.fromEntries(names.map((name) => [name, port(name)])) as unknown as PodPorts
   const clock = new SimulatedClock()
   const machine = podUpgradeMachine.provide({ actors: portActors(ports), delays: { ...DELAYS, ...DEADLINES }, guards })

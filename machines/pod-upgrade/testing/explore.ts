@@ -35,6 +35,7 @@ const container = (id: string, image: string, from: string, ready = true) => ({
   status: { id, image: from, imageId: `sha256:${from}`, running: true, ready },
 })
 const V9 = 'registry/app:v9'
+const STARTED = '2026-01-01T00:00:00Z'
 const usual = { ip: '10.0.0.1', graceSeconds: 1 }
 export const PODS = {
   before: testPod({ ...usual, generation: 1, observedGeneration: 1, containers: [container('c1', V1, V1)] }),
@@ -48,6 +49,12 @@ export const PODS = {
     containers: [container('c2', V2, V2, false)],
   }),
   ready: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c2', V2, V2)] }),
+  // Of a kubelet that reports no generation, and an image that has the same digest as before.
+  retagged: testPod({
+    ...usual,
+    generation: 2,
+    containers: [{ name: 'app', image: V2, status: { ...container('c2', V2, V1).status, startedAt: STARTED } }],
+  }),
   hopeless: testPod({
     ...usual,
     generation: 2,
@@ -86,7 +93,7 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
   const usurped: ReadJournal = record ? { kind: 'read', journal: { ...record, run: 'other', epoch: epoch + 1 } } : stored
   const earlier: ReadJournal = record ? { kind: 'read', journal: { ...record, epoch: epoch - 1 } } : stored
   const home = record?.rollback ? PODS.backReady : record?.generation === undefined ? PODS.before : PODS.ready
-  const isPatched = record?.step === 'patched' && restart === undefined
+  const isPatched = record?.step === 'patched' && restart === undefined && pod !== PODS.retagged
   const after = record?.rollback && record.step === 'patched' ? PODS.back : isPatched ? PODS.asked : pod
   switch (id) {
     case 'snapshot':
@@ -111,6 +118,8 @@ function answersOf(id: string, path: string, { record, stored, pod, restart, epo
         { kind: 'refused', message: 'forbidden' },
         unknown,
       ]
+    case 'pulls':
+      return [{ kind: 'read', pulls: [] }, { kind: 'read', pulls: [{ container: 'app', image: V2, at: STARTED }] }, unknown]
     case 'drain':
     case 'restore':
       return [
@@ -252,6 +261,7 @@ export function beginnings(): PodUpgradeInput[] {
     { ...common, pod: PODS.before, stored: at('drain') },
     { ...common, pod: PODS.others, stored: at('drain', { baseline: [{ name: 'app', image: V9, containerId: 'c1' }] }) },
     { ...common, pod: PODS.asked, stored: at('patched', { generation: 2 }) },
+    { ...common, pod: PODS.retagged, stored: at('patched', { generation: 0 }) },
     { ...common, pod: PODS.ready, stored: at('restore', { generation: 2 }) },
     { ...common, pod: PODS.before, stored: at('restore') },
     // Patched to other images by an earlier run.

@@ -236,6 +236,7 @@ export function createWorld(schedule: Schedule): World {
         store: (input) => call('store', () => store(input)),
         read: () =>
           call('read', () => (world.pod ? { kind: 'read' as const, seen: world.observation() } : { kind: 'gone' as const })),
+        pulls: () => call('pulls', () => ({ kind: 'read', pulls: [] })),
         effect: ({ effect: kind, record }) =>
           call('effect', () => {
             effect(kind, record)

@@ -443,3 +443,42 @@ test.each([
   const lease = readLease(client, 'shop', 'sluice-statefulset-web')
   expect(await lease.catch((error: KubeError) => error.status)).toBe(reason === undefined ? 404 : undefined)
 })
+
+describe('the Events of a kubelet that reports no generation', () => {
+  /** Answers each question for Events with the next of these. */
+  function asking(...answers: unknown[]) {
+    const asked: string[] = []
+    const get = async (path: string): Promise<unknown> => {
+      asked.push(path)
+      const answer = answers[asked.length - 1]
+      if (answer instanceof Error) throw answer
+      return answer
+    }
+    const ports = createPodPorts({ client: { get } as unknown as KubeClient, namespace: 'shop' } as unknown as PodPortOptions)
+    return { asked, pulls: () => ports.pulls({ uid: 'uid-0' }) }
+  }
+  const EVENT = {
+    reason: 'Pulled',
+    message: 'Container image "app:v2" already present on machine',
+    involvedObject: { uid: 'uid-0', fieldPath: 'spec.containers{app}' },
+    lastTimestamp: '2026-01-01T00:00:20Z',
+  }
+  const FORBIDDEN = new KubeError('events is forbidden', { kind: 'definite', method: 'GET', path: '', status: 403 })
+  const SILENT = new KubeError('no answer', { kind: 'ambiguous', method: 'GET', path: '' })
+
+  test('are asked for of this pod alone', async () => {
+    const { asked, pulls } = asking({ items: [EVENT] })
+    expect(await pulls()).toEqual({ kind: 'read', pulls: [{ container: 'app', image: 'app:v2', at: '2026-01-01T00:00:20Z' }] })
+    expect(asked).toEqual([
+      `/api/v1/namespaces/shop/events?fieldSelector=${encodeURIComponent('involvedObject.uid=uid-0,reason=Pulled')}`,
+    ])
+  })
+
+  test('are not asked for again where the run may not list them, and are where nobody answered', async () => {
+    const forbidden = asking(FORBIDDEN)
+    expect([(await forbidden.pulls()).kind, (await forbidden.pulls()).kind]).toEqual(['unknown', 'unknown'])
+    expect(forbidden.asked).toHaveLength(1)
+    const silent = asking(SILENT, { items: [EVENT] })
+    expect([(await silent.pulls()).kind, (await silent.pulls()).kind]).toEqual(['unknown', 'read'])
+  })
+})

@@ -1,6 +1,13 @@
 import { isEnding, isMoved, isUsurped } from '../../../machines/pod-upgrade/facts.ts'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
-import type { EffectInput, PodPorts, ReadAnswer, StoreAnswer, StoreInput } from '../../../machines/pod-upgrade/ports.ts'
+import type {
+  EffectInput,
+  PodPorts,
+  PullsAnswer,
+  ReadAnswer,
+  StoreAnswer,
+  StoreInput,
+} from '../../../machines/pod-upgrade/ports.ts'
 import {
   closePatch,
   drainIntentPatch,
@@ -17,6 +24,7 @@ import { pause } from '../../kube/pause.ts'
 import { asksFor } from '../../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalTarget, PodView, Term } from '../../pods/glossary.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
+import { imagePulls } from '../../pods/image-pulls.ts'
 import { hasOtherContainers } from '../../pods/other-containers.ts'
 import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -42,6 +50,16 @@ const ASKED_AGAIN_AFTER_MS = 10_000
 
 /** For a 429 that does not say how long. */
 const THROTTLED_MS = 1_000
+
+/** Nothing waits for it that time would not prove. */
+const EVENTS_WITHIN_MS = 2_000
+const NO_EVENTS = { kind: 'unknown', message: 'this run may not list Events' } as const
+
+/** Those that say of which image a container is started, and of this pod alone. */
+function eventsPath(namespace: string, uid: string): string {
+  const selector = encodeURIComponent(`involvedObject.uid=${uid},reason=Pulled`)
+  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/events?fieldSelector=${selector}`
+}
 
 const NOT_HELD = { kind: 'unknown', message: 'the Lease is not held at this moment' } as const
 
@@ -121,6 +139,19 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     } catch (error) {
       if (isNotFound(error)) return { kind: 'gone' }
       if (error instanceof KubeError && error.status === 403) return { kind: 'refused', message: error.message }
+      return { kind: 'unknown', message: messageOf(error) }
+    }
+  }
+
+  /** A run may do without the right to list Events: then the weaker proofs serve, and nobody is asked again. */
+  let mayListEvents = true
+  async function pulls(uid: string): Promise<PullsAnswer> {
+    if (!mayListEvents) return NO_EVENTS
+    try {
+      const path = eventsPath(namespace, uid)
+      return { kind: 'read', pulls: imagePulls(await client.get(path, { deadlineMs: EVENTS_WITHIN_MS, once: true }), uid) }
+    } catch (error) {
+      if (error instanceof KubeError && error.status === 403) mayListEvents = false
       return { kind: 'unknown', message: messageOf(error) }
     }
   }
@@ -219,6 +250,7 @@ export function createPodPorts(options: PodPortOptions): PodPorts {
     },
     store: write,
     read: ({ uid }) => read(uid),
+    pulls: ({ uid }) => pulls(uid),
     async effect(input) {
       const { uid, effect, record, toServe } = input
       if (toServe && !(await isThere(toServe))) return { kind: 'retryable', message: 'the pod is gone' }

@@ -1,22 +1,50 @@
-import type { Clock } from '../../src/ports/clock.ts'
-import { timestamp } from '../api-server/identity.ts'
-import type { KubeObject, Store } from '../api-server/server.ts'
-import type { SimulatedCluster } from '../cluster.ts'
-import type { Pod } from '../kubelet/pod.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import { timestamp } from './api-server/identity.ts'
+import type { KubeObject, Store } from './api-server/server.ts'
+import type { SimulatedCluster } from './cluster.ts'
+import type { Pod } from './kubelet/pod.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What kubelet and scheduler tell as Events: for people, who look at them with `kubectl describe`. Kept for an hour. */
-export function recordNodeEvents(cluster: SimulatedCluster, store: Store, clock: Clock): void {
+/** Of one container: what it is about. */
+interface About {
+  container?: string
+  component?: string
+}
+
+/**
+ * What kubelet and scheduler tell as Events. Kept for an hour.
+ * @param deliver stores one, later or not at all: at once unless given
+ */
+export function recordNodeEvents(
+  cluster: SimulatedCluster,
+  store: Store,
+  clock: Clock,
+  deliver: (store: () => void) => void = (now) => now(),
+): void {
   const pods = new Map<string, Pod>()
+  /** The image that each container was started from. */
+  const images = new Map<string, string>()
   /** The oldest first. */
   const recorded = new Map<string, { namespace: string; name: string; atMs: number }>()
 
-  function record(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, component = 'kubelet'): void {
+  function record(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string, about: About = {}): void {
+    const at = timestamp(clock.wallNow())
+    deliver(() => put(pod, type, reason, message, at, about))
+  }
+
+  function put(
+    pod: Pod,
+    type: string,
+    reason: string,
+    message: string,
+    at: string,
+    { container, component = 'kubelet' }: About,
+  ): void {
     const { uid, name: podName, namespace = 'default' } = pod.metadata
     forgetOld()
-    const name = `${podName}.${hashOf(`${uid} ${reason} ${message}`)}`
-    const at = timestamp(clock.wallNow())
+    const name = `${podName}.${hashOf(`${uid} ${container} ${reason} ${message}`)}`
+    const fieldPath = container === undefined ? {} : { fieldPath: `spec.containers{${container}}` }
     recorded.delete(name)
     recorded.set(name, { namespace, name, atMs: clock.now() })
     const again = (event: KubeObject): KubeObject => ({ ...event, count: Number(event['count']) + 1, lastTimestamp: at })
@@ -25,7 +53,7 @@ export function recordNodeEvents(cluster: SimulatedCluster, store: Store, clock:
       apiVersion: 'v1',
       kind: 'Event',
       metadata: { name, namespace },
-      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: podName, namespace, uid },
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: podName, namespace, uid, ...fieldPath },
       type,
       reason,
       message,
@@ -49,9 +77,17 @@ export function recordNodeEvents(cluster: SimulatedCluster, store: Store, clock:
     const pod = pods.get(fact.uid)
     if (pod === undefined) return
     if (fact.type === 'containerStarted') {
-      record(pod, 'Normal', 'Pulled', `Container image "${fact.image}" already present on machine`)
-      record(pod, 'Normal', 'Started', `Container ${fact.container} started`)
-    } else if (fact.type === 'containerStopping') record(pod, 'Normal', 'Killing', `Stopping container ${fact.container}`)
+      const { container, id, image } = fact
+      images.set(id, image)
+      record(pod, 'Normal', 'Pulled', `Container image "${image}" already present on machine`, { container })
+      record(pod, 'Normal', 'Started', `Container ${container} started`, { container })
+    } else if (fact.type === 'containerStopping') {
+      const { container, id } = fact
+      const asked = pod.spec.containers.find(({ name }) => name === container)?.image
+      const isReplaced = pod.metadata.deletionTimestamp === undefined && asked !== undefined && asked !== images.get(id)
+      const why = isReplaced ? `Container ${container} definition changed, will be restarted` : `Stopping container ${container}`
+      record(pod, 'Normal', 'Killing', why, { container })
+    } else if (fact.type === 'containerExited') images.delete(fact.id)
     else if (fact.type === 'sandboxDied' && pod.metadata.deletionTimestamp === undefined) {
       record(pod, 'Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.')
     }
@@ -68,7 +104,7 @@ export function recordNodeEvents(cluster: SimulatedCluster, store: Store, clock:
     const { nodeName } = is.spec
     if (nodeName !== undefined && was?.spec.nodeName === undefined) {
       const message = `Successfully assigned ${is.metadata.namespace}/${is.metadata.name} to ${nodeName}`
-      record(is, 'Normal', 'Scheduled', message, 'default-scheduler')
+      record(is, 'Normal', 'Scheduled', message, { component: 'default-scheduler' })
     }
     const former = new Set(troubles(was).map(({ message }) => message))
     for (const { reason, message } of troubles(is)) if (!former.has(message)) record(is, 'Warning', reason, message)
