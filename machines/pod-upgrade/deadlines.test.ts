@@ -317,6 +317,18 @@ test('emptying: a load balancer that says "drained" and reads as before is calle
   expect(calls).toBeLessThan(DEADLINES.drainDeadline / 2_000)
 })
 
+test.each([
+  { node: { node: 'n1' }, tail: '' },
+  { node: { node: 'n1', ready: false, nodeIsSilent: true as const }, tail: '; node n1 does not report' },
+])('restarting: a kubelet that never saw the patch is named$tail', async ({ node, tail }) => {
+  const unseen = { ...PODS.asked, ...node }
+  const drive = createDrive({ stored: recorded('patched'), pod: unseen })
+  await drive.answer(OUT)
+  await drive.pass(DEADLINES.restartDeadline)
+  const reason = `no proof of the restart in time: the kubelet of node n1 has not seen the patch (generation 2, it reports 1)${tail}`
+  expect(end(drive)).toMatchObject({ value: 'failed', deadline: 'restart', reason })
+})
+
 test('restarting: no proof in time, which counts from when it began', async () => {
   const drive = createDrive({ stored: recorded('patched'), pod: PODS.witness })
   await drive.answer(OUT)
@@ -1309,7 +1321,7 @@ describe('where a failed pod is rolled back', () => {
       deadline: 'rollback',
       reason:
         'no proof of the restart in time: the container was not replaced; and back on its former images: ' +
-        'no proof of the restart in time: the container was not replaced',
+        'no proof of the restart in time: the kubelet has not seen the patch (generation 3, it reports 2)',
     })
   })
 

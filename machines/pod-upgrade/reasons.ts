@@ -1,6 +1,7 @@
 import type { PodContext } from './context.ts'
 import type { JournalTarget } from '../../src/pods/glossary.ts'
 import { isOpen } from '../../src/pods/open-journal.ts'
+import { silentNode } from '../../src/pods/readiness.ts'
 import { hasNoTouchedTargets, isHeirDrained, notReadyReason, restartTroubleOf } from './facts.ts'
 
 /* Why a pod ended as it did, in words for a person. */
@@ -42,6 +43,14 @@ function settledHow(c: PodContext): string {
 const unentered = (c: PodContext): string =>
   c.answer === 'stored' ? '' : `; the ledger could not be told so, which the next run does${because(c)}`
 
+/** Where the API server gives generations, an old one says that the kubelet has not even seen the patch. */
+function unreplaced({ restart, pod }: PodContext): string {
+  const silent = pod.nodeIsSilent ? `; ${silentNode(pod)}` : ''
+  if (restart === undefined || restart.seen) return `the container was not replaced${silent}`
+  const { observedGeneration: seen, node } = pod
+  return `the kubelet${node === undefined ? '' : ` of node ${node}`} has not seen the patch (generation ${restart.generation}, it reports ${seen})${silent}`
+}
+
 export const reasons = {
   bug: (c) => `a bug in sluice${because(c)}`,
   checkpoint: () => 'left where it is: the same command goes on from there',
@@ -71,8 +80,7 @@ export const reasons = {
   notPatched: (c) => `the images could not be patched${because(c)}`,
   rewritten: (c) =>
     `${relapse(c)}the stored images are not the ones asked for (${storedImages(c)}): an admission webhook or somebody else has rewritten them`,
-  notRestarted: (c) =>
-    `${relapse(c)}no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? 'the container was not replaced'}`,
+  notRestarted: (c) => `${relapse(c)}no proof of the restart in time: ${restartTroubleOf(c)?.reason ?? unreplaced(c)}`,
   notOut: (c) =>
     `${relapse(c)}it was restarted, and could not be read as out in time: ${c.traffic?.detail ?? 'the load balancer could not be read'}`,
   hopeless: (c) => `the image cannot be started: ${restartTroubleOf(c)?.reason}`,

@@ -2,6 +2,7 @@ import type { PodView } from '../../src/pods/glossary.ts'
 import type { PodContext } from './context.ts'
 import { awaitsQuiet } from '../../src/pods/witness.ts'
 import { goalUnprobedMs, isHeirRestless, isRestless, misnamed, notReadyReason, quietMs, restartTroubleOf } from './facts.ts'
+import { deletionWords, silentNode } from '../../src/pods/readiness.ts'
 
 const LATE_CALL = 'whether a call that nobody answered still arrives'
 const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail'
@@ -32,11 +33,11 @@ export function waitingFor(state: string, context: PodContext): string {
     case 'settling':
       if (heir?.isReady && isHeirRestless(context)) return doubtWords(context, heir.pod)
       if (heir) return heir.isReady ? held : `${heir.pod.name} in its place is not known to be ready`
+      if (traffic?.state === 'unknown') return traffic.detail
+      if (pod.deletion && !context.gone) return `${pod.name} ${deletionWords(pod.deletion)}; then a pod in its place`
       // Found by trial: a pod was there, at another address, and nobody could see what was waited for; or why that could not be seen.
       // Where its entry is pointed is asked once a pod has come to another address: until then it may be stale here.
-      return traffic?.state === 'unknown'
-        ? traffic.detail
-        : `a pod in its place, at ${address ?? pod.ip ?? 'its address'} or where its entry is pointed by then`
+      return `a pod in its place, at ${address ?? pod.ip ?? 'its address'} or where its entry is pointed by then`
     default:
       return held
   }
@@ -44,7 +45,7 @@ export function waitingFor(state: string, context: PodContext): string {
 
 function restartWords(context: PodContext): string {
   const { restart, pod } = context
-  if (!restart?.seen) return 'the kubelet has not seen the patch yet'
+  if (!restart?.seen) return `the kubelet has not seen the patch yet${pod.nodeIsSilent ? `: ${silentNode(pod)}` : ''}`
   if (!awaitsQuiet(restart, pod)) return 'seen by the kubelet; the new container is not up yet'
   return `the new container runs, and nothing but time proves what it was started from: ${unchangedFor(context)}`
 }

@@ -62,7 +62,11 @@ test.each([
     reason: 'in rotation; edge has no entry at 10.0.0.1:80: no drain there',
   },
   { pod: podOf('web-0', {}, V2), action: 'skip', reason: 'it runs these images already' },
-  { pod: podOf('web-0', {}, { deleting: true }), action: 'skip', reason: 'it is being deleted' },
+  {
+    pod: podOf('web-0', {}, { deleting: true }),
+    action: 'skip',
+    reason: 'it is Terminating, due to be gone at 2026-01-01T00:01:00Z',
+  },
   { pod: podOf('web-0', { stored: at('closed') }), action: 'upgrade', reason: 'in rotation' },
   { pod: podOf('web-0', { stored: at('closed') }, V2), action: 'skip', reason: 'it runs these images already' },
   {

@@ -6,6 +6,7 @@ import type { OperatorOut, WindowPod } from './window.ts'
 import { howMuchOut, stuckPods, windowSize } from './window.ts'
 import { imageWords } from '../pods/image-words.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
+import { deletionWords, standingWords } from '../pods/readiness.ts'
 
 /** Everything that a plan is made from: the request, and the world as observed. */
 export interface PlanInput {
@@ -67,6 +68,8 @@ export function buildPlan(input: PlanInput): Plan {
   const full = fullWindow(plans, { window, isHalfDone })
   if (full) refusals.push(full)
   const { namespace, workloads, templates, guarantees, warnings } = input
+  // No kubelet would carry out the patch: such a pod waits for its node.
+  const silent = new Set(considered.flatMap(({ pod }) => (pod.nodeIsSilent ? [pod.uid] : [])))
   const leftOut = input.leftOut.flatMap(({ loadBalancer, target, untouched }) => (untouched ? [] : [{ loadBalancer, target }]))
   // An undo may give a template what none of its pods goes back to; to an abort it is the run's doing all the same.
   const ofTemplates = templates.flatMap(({ change }) => change.map(({ container, to }) => ({ container, image: to })))
@@ -77,7 +80,7 @@ export function buildPlan(input: PlanInput): Plan {
     workloads,
     images,
     templates,
-    pods: plans.toSorted((a, b) => rank(a) - rank(b)),
+    pods: plans.toSorted((a, b) => rank(a, silent) - rank(b, silent)),
     ...(leftOut.length === 0 ? {} : { leftOut }),
     window,
     guarantees,
@@ -97,7 +100,7 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   if (stored.kind === 'unreadable') return { ...base, action: 'refuse', reason: `its journal cannot be read: ${stored.reason}` }
   const open = openJournal(stored)
   if (open) return { ...base, action: 'adopt', reason: adopted(open) }
-  if (pod.deleting) return { ...base, action: 'skip', reason: 'it is being deleted' }
+  if (pod.deletion) return { ...base, action: 'skip', reason: `it ${deletionWords(pod.deletion)}` }
   const unknown = images.find(({ container }) => !pod.containers.some(({ name }) => name === container))
   if (unknown) return { ...base, action: 'refuse', reason: `it has no container ${unknown.container}` }
   if (asksFor(pod, images)) {
@@ -112,8 +115,9 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
   }
   if (!targets.found) return { ...base, action: 'refuse', reason: `it cannot be drained: ${targets.reason}` }
   const { lookedFor } = targets
+  const waits = pod.nodeIsSilent ? '; it waits for its node' : ''
   if (targets.targets.length === 0)
-    return { ...base, action: 'upgrade', reason: `${lookedFor ?? 'it was looked for in no load balancer'}: no drain` }
+    return { ...base, action: 'upgrade', reason: `${lookedFor ?? 'it was looked for in no load balancer'}: no drain${waits}` }
   // What one load balancer lacks, beside what others have.
   const lacking = lookedFor === undefined ? '' : `; ${lookedFor}: no drain there`
   const isOut = howMuchOut(targets.targets, ({ inRotation }) => !inRotation) === 'all'
@@ -121,8 +125,8 @@ function planPod({ pod, stored, images, stays, targets }: PlanPod): PodPlan {
     ? 'an operator has it out of rotation: it is left exactly so'
     : pod.ready
       ? 'in rotation'
-      : 'in rotation, and not ready'
-  return { ...base, action: 'upgrade', reason: reason + lacking }
+      : `in rotation, and ${standingWords(pod).replace(/^is /, '')}`
+  return { ...base, action: 'upgrade', reason: reason + lacking + waits }
 }
 
 /** Nothing is done with it, and nobody else may have seen it: a pod that was made anew at another address, perhaps. */
@@ -214,6 +218,7 @@ function namesOf(pods: readonly WindowPod[]): string {
   return pods.map(({ name }) => `pod/${name}`).join(', ')
 }
 
-function rank({ action }: PodPlan): number {
-  return action === 'adopt' ? 0 : action === 'upgrade' ? 1 : 2
+function rank({ uid, action }: PodPlan, silent: ReadonlySet<string>): number {
+  if (action === 'upgrade') return silent.has(uid) ? 2 : 1
+  return action === 'adopt' ? 0 : 3
 }

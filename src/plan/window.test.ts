@@ -14,6 +14,14 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
   failed: { standing: 'active', ready: false, operatorOut: 'none', unserved: false },
   idle: { standing: 'idle', ready: true, operatorOut: 'none', unserved: false },
   checking: { standing: 'checking', ready: true, operatorOut: 'none', unserved: false },
+  silent: {
+    standing: 'waiting',
+    ready: false,
+    nodeIsSilent: true,
+    unreadyHow: 'is not ready (node n1 does not report)',
+    operatorOut: 'none',
+    unserved: false,
+  },
   sick: { standing: 'idle', ready: false, operatorOut: 'none', unserved: false },
   unserved: { standing: 'idle', ready: true, operatorOut: 'none', unserved: true },
   unfound: { standing: 'waiting', ready: true, operatorOut: 'none', unserved: true },
@@ -24,6 +32,23 @@ const WORDS: Record<string, Omit<WindowPod, 'uid' | 'name'>> = {
 function podsOf(words: string): WindowPod[] {
   return words.split(' ').map((word, index) => ({ uid: 'abcdefgh'[index]!, name: `web-${index}`, ...WORDS[word]! }))
 }
+
+test('a pod whose node does not report starts only once it does, and takes its place until then', () => {
+  expect(admit(podsOf('silent waiting waiting'), 2)).toEqual({
+    start: ['b'],
+    waitingFor: 'the window of 2 is full: web-0 is not ready (node n1 does not report), web-1 starts',
+  })
+  expect(admit(podsOf('silent idle'), 1)).toEqual({ start: [], waitingFor: 'web-0 is not ready (node n1 does not report)' })
+  // Control: any other pod that is not ready goes first.
+  expect(admit(podsOf('broken waiting'), 1)).toMatchObject({ start: ['a'] })
+})
+
+test('a missing pod is told with the pod that it waits for', () => {
+  const missing: WindowPod = { ...podsOf('missing')[0]!, name: 'statefulset/web', unreadyHow: 'web-9 is Terminating' }
+  expect(admit([missing, podsOf('idle waiting')[1]!], 1).waitingFor).toBe(
+    'the window of 1 is full: statefulset/web lacks a pod (web-9 is Terminating)',
+  )
+})
 
 test.each([
   { name: 'the first, in order', pods: 'waiting waiting waiting', size: 1, start: 'a' },

@@ -26,6 +26,10 @@ export interface WindowPod {
   operatorOut: OperatorOut
   /** It is not known to be in every load balancer. */
   unserved: boolean
+  /** Its node does not report: no kubelet would carry out the patch. */
+  nodeIsSilent?: boolean
+  /** How it stands where it is not ready, in words. */
+  unreadyHow?: string
 }
 
 export interface WindowDecision {
@@ -46,14 +50,14 @@ export function windowSize(maxUnavailable: { count: number } | { percent: number
  * run or left so by another, not ready for whatever reason, out by an operator, in no load balancer, or missing. A pod of this run
  * that an earlier one left out is `active` from the start: it takes no new place. So a broken pod can be mended within a
  * window of 1, and a late node heartbeat, which makes every pod of the node not ready, starts none. One that no load
- * balancer has cannot be drained: it waits until they do.
+ * balancer has cannot be drained: it waits until they do. One whose node does not report would stay out: it waits for that.
  */
 export function admit(pods: readonly WindowPod[], size: number): WindowDecision {
   const start: string[] = []
   const count = countUnavailable(pods)
   const waiting = pods.filter(({ standing }) => standing === 'waiting' || standing === 'checking')
   for (const pod of waiting.toSorted((a, b) => rank(a) - rank(b))) {
-    if (pod.unserved) continue
+    if (pod.unserved || pod.nodeIsSilent) continue
     const others = othersFor(pod, count)
     if (others >= size) continue
     start.push(pod.uid)
@@ -63,7 +67,8 @@ export function admit(pods: readonly WindowPod[], size: number): WindowDecision 
   const starting = new Set(start)
   const left = waiting.filter(({ uid }) => !starting.has(uid))
   if (left.length === 0) return { start }
-  if (left.every(({ unserved }) => unserved)) return { start, waitingFor: describe(left, count.unavailable) }
+  if (left.every(({ unserved, nodeIsSilent }) => unserved || nodeIsSilent))
+    return { start, waitingFor: describe(left, count.unavailable) }
   return { start, waitingFor: `the window of ${size} is full: ${describe(pods, count.unavailable)}` }
 }
 
@@ -138,10 +143,11 @@ function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>):
 
 /** By workload. */
 function lacking(missing: readonly WindowPod[]): string[] {
-  const names = missing.map(({ name }) => name)
-  return [...new Set(names)].map((name) => {
-    const count = names.filter((one) => one === name).length
-    return `${name} lacks ${count === 1 ? 'a pod' : `${count} pods`}`
+  return [...new Set(missing.map(({ name }) => name))].map((name) => {
+    const own = missing.filter((one) => one.name === name)
+    const leaving = own.flatMap(({ unreadyHow }) => unreadyHow ?? [])
+    const lack = `${name} lacks ${own.length === 1 ? 'a pod' : `${own.length} pods`}`
+    return leaving.length === 0 ? lack : `${lack} (${leaving.join(', ')})`
   })
 }
 
@@ -150,10 +156,10 @@ function isByThisRun(pod: WindowPod): boolean {
   return pod.standing === 'active' || !isUnavailable(pod)
 }
 
-function singular({ standing, ready, operatorOut, unserved }: WindowPod): string {
+function singular({ standing, ready, operatorOut, unserved, unreadyHow }: WindowPod): string {
   if (standing === 'active') return 'is being upgraded'
   if (standing === 'left') return `is ${LEFT}`
-  if (!ready) return 'is not ready'
+  if (!ready) return unreadyHow ?? 'is not ready'
   if (operatorOut !== 'none') return 'is out by an operator'
   return unserved ? `is ${UNSERVED}` : 'starts'
 }

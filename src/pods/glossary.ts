@@ -57,6 +57,8 @@ export interface PodView {
   observedGeneration: number
   /** Has a deletionTimestamp. */
   deleting: boolean
+  /** Until when it was to be gone, and what may hold it beyond that. */
+  deletion?: { dueAt: string; finalizers: string[] }
   /** Succeeded or Failed: it will not run again. */
   finished: boolean
   ip?: string
@@ -70,6 +72,10 @@ export interface PodView {
   ready: boolean
   /** Condition ContainersReady: stays True where only the node's heartbeat is late. */
   containersReady: boolean
+  /** Readiness gates whose conditions are not True. */
+  closedGates?: { type: string; status: string; message?: string }[]
+  /** The node controller has set Ready to False: its kubelet has not reported for some time, and acts on nothing that is asked of it. */
+  nodeIsSilent?: true
   /** `spec.containers` in their order. */
   containers: ContainerView[]
   /** Names of init containers, native sidecars among them. */

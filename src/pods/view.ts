@@ -51,6 +51,7 @@ const ContainerStatus = z.object({
 const Condition = z.object({
   type: z.string(),
   status: z.string(),
+  reason: z.string().optional(),
   message: z.string().optional(),
   lastTransitionTime: z.string().nullish(),
 })
@@ -63,6 +64,7 @@ const RawPod = z.object({
     resourceVersion: z.string(),
     generation: z.number().default(0),
     deletionTimestamp: z.string().nullish(),
+    finalizers: z.array(z.string()).nullish(),
     labels: z.record(z.string(), z.string()).nullish(),
     annotations: z.record(z.string(), z.string()).nullish(),
     ownerReferences: z
@@ -82,6 +84,7 @@ const RawPod = z.object({
     hostNetwork: z.boolean().nullish(),
     terminationGracePeriodSeconds: z.number().nullish(),
     restartPolicy: z.string().nullish(),
+    readinessGates: z.array(z.object({ conditionType: z.string() })).nullish(),
     containers: z.array(Container),
     initContainers: z.array(z.object({ name: z.string(), restartPolicy: z.string().nullish(), ports: Ports })).nullish(),
   }),
@@ -125,6 +128,7 @@ export function podView(raw: unknown): PodView {
     generation: metadata.generation,
     observedGeneration: status.observedGeneration ?? 0,
     deleting: metadata.deletionTimestamp != null,
+    ...deletionOf(metadata),
     finished: status.phase === 'Succeeded' || status.phase === 'Failed',
     ...(status.podIP ? { ip: status.podIP } : {}),
     ...(otherIps.length > 0 ? { otherIps } : {}),
@@ -133,6 +137,7 @@ export function podView(raw: unknown): PodView {
     hostNetwork: spec.hostNetwork ?? false,
     ready: condition('Ready'),
     containersReady: condition('ContainersReady'),
+    ...notReadyBecause(spec, status),
     containers: spec.containers.map((container) => containerView(container, statuses, readyAt)),
     initContainers: spec.initContainers?.map(({ name }) => name) ?? [],
     ...(sidecarPorts.length > 0 ? { sidecarPorts } : {}),
@@ -144,6 +149,33 @@ export function podView(raw: unknown): PodView {
     hasAnnotations: metadata.annotations != null,
     ...(firstCondition === undefined ? {} : { firstCondition }),
     journal: storedJournal(metadata.annotations?.[JOURNAL_KEY], status.conditions ?? []),
+  }
+}
+
+function deletionOf({ deletionTimestamp, finalizers }: z.infer<typeof RawPod>['metadata']): Pick<PodView, 'deletion'> {
+  return deletionTimestamp == null ? {} : { deletion: { dueAt: deletionTimestamp, finalizers: finalizers ?? [] } }
+}
+
+/**
+ * Why Ready is not True though all containers are ready: the kubelet says so of readiness gates, with a reason of its own; without
+ * that, the node controller has set it, since the node does not report (MarkPodsNotReady gives no reason).
+ */
+function notReadyBecause(
+  { readinessGates, nodeName }: z.infer<typeof RawPod>['spec'],
+  { conditions }: z.infer<typeof RawPod>['status'],
+): Pick<PodView, 'closedGates' | 'nodeIsSilent'> {
+  const find = (type: string): z.infer<typeof Condition> | undefined => conditions?.find((one) => one.type === type)
+  const closedGates = (readinessGates ?? []).flatMap(({ conditionType: type }) => {
+    const gate = find(type)
+    return gate?.status === 'True'
+      ? []
+      : [{ type, status: gate?.status ?? 'missing', ...(gate?.message ? { message: gate.message } : {}) }]
+  })
+  const ready = find('Ready')
+  const isByNode = ready?.status === 'False' && ready.reason === undefined && find('ContainersReady')?.status === 'True'
+  return {
+    ...(closedGates.length > 0 ? { closedGates } : {}),
+    ...(isByNode && nodeName ? { nodeIsSilent: true } : {}),
   }
 }
 

@@ -76,3 +76,11 @@ test('those that are there and those that are missing are as many as there shoul
     { numRuns: 200 },
   )
 })
+
+test('a pod that hangs in Terminating is named, with what holds it', () => {
+  const deletion = { dueAt: '2026-01-01T00:01:00Z', finalizers: ['example.org/backup'] }
+  const pods = [pod('web-0'), pod('web-1', { deleting: true, deletion })]
+  const words = 'web-1 is Terminating, due to be gone at 2026-01-01T00:01:00Z, held by finalizers example.org/backup'
+  expect(missingPods([workload(2)], pods)).toMatchObject([{ name: 'statefulset/web', unreadyHow: words }])
+  expect(shortageWarnings([workload(2)], pods)).toEqual([expect.stringContaining(`has 1 of its 2 pods (${words})`)])
+})

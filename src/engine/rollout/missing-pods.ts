@@ -1,5 +1,6 @@
 import type { WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
+import { deletionWords } from '../../pods/readiness.ts'
 import { displayName } from '../../workloads/resources.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
@@ -17,15 +18,16 @@ export function isThere({ deleting, finished }: PodView): boolean {
  * there should be: who begins in that moment has seen nobody go.
  */
 export function missingPods(workloads: readonly PodOwner[], pods: Iterable<PodView>): WindowPod[] {
-  return shortages(workloads, pods).flatMap(({ workload, desired, present }) =>
-    Array.from({ length: desired - present }, (_, index) => missingOf(workload, index)),
+  return shortages(workloads, pods).flatMap(({ workload, desired, present, leaving }) =>
+    Array.from({ length: desired - present }, (_, index) => missingOf(workload, index, leaving[index])),
   )
 }
 
 /** The same in words. */
 export function shortageWords(workloads: readonly PodOwner[], pods: Iterable<PodView>): string[] {
   return shortages(workloads, pods).map(
-    ({ workload: { ref }, desired, present }) => `${displayName(ref)} has ${present} of its ${desired} pods`,
+    ({ workload: { ref }, desired, present, leaving }) =>
+      `${displayName(ref)} has ${present} of its ${desired} pods${leaving.length === 0 ? '' : ` (${leaving.join(', ')})`}`,
   )
 }
 
@@ -38,27 +40,45 @@ interface Shortage {
   workload: PodOwner
   desired: number
   present: number
+  /** In words, its pods that are Terminating: another comes in place of each only once it is gone. */
+  leaving: string[]
 }
 
 function shortages(workloads: readonly PodOwner[], pods: Iterable<PodView>): Shortage[] {
   // Whose an owner's pods are is asked once, and not for every pod.
   const keepers = new Map<string, PodOwner[]>()
   const present = new Map<PodOwner, number>()
+  const leaving = new Map<PodOwner, string[]>()
   for (const pod of pods) {
-    if (pod.owner === undefined || !isThere(pod)) continue
+    if (pod.owner === undefined || (!isThere(pod) && !pod.deletion)) continue
     const keeping = keepers.get(pod.owner.uid) ?? workloads.filter((one) => one.owns(pod))
     keepers.set(pod.owner.uid, keeping)
     for (const workload of keeping) {
+      if (pod.deletion) leaving.set(workload, [...(leaving.get(workload) ?? []), `${pod.name} ${deletionWords(pod.deletion)}`])
+      if (!isThere(pod)) continue
       // Found by simulation (seed 44705176): one that was scaled away, and not deleted yet, stood for another that was.
       if (workload.replaces(pod)) present.set(workload, (present.get(workload) ?? 0) + 1)
     }
   }
   return workloads
-    .map((workload) => ({ workload, desired: workload.desired() ?? 0, present: present.get(workload) ?? 0 }))
+    .map((workload) => ({
+      workload,
+      desired: workload.desired() ?? 0,
+      present: present.get(workload) ?? 0,
+      leaving: leaving.get(workload) ?? [],
+    }))
     .filter((one) => one.present < one.desired)
 }
 
-function missingOf({ ref, uid }: PodOwner, index: number): WindowPod {
+function missingOf({ ref, uid }: PodOwner, index: number, leaving: string | undefined): WindowPod {
   const name = displayName(ref)
-  return { uid: `${uid} lacks ${index}`, name, standing: 'missing', ready: false, operatorOut: 'none', unserved: false }
+  const pod = {
+    uid: `${uid} lacks ${index}`,
+    name,
+    standing: 'missing',
+    ready: false,
+    operatorOut: 'none',
+    unserved: false,
+  } as const
+  return leaving === undefined ? pod : { ...pod, unreadyHow: leaving }
 }

@@ -3,6 +3,7 @@ import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { keysOf } from '../../pods/host-addresses.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
+import { standingWords } from '../../pods/readiness.ts'
 import type { PodResult, PodState } from '../events.ts'
 import type { PodOwner } from './missing-pods.ts'
 import { isThere, missingPods } from './missing-pods.ts'
@@ -95,7 +96,7 @@ export function windowPods({
     const { uid, name } = pod
     if (taken.has(uid) || !(isThere(pod) || isLeaving(pod))) continue
     const ready = pod.ready && !pod.deleting
-    pods.push({ uid, name, standing: 'idle', ready, operatorOut: outOf(pod), unserved: isOutside(pod) })
+    pods.push({ uid, name, standing: 'idle', ready, ...why(pod), operatorOut: outOf(pod), unserved: isOutside(pod) })
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
@@ -104,7 +105,7 @@ export function windowPods({
     if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
     const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
-    pods.push({ uid, name, standing, ready: pod.ready, operatorOut: 'none', unserved: false })
+    pods.push({ uid, name, standing, ready: pod.ready, ...why(pod), operatorOut: 'none', unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
@@ -119,10 +120,16 @@ export function windowPods({
       name,
       standing: mustWait ? 'idle' : place,
       ready: pod.ready && !pod.deleting,
+      ...why(pod),
       operatorOut: outOf(pod),
       // What was found is not known of where it is now, if it has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isOutside(pod),
     })
   }
   return pods
+}
+
+function why(pod: PodView): Pick<WindowPod, 'nodeIsSilent' | 'unreadyHow'> {
+  if (pod.ready && !pod.deleting) return {}
+  return { unreadyHow: standingWords(pod), ...(pod.nodeIsSilent ? { nodeIsSilent: true } : {}) }
 }

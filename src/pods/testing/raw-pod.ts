@@ -49,6 +49,9 @@ export interface RawPodOptions {
   /** When ContainersReady has come to be as it is. */
   containersReadySince?: string
   graceSeconds?: number
+  finalizers?: string[]
+  /** Readiness gates, with their conditions where they have one. */
+  gates?: { type: string; status?: string; message?: string }[]
 }
 
 const START = '2026-01-01T00:00:00Z'
@@ -86,6 +89,7 @@ export function rawPod(options: RawPodOptions = {}): Raw {
       ...(options.generation === undefined ? {} : { generation: options.generation }),
       creationTimestamp: '2026-01-01T00:00:00Z',
       ...(options.deleting ? { deletionTimestamp: '2026-01-01T00:01:00Z' } : {}),
+      ...(options.finalizers ? { finalizers: options.finalizers } : {}),
       ...(options.labels ? { labels: options.labels } : {}),
       ...(options.annotations ? { annotations: options.annotations } : {}),
       ...(options.owner
@@ -95,6 +99,7 @@ export function rawPod(options: RawPodOptions = {}): Raw {
     spec: {
       ...(options.node === undefined ? {} : { nodeName: options.node }),
       ...(options.graceSeconds === undefined ? {} : { terminationGracePeriodSeconds: options.graceSeconds }),
+      ...(options.gates ? { readinessGates: options.gates.map(({ type }) => ({ conditionType: type })) } : {}),
       containers: containers.map(({ name, image, ports, readinessProbe }) => ({
         name,
         image,
@@ -115,7 +120,8 @@ export function rawPod(options: RawPodOptions = {}): Raw {
           ? []
           : [{ type: JOURNAL_KEY, status: 'True', message: options.journalCondition }]),
         condition('Initialized', true),
-        condition('Ready', options.ready ?? true),
+        { ...condition('Ready', options.ready ?? true), ...(options.gates ? { reason: 'ReadinessGatesNotReady' } : {}) },
+        ...(options.gates ?? []).flatMap(({ type, status, message }) => (status ? [{ type, status, message }] : [])),
         condition('ContainersReady', options.containersReady ?? options.ready ?? true, options.containersReadySince),
       ],
       ...(statuses.length > 0 ? { containerStatuses: statuses } : {}),
