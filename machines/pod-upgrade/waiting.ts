@@ -7,8 +7,8 @@ import { deletionWords, silentNode } from '../../src/pods/readiness.ts'
 const LATE_CALL = 'whether a call that nobody answered still arrives'
 const UNPROBED = 'ready, says a restarted kubelet that has probed nothing yet: a probe has time to fail'
 
-/** What a pod waits for now, in words; empty where it waits for an answer only. */
-export function waitingFor(state: string, context: PodContext): string {
+/** What a pod waits for now, in words; empty where it waits for an answer only. `readyFor` names what says for how long it has to be ready. */
+export function waitingFor(state: string, context: PodContext, readyFor = 'readyFor'): string {
   const { traffic, trouble, heir, pod, address, passedOver } = context
   const held = trouble === undefined ? '' : `${trouble} (tried again)`
   switch (state) {
@@ -23,7 +23,8 @@ export function waitingFor(state: string, context: PodContext): string {
       return restartTroubleOf(context)?.reason ?? restartWords(context)
     case 'warming':
       return (
-        notReadyReason(context) ?? (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : 'ready, for readyFor')
+        notReadyReason(context) ??
+        (goalUnprobedMs(context) > 0 ? UNPROBED : context.lateCall ? LATE_CALL : `ready, for ${readyFor}`)
       )
     case 'readmitting':
       if (!pod.ready) return 'not ready to be put back'

@@ -60,6 +60,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       gone: false,
     }),
     isHeir,
+    minReadyMs: () => 0,
     expectsHeir: () => true,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

@@ -244,6 +244,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       }),
       inputFor,
       isHeir,
+      minReadyMs: (pod) => world.workloadOf(pod)?.workload.minReadyMs() ?? 0,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       operatorOut: world.operatorOut,
       drainedFor: world.drainedFor,

@@ -124,6 +124,7 @@ async function planned({
         ref: WEB,
         owns: () => true,
         desired: () => 0,
+        minReadyMs: () => 0,
         assess: () => ({ images: IMAGES, refusals: [], warnings: ['of what would be upgraded'] }),
       } as unknown as Workload,
     ],
@@ -399,6 +400,7 @@ test('a template that stays is not given what one of several pods had had', asyn
     uid: WEB.uid,
     owns: () => true,
     desired: () => 2,
+    minReadyMs: () => 0,
     assess(images: unknown) {
       asked.push(images)
       return { images: [], refusals: [], warnings: [] }

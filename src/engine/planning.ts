@@ -10,6 +10,7 @@ import { guarantees } from '../plan/guarantees.ts'
 import type { OperatorOut } from '../plan/window.ts'
 import { admit, howMuchOut } from '../plan/window.ts'
 import type { Plan, PlannedTarget, PodAction } from '../plan/plan.ts'
+import { displayName } from '../workloads/resources.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
@@ -188,6 +189,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       warnings: [
         ...workloads.flatMap(({ assessment }) => assessment.warnings),
         ...shortages(),
+        ...minReadyWarnings(options.workloads, request.settings.readyForMs),
         ...staying,
         ...changed,
         ...abandoned,
@@ -237,6 +239,15 @@ export function createPlanning(options: PlanningOptions): Planning {
     drainedFor: (uid) => drainedFor.get(uid),
     replan,
   }
+}
+
+/** Where a workload asks for more than the config: a pod counts as available to its owner only then. */
+function minReadyWarnings(workloads: readonly Workload[], readyForMs: number): string[] {
+  return workloads.flatMap((workload) => {
+    const leastMs = workload.minReadyMs()
+    const words = `each pod is ready for ${leastMs / 1000} s before it is put back, not for readyFor alone`
+    return leastMs > readyForMs ? [`${displayName(workload.ref)} has minReadySeconds: ${words}`] : []
+  })
 }
 
 interface PlanPodsOptions {

@@ -36,6 +36,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
       const workload = newest()
       return workload === undefined || workload.deleting ? 0 : workload.wantedReplicas
     },
+    minReadyMs: () => newest()?.minReadyMs ?? 0,
     replaces: () => true,
 
     assess(images, pods) {

@@ -53,6 +53,7 @@ const RawWorkload = z.object({
     updateStrategy: z.object({ type: z.string().default('') }).nullish(),
     paused: z.boolean().nullish(),
     replicas: z.number().nullish(),
+    minReadySeconds: z.number().nullish(),
     ordinals: z.object({ start: z.number().nullish() }).nullish(),
   }),
   status: z
@@ -82,6 +83,8 @@ export interface WorkloadRecord extends ObjectRecord {
   updatedReplicas: number
   /** `spec.replicas`, 1 unless given; means nothing for a DaemonSet. */
   wantedReplicas: number
+  /** `spec.minReadySeconds`: for so long a pod has to be Ready until its owner counts it as available. */
+  minReadyMs: number
   /** StatefulSet only: the ordinal of its first pod. */
   firstOrdinal: number
   /** StatefulSet only. */
@@ -103,6 +106,7 @@ export function workloadRecord(raw: unknown): WorkloadRecord {
     selector: spec.selector,
     template: spec.template,
     wantedReplicas: spec.replicas ?? 1,
+    minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     firstOrdinal: spec.ordinals?.start ?? 0,
     replicas: status.replicas ?? status.desiredNumberScheduled ?? 0,
     updatedReplicas: status.updatedReplicas ?? 0,

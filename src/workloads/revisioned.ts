@@ -86,6 +86,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       const workload = newest()
       return workload === undefined || workload.deleting ? 0 : kind.desired(workload)
     },
+    minReadyMs: () => newest()?.minReadyMs ?? 0,
     replaces({ name }) {
       // Found by simulation (harsh seed 9185108): that it was scaled down was long past, and what was drained was left out for good.
       if (!watch.isCurrent()) return true

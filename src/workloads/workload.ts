@@ -48,6 +48,8 @@ export interface Workload {
   owns(pod: PodView): boolean
   /** How many pods its controller is to keep; undefined where nobody says. */
   desired(): number | undefined
+  /** For so long a pod has to be Ready until its owner counts it as available; 0 where nobody says. */
+  minReadyMs(): number
   /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down, as far as that is known of now. */
   replaces(pod: PodView): boolean
   /**

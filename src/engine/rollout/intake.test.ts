@@ -163,6 +163,7 @@ function createBed({
     includes: () => true,
     inputFor,
     isHeir,
+    minReadyMs: () => 0,
     expectsHeir,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

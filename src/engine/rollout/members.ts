@@ -146,6 +146,12 @@ export function createMembers(options: MembersOptions): Members {
     if (endpoints !== contextOf(member).endpoints) member.actor.send({ type: 'endpoints', endpoints })
   }
 
+  /** What says for how long a ready pod has to stay so. */
+  function readyForOf({ context }: Snapshot): string {
+    const leastMs = options.minReadyMs(context.pod)
+    return leastMs > settings.readyForMs ? `minReadySeconds (${leastMs / 1000} s)` : 'readyFor'
+  }
+
   function onTransition(member: Member, snapshot: Snapshot): void {
     const state = stateOf(snapshot)
     if (snapshot.status !== 'done' && !isUntouched(state) && isVanished(snapshot.context)) leaving.add(member)
@@ -155,7 +161,7 @@ export function createMembers(options: MembersOptions): Members {
       if (member.state !== null) member.phases[member.state] = Math.round((member.phases[member.state] ?? 0) + now - member.since)
       member.since = now
       if (!isProving(state)) member.readyBy = undefined
-      const reason = waitingFor(state, snapshot.context)
+      const reason = waitingFor(state, snapshot.context, readyForOf(snapshot))
       tell({ type: 'podState', uid: member.uid, pod: member.name, from: member.state, to: state, reason })
       if (state === 'restarting') warnOfRequests(member, snapshot)
       member.state = state
@@ -176,7 +182,7 @@ export function createMembers(options: MembersOptions): Members {
       onChange()
       return
     }
-    detail(member, waitingFor(state, snapshot.context))
+    detail(member, waitingFor(state, snapshot.context, readyForOf(snapshot)))
     // Its intent is not stored, and it will be tried again: by then the window may have no place for it. Or it asks for one.
     if (snapshot.matches({ draining: 'pausing' }) || isAdmitting(snapshot)) onChange()
   }

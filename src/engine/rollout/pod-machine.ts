@@ -2,6 +2,7 @@ import type { PodContext } from '../../../machines/pod-upgrade/context.ts'
 import { goalUnprobedMs, quietMs } from '../../../machines/pod-upgrade/facts.ts'
 import { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
+import type { PodView } from '../../pods/glossary.ts'
 import { portActors } from '../../../machines/pod-upgrade/ports.ts'
 import { pollDelayMs, retryDelayMs } from './poll-delay.ts'
 import type { RunSettings } from '../settings.ts'
@@ -13,6 +14,8 @@ export interface PodMachineOptions {
   traffic: Traffic
   /** For how long this pod, by its uid, has been in the state that it is in. */
   waitedMs(uid: string): number
+  /** The least for which it has to be Ready, by its workload. */
+  minReadyMs(pod: PodView): number
   /** How long it still has to be ready. */
   readyInMs(uid: string): number
 }
@@ -22,7 +25,14 @@ interface From {
 }
 
 /** The machine of every pod of a run: with its ports, and with its settings for delays. */
-export function podMachine({ ports, settings, traffic, waitedMs, readyInMs }: PodMachineOptions): typeof podUpgradeMachine {
+export function podMachine({
+  ports,
+  settings,
+  traffic,
+  waitedMs,
+  readyInMs,
+  minReadyMs,
+}: PodMachineOptions): typeof podUpgradeMachine {
   const graceMs = ({ context }: From): number => context.pod.gracePeriodSeconds * 1000
   return podUpgradeMachine.provide({
     actors: portActors(ports),
@@ -38,7 +48,7 @@ export function podMachine({ ports, settings, traffic, waitedMs, readyInMs }: Po
       settle: ({ context }) => settings.settleMs ?? traffic.settleMs(context.record?.targets ?? []),
       quiet: ({ context }) => quietMs(context),
       lateArrival: ({ context }) => traffic.lateMs(context.uid),
-      readyFor: ({ context }) => Math.max(settings.readyForMs, goalUnprobedMs(context)),
+      readyFor: ({ context }) => Math.max(settings.readyForMs, minReadyMs(context.pod), goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) =>
         graceMs(from) + (from.context.record?.rollback ? settings.rollbackDeadlineMs : settings.restartDeadlineMs),

@@ -106,6 +106,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     includes: () => true,
     inputFor: input,
     isHeir,
+    minReadyMs: () => 0,
     expectsHeir: () => true,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

@@ -80,6 +80,8 @@ export interface RolloutOptions {
   asking: Asking
   /** What a pod's machine starts from; undefined where nothing is to be done with it. */
   inputFor(pod: PodView): PodUpgradeInput | undefined
+  /** The least for which a pod has to be Ready, by its workload. */
+  minReadyMs(pod: PodView): number
   /** Something will take the place of this pod. */
   expectsHeir(pod: PodView): boolean
   /** Has it come in the place of one that is gone? */
