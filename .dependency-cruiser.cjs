@@ -15,7 +15,7 @@ const table = {
   '^adapters/http/': ['^adapters/', '^src/config/duration\\.ts$', '@marcbachmann/cel-js', 'axios', 'zod', core],
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
-  '^src/kube/': ['^src/ports/', '^src/pods/', '@kubernetes/client-node', 'undici', 'yaml', 'zod', core],
+  '^src/kube/': ['^src/ports/', '^src/pods/', 'undici', 'yaml', 'zod', core],
   '^src/workloads/': ['^src/pods/', '^src/journal/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
   '^src/engine/': [
     '^src/(ports|pods|journal|plan|kube|workloads)/',
@@ -74,12 +74,6 @@ module.exports = {
       severity: 'error',
       from: { path: PURE, pathNot: TESTS },
       to: { dependencyTypes: ['core'] },
-    },
-    {
-      name: 'only-src-kube-imports-client-node',
-      severity: 'error',
-      from: { pathNot: '^src/kube/' },
-      to: { path: '(^|/)node_modules/@kubernetes/client-node/' },
     },
     { name: 'only-http-serves', severity: 'error', from: { path: '^sim/(?!http)', pathNot: TESTS }, to: { path: '^sim/http/' } },
     {

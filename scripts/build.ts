@@ -55,30 +55,14 @@ const modules = join(root, 'node_modules')
 
 /** Packages of which less is needed than their index loads, which is most of the time that a command takes to begin. */
 function neededAlone(): Plugin {
-  const kubeconfig = join(modules, '@kubernetes/client-node/dist/config.js')
   const dispatchers = join(modules, 'undici/lib/dispatcher')
-  /** Its generated API, and ways to send a request, which here is done by src/kube alone. */
-  const unused: Record<string, readonly string[]> = {
-    './gen/index.js': ['createConfiguration', 'ServerConfiguration'],
-    './middleware.js': ['setHeaderMiddleware'],
-    hpagent: ['HttpProxyAgent', 'HttpsProxyAgent'],
-    socks: ['SocksClient'],
-    'socks-proxy-agent': ['SocksProxyAgent'],
-    undici: ['Agent', 'ProxyAgent'],
-  }
   return {
     name: 'needed-alone',
     resolveId(source, importer) {
-      if (source === '@kubernetes/client-node') return kubeconfig
-      if (importer === kubeconfig && source in unused) return `\0unused ${source}`
-      if (importer === kubeconfig && source === 'js-yaml') return '\0yaml'
       if (source === './client-h2.js' && importer?.startsWith(dispatchers)) return '\0no HTTP/2'
       return source === 'undici' ? '\0dispatchers of undici' : null
     },
     load(id) {
-      // One YAML parser is enough: the one that reads sluice.yaml.
-      if (id === '\0yaml')
-        return `import { parse } from '${modules}/yaml/dist/index.js'\nexport const load = (text) => parse(text, { merge: true })`
       // Only HTTP/1.1 is spoken; Node's http2 alone takes 4 ms to load.
       if (id === '\0no HTTP/2') return 'export default undefined'
       if (id === '\0dispatchers of undici') {
@@ -90,8 +74,7 @@ import connect from '${dispatchers}/../api/api-connect.js'
 Dispatcher.prototype.connect = connect`
         return [...exported, tunnels].join('\n')
       }
-      const names = id.startsWith('\0unused ') ? unused[id.slice('\0unused '.length)] : undefined
-      return names?.map((name) => `export const ${name} = undefined`).join('\n') ?? null
+      return null
     },
   }
 }
