@@ -4,7 +4,7 @@ import { objectIn } from './bodies.ts'
 import { listText } from './list.ts'
 import { methodNotAllowed, Refusal } from './refusal.ts'
 import { createResourceRequests } from './resource-requests.ts'
-import { attributesOf, everybody, forbidden, reviewed, rulesFor } from './rights.ts'
+import { attributesOf, everybody, forbidden, permitReview, reviewed, rulesFor } from './rights.ts'
 import { type Route, route } from './route.ts'
 import type { AdmissionHook, ApiAnswer, ApiRequest, ApiServer, Authorizer } from './server.ts'
 import { createStorage } from './storage.ts'
@@ -50,8 +50,10 @@ export function createApiServer({ clock, random, watchWindow = 1_000, expiredWat
   function reviewOf(request: ApiRequest, by: string): Record<string, unknown> | undefined {
     switch (request.path.split('?', 1)[0]) {
       case REVIEWS:
+        permitReview('selfsubjectaccessreviews', by, authorize)
         return reviewed(objectIn(request, 'SelfSubjectAccessReview'), by, authorize)
       case RULES_REVIEWS:
+        permitReview('selfsubjectrulesreviews', by, authorize)
         return rulesFor(objectIn(request, 'SelfSubjectRulesReview'), authorize)
       default:
         return undefined

@@ -2,6 +2,8 @@ import type { Kind } from './kinds.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import type { AccessAttributes, Authorizer } from './server.ts'
 
+const GROUP = 'authorization.k8s.io'
+
 export function attributesOf(
   verb: string,
   {
@@ -9,7 +11,14 @@ export function attributesOf(
     namespace,
     name,
     subresource,
-  }: { kind: Kind; namespace: string | undefined; name: string | undefined; subresource: string | undefined },
+    query,
+  }: {
+    kind: Kind
+    namespace: string | undefined
+    name: string | undefined
+    subresource: string | undefined
+    query: URLSearchParams
+  },
 ): AccessAttributes {
   return {
     verb,
@@ -17,8 +26,20 @@ export function attributesOf(
     resource: kind.plural,
     subresource: subresource ?? '',
     namespace: namespace ?? '',
-    name: name ?? '',
+    name: name ?? nameIn(verb, query) ?? '',
   }
+}
+
+/** A list or a watch of a single name is of that object, as the authorizer sees it. */
+function nameIn(verb: string, query: URLSearchParams): string | undefined {
+  if (verb !== 'list' && verb !== 'watch') return undefined
+  return /^metadata\.name==?([^,!]+)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+}
+
+/** To ask for rights is a right, too: everybody has it by the ClusterRole system:basic-user, unless somebody has taken it away. */
+export function permitReview(resource: string, by: string, authorize: Authorizer): void {
+  const attributes = { verb: 'create', group: GROUP, resource, subresource: '', namespace: '', name: '' }
+  if (!authorize(by, attributes)) throw forbidden(by, attributes)
 }
 
 export function forbidden(by: string, { verb, group, resource, subresource, namespace, name }: AccessAttributes): Refusal {

@@ -116,7 +116,7 @@ test('rights: a review says what a request gets', async () => {
   const { server, client } = start()
   server.authorize((by, { verb, resource }) => !(by === 'sluice' && verb === 'patch' && resource === 'pods'))
   const patch = { verb: 'patch', resource: 'pods', namespace: 'default' }
-  expect(await checkAccess(client, [patch, { ...patch, verb: 'get' }])).toEqual([{ check: patch }])
+  expect(await checkAccess(client, [patch, { ...patch, verb: 'get' }])).toEqual({ denied: [{ check: patch }] })
   server.store.create('pods', pod('web-0'), 'controller')
   await expect(client.patch(`${PODS}/web-0`, [])).rejects.toMatchObject({ status: 403, reason: 'Forbidden' })
 })

@@ -20,7 +20,7 @@ describe('before anything was touched', () => {
       'c.yaml:3:1: drain: is empty\n    remove it',
     ],
     ['no cluster', new KubeConfigError('no cluster is configured'), 3, 'error: no cluster is configured'],
-    ['no right', kubeError('definite'), 3, 'error: pods is forbidden\n    deploy/rbac.yaml lists the rights that sluice needs'],
+    ['refused', kubeError('definite'), 3, 'error: pods is forbidden'],
     ['no such workload', new WorkloadError('not-found', 'there is no statefulset/web'), 3, 'error: there is no statefulset/web'],
     ['no load balancer', new AdapterError('edge', 'fatal', 'no such backend'), 3, 'error: edge: no such backend'],
     [

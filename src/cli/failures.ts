@@ -35,7 +35,6 @@ export function failureOf(error: unknown, { touched, plans = false }: Failing): 
     if (error.hint !== undefined) lines.push(`    ${error.hint}`)
     else if (!touched && saysNoApiServer(error))
       lines.push('    is this the right cluster? --context, --cluster and --kubeconfig name another')
-    else if (lacksARight(error)) lines.push('    deploy/rbac.yaml lists the rights that sluice needs')
     return { code: touched ? EXIT.failed : EXIT.preflight, lines }
   }
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
@@ -58,10 +57,6 @@ function isTyped(error: unknown): error is TypedError {
 /** No connection, no answer, or one that no API server gives: each of its refusals has a reason. */
 function saysNoApiServer(error: Error & { reason?: unknown }): boolean {
   return error.name === 'KubeError' && error.reason === undefined
-}
-
-function lacksARight({ name, status }: Error & { status?: unknown }): boolean {
-  return name === 'KubeError' && status === 403
 }
 
 /** The message, and that of its cause where it says something new. */

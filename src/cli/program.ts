@@ -5,6 +5,7 @@ import type { CommandContext } from './commands/context.ts'
 import { registerDemo } from './commands/demo.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
+import { registerRbac } from './commands/rbac.ts'
 import { registerReport } from './commands/report.ts'
 import { registerResolve } from './commands/resolve.ts'
 import { registerResume } from './commands/resume.ts'
@@ -42,6 +43,7 @@ export function createProgram(context: CommandContext): Command {
     registerAbort,
     registerResolve,
     registerCleanup,
+    registerRbac,
     registerDemo,
     registerVersion,
   ]

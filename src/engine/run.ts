@@ -49,7 +49,8 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   }
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
-  await checkRights(ports.client, request)
+  const unasked = await checkRights(ports.client, request)
+  if (unasked !== undefined) tell({ type: 'warning', message: unasked })
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))
   const execution = createExecution({ request, ports, world, seen, tell, account, atMs })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type AccessCheck, checkAccess } from './access.ts'
+import { KubeError } from './errors.ts'
 import { createKubeClient } from './kube-client.ts'
 import { createVirtualClock } from './testing/virtual-clock.ts'
 import { TransportError, type TransportResponse } from './transport.ts'
@@ -42,7 +43,7 @@ function rulesReview(resourceRules: object[], incomplete = false): Said {
 
 test('one who may do everything is asked for once', async () => {
   const { client, asked } = server({ rules: rulesReview([EVERYTHING]) })
-  expect(await checkAccess(client, CHECKS)).toEqual([])
+  expect(await checkAccess(client, CHECKS)).toEqual({ denied: [] })
   expect(asked).toEqual([])
 })
 
@@ -53,7 +54,9 @@ test('what the rules do not give is asked for by itself; what is denied comes in
     leases: { allowed: false },
   }
   const { client, asked } = server({ rules: rulesReview([]), review: ({ resource }) => reasons[resource] })
-  expect(await checkAccess(client, CHECKS)).toEqual([{ check: PATCH_POD, reason: 'no role binding' }, { check: RENEW }])
+  expect(await checkAccess(client, CHECKS)).toEqual({
+    denied: [{ check: PATCH_POD, reason: 'no role binding' }, { check: RENEW }],
+  })
   expect(asked).toEqual(CHECKS)
 })
 
@@ -86,6 +89,24 @@ test('an answer that says nothing is not taken for a yes', async () => {
   await expect(checkAccess(client, [PATCH_POD])).rejects.toMatchObject({ kind: 'ambiguous' })
 })
 
+const FORBIDDEN =
+  'selfsubjectaccessreviews.authorization.k8s.io is forbidden: User "u" cannot create resource "x" at the cluster scope'
+
+test.each([
+  ['the rights that cannot be asked for are told with what the server says', FORBIDDEN],
+  ['control: whatever else it refuses is an error', 'namespaces "shop" is forbidden: it is being terminated'],
+])('%s', async (_name, message) => {
+  const { client, asked } = server({ rules: rulesReview([]), review: () => undefined })
+  const create: typeof client.create = async (path, ...rest) => {
+    if (path.includes('rulesreviews')) return client.create(path, ...rest)
+    throw new KubeError(message, { kind: 'definite', method: 'POST', path, status: 403, reason: 'Forbidden' })
+  }
+  const answer = checkAccess({ ...client, create }, CHECKS)
+  if (message === FORBIDDEN) expect(await answer).toMatchObject({ denied: [], unasked: { message } })
+  else await expect(answer).rejects.toThrow(message)
+  expect(asked).toEqual([])
+})
+
 describe('a rule', () => {
   const RULE = { verbs: ['patch'], apiGroups: [''], resources: ['pods'] }
 
@@ -105,7 +126,7 @@ describe('a rule', () => {
     ['is for this object', { ...RULE, apiGroups: ['apps'], resources: ['statefulsets'], resourceNames: ['web'] }, PATCH_WEB],
   ])('gives a right where it %s', async (_why, rule, check) => {
     const { client, asked } = server({ rules: rulesReview([rule]) })
-    expect(await checkAccess(client, [check])).toEqual([])
+    expect(await checkAccess(client, [check])).toEqual({ denied: [] })
     expect(asked).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import type { CallOptions, KubeClient } from './client.ts'
-import { KubeError } from './errors.ts'
+import { isMissingRight, KubeError } from './errors.ts'
 import { field, stringField } from './json.ts'
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
@@ -18,6 +18,12 @@ export interface AccessCheck {
   name?: string
 }
 
+export interface Access {
+  denied: AccessDenied[]
+  /** Why some of them could not be asked for: the caller may not even ask. */
+  unasked?: KubeError
+}
+
 export interface AccessDenied {
   check: AccessCheck
   /** What the authorizer says, where it says something. */
@@ -28,14 +34,19 @@ export interface AccessDenied {
  * Which of `checks` the API server would refuse, in their order. It asks; it does not try: once for all that the caller may
  * do, and once more for each check that this does not answer.
  */
-export async function checkAccess(client: KubeClient, checks: AccessCheck[], options: CallOptions = {}): Promise<AccessDenied[]> {
+export async function checkAccess(client: KubeClient, checks: AccessCheck[], options: CallOptions = {}): Promise<Access> {
   const namespaces = [...new Set(checks.map(({ namespace }) => namespace))]
   const rules = new Map(
     await Promise.all(namespaces.map(async (namespace) => [namespace, await rulesIn(client, namespace, options)] as const)),
   )
   const open = checks.filter((check) => !rules.get(check.namespace)!.some((rule) => allows(rule, check)))
-  const answers = await Promise.all(open.map((check) => review(client, check, options)))
-  return answers.filter((answer) => answer !== undefined)
+  try {
+    const answers = await Promise.all(open.map((check) => review(client, check, options)))
+    return { denied: answers.filter((answer) => answer !== undefined) }
+  } catch (error) {
+    if (!(error instanceof KubeError) || !isMissingRight(error.status, error.message)) throw error
+    return { denied: [], unasked: error }
+  }
 }
 
 /** The caller's rules; none where the server cannot tell all: what it leaves out may be an authorizer that says no. */

@@ -1,10 +1,11 @@
-import { KubeError, type KubeErrorKind } from './errors.ts'
+import { isMissingRight, KubeError, type KubeErrorKind } from './errors.ts'
 import { numberField, parseJson, stringField, field } from './json.ts'
 import { withoutQuery } from './query.ts'
 import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const MESSAGE_LIMIT = 300
 const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose others with --user or --context'
+const MISSING_RIGHT = '`sluice rbac` prints a Role with the rights that a run needs'
 
 /** The error in an answer that is not 2xx. */
 export function answerError(request: TransportRequest, answer: TransportResponse): KubeError {
@@ -21,7 +22,7 @@ export function answerError(request: TransportRequest, answer: TransportResponse
     status: answer.status,
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(answer.status === 401 ? { hint: UNAUTHORIZED } : {}),
+    hint: answer.status === 401 ? UNAUTHORIZED : isMissingRight(answer.status, said) ? MISSING_RIGHT : undefined,
   })
 }
 

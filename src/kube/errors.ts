@@ -60,5 +60,13 @@ export function isNotFound(error: unknown): boolean {
  * so for some hundred milliseconds, until it knows its own rules: measured.
  */
 export function isUnauthorized(error: KubeError): boolean {
-  return error.status === 401 || (error.status === 403 && / cannot \S+ resource /.test(error.message))
+  return error.status === 401 || isMissingRight(error.status, error.message)
+}
+
+/**
+ * The authorizer has refused it. Admission says 403 too: a full quota, a Pod Security level, a namespace that is being deleted, a
+ * webhook. Rights help with none of these.
+ */
+export function isMissingRight(status: number | undefined, message: string): boolean {
+  return status === 403 && / cannot \S+ (resource|path) /.test(message)
 }

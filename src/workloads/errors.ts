@@ -1,4 +1,4 @@
-import { KubeError } from '../kube/errors.ts'
+import { isMissingRight, KubeError } from '../kube/errors.ts'
 
 /**
  * - `not-found`: no such workload or pod
@@ -23,9 +23,11 @@ export class WorkloadError extends Error {
   }
 }
 
-/** A 403 as an error that names the missing right; every other error stays what it is. */
+/** A 403 as an error that names the missing right, or that admission refuses; every other error stays what it is. */
 export function namingTheRight(error: unknown, verbs: string, resource: string, namespace: string): unknown {
   if (!(error instanceof KubeError) || error.status !== 403) return error
-  const message = `not allowed to ${verbs} ${resource} in namespace ${namespace}; deploy/rbac.yaml lists the rights that a run needs`
+  if (!isMissingRight(error.status, error.message))
+    return new WorkloadError('invalid', `the API server refuses it: ${error.message}`, { cause: error })
+  const message = `not allowed to ${verbs} ${resource} in namespace ${namespace}; \`sluice rbac\` prints a Role with the rights that a run needs`
   return new WorkloadError('forbidden', message, { cause: error })
 }

@@ -77,12 +77,13 @@ describe('opening by name', () => {
   ])('says which right is missing: %s %s', async (method, plural, message) => {
     putPod('lone')
     api.faults.before = (at, path) => {
-      if (at === method && path.includes(`/${plural}`)) throw new KubeError('no', { kind: 'definite', method, path, status: 403 })
+      if (at === method && path.includes(`/${plural}`))
+        throw new KubeError(`User "ci" cannot ${method} resource "${plural}"`, { kind: 'definite', method, path, status: 403 })
     }
     const opening = openNamed([ref('StatefulSet', 'web'), ref('Pod', 'lone')], options)
     await expect(opening).rejects.toMatchObject({
       kind: 'forbidden',
-      message: `${message}; deploy/rbac.yaml lists the rights that a run needs`,
+      message: `${message}; \`sluice rbac\` prints a Role with the rights that a run needs`,
     })
   })
 

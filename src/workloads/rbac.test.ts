@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { rbacFile } from '../cli/output/rbac-manifest.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed } from './open.ts'
 import { createFakeApi } from './testing/fake-api.ts'
@@ -23,7 +24,7 @@ interface Rule {
 }
 
 const file = readFileSync(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')
-const [role, binding] = parseAllDocuments(file).map((document) => document.toJS())
+const [account, role] = parseAllDocuments(file).map((document) => document.toJS())
 const rules: Rule[] = role.rules
 
 function granted(): string[] {
@@ -32,10 +33,14 @@ function granted(): string[] {
   )
 }
 
-it('is a Role and its RoleBinding, in one namespace', () => {
-  expect([role.kind, binding.kind]).toEqual(['Role', 'RoleBinding'])
-  expect(binding.roleRef).toEqual({ apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role.metadata.name })
-  expect(binding.metadata.namespace).toBe(role.metadata.namespace)
+it('is a ServiceAccount and a Role, in whichever namespace kubectl is told', () => {
+  expect([account.kind, role.kind]).toEqual(['ServiceAccount', 'Role'])
+  expect([account.metadata, role.metadata]).toEqual([{ name: 'sluice' }, { name: 'sluice' }])
+  expect(file).toContain('create rolebinding sluice -n NAMESPACE --role=sluice --serviceaccount=NAMESPACE:sluice')
+})
+
+it('is what the table of rights says: node scripts/write-rbac.ts', () => {
+  expect(file).toBe(rbacFile())
 })
 
 it('has no wildcard, grants nothing twice, and explains every rule', () => {

@@ -377,12 +377,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
       expect(error.cause).toBeInstanceOf(KubeError)
     })
 
-    it('is forbidden', async () => {
-      failPatches('before', 1, fault('definite', 403))
-      expect(await rejection(prepare())).toMatchObject({
-        kind: 'forbidden',
-        message: `not allowed to patch ${plural}.apps in namespace shop; deploy/rbac.yaml lists the rights that a run needs`,
-      })
+    it('is refused by admission, which is no missing right', async () => {
+      const words = `${plural}.apps "web" is forbidden: exceeded quota: small`
+      failPatches('before', 1, new KubeError(words, { kind: 'definite', method: 'PATCH', path, status: 403 }))
+      expect(await rejection(prepare())).toMatchObject({ kind: 'invalid', message: `the API server refuses it: ${words}` })
     })
 
     it.each([

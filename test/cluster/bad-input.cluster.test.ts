@@ -124,7 +124,7 @@ describeOnCluster('bad input', (cluster) => {
     await untilAllowed(false)
     try {
       const { code, all } = await upgrade(...TO_V2)
-      expect(all).toContain('not allowed in namespace bad-input: patch pods, patch pods/status; deploy/rbac.yaml')
+      expect(all).toContain('not allowed in namespace bad-input: patch pods, patch pods/status; `sluice rbac`')
       expect(code).toBe(3)
     } finally {
       await api.patch('Role', 'sluice', NAME, { rules: role.rules })

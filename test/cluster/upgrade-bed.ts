@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments, stringify } from 'yaml'
+import { rbacManifest } from '../../src/cli/output/rbac-manifest.ts'
 import type { RunEvent, RunResult } from '../../src/engine/events.ts'
 import type { AuditEvent, AuditFilter } from './audit.ts'
 import type { Cluster } from './cluster.ts'
@@ -18,8 +18,7 @@ import { tally } from './tally.ts'
 import { removeNamespace, waitForPods } from './workloads.ts'
 
 const SLUICE = fileURLToPath(new URL('../../src/cli/sluice.ts', import.meta.url))
-const RBAC = new URL('../../deploy/rbac.yaml', import.meta.url)
-/** The identity that sluice runs as: it has the rights of deploy/rbac.yaml and no other. */
+/** The identity that sluice runs as: it has the rights that `sluice rbac` prints and no other. */
 export const RUNNER = 'sluice-runner'
 
 /** The others reach no load balancer. */
@@ -141,14 +140,11 @@ export async function startUpgradeBed(cluster: Cluster, options: UpgradeBedOptio
   }
 }
 
-/** deploy/rbac.yaml as a user would install it. */
+/** What `sluice rbac --user` prints. */
 function rightsIn(name: string): KubeObject[] {
-  const objects = parseAllDocuments(readFileSync(RBAC, 'utf8')).map((document) => document.toJS() as KubeObject)
-  for (const object of objects) {
-    object.metadata.namespace = name
-    if (object.kind === 'RoleBinding') object.subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: RUNNER }]
-  }
-  return objects
+  const subject = { kind: 'User', name: RUNNER } as const
+  const text = rbacManifest({ workloads: [], namespace: name, subject, orders: true, loadBalancers: [] })
+  return parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
 }
 
 function follow(child: ChildProcess, jsonl: boolean, onExit: () => void): SluiceProcess {

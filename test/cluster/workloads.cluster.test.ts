@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { KubeClient } from '../../src/kube/client.ts'
@@ -6,6 +5,7 @@ import { type Connection, connect } from '../../src/kube/connect.ts'
 import type { PodView } from '../../src/pods/glossary.ts'
 import { podView } from '../../src/pods/view.ts'
 import type { WorkloadRef } from '../../src/plan/plan.ts'
+import { rbacManifest } from '../../src/cli/output/rbac-manifest.ts'
 import { systemClock, systemRandom } from '../../src/ports/system.ts'
 import { openNamed, openWorkload } from '../../src/workloads/open.ts'
 import type { Workload } from '../../src/workloads/workload.ts'
@@ -18,16 +18,14 @@ const ns = 'workloads'
 const v1 = [{ container: 'app', image: 'localhost/app:v1' }]
 const v2 = [{ container: 'app', image: 'localhost/app:v2' }]
 
-/** deploy/rbac.yaml as a user would install it, for the one user of these tests. */
+/** What `sluice rbac` prints for the one user of these tests. */
 function rbac(): KubeObject[] {
-  const text = readFileSync(new URL('../../deploy/rbac.yaml', import.meta.url), 'utf8')
-  const [role, binding] = parseAllDocuments(text).map((document) => document.toJS())
-  for (const { metadata } of [role, binding]) metadata.namespace = ns
-  binding.subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'sluice-runner' }]
-  return [role, binding]
+  const subject = { kind: 'User', name: 'sluice-runner' } as const
+  const text = rbacManifest({ workloads: [], namespace: ns, subject, orders: true, loadBalancers: [] })
+  return parseAllDocuments(text).map((document) => document.toJS() as KubeObject)
 }
 
-describeOnCluster('workloads, with the rights of deploy/rbac.yaml', (cluster) => {
+describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster) => {
   let connection: Connection
   let client: KubeClient
   const opened: Workload[] = []
@@ -175,7 +173,7 @@ describeOnCluster('workloads, with the rights of deploy/rbac.yaml', (cluster) =>
     await expect(openWorkload({ kind: 'StatefulSet', name: 'web', namespace: ns }, options)).rejects.toMatchObject({
       name: 'WorkloadError',
       kind: 'forbidden',
-      message: `not allowed to list and watch statefulsets.apps in namespace ${ns}; deploy/rbac.yaml lists the rights that a run needs`,
+      message: `not allowed to list and watch statefulsets.apps in namespace ${ns}; \`sluice rbac\` prints a Role with the rights that a run needs`,
     })
     await stranger.close()
   })

@@ -90,6 +90,14 @@ export interface AbortFlags
   grace: string
 }
 
+export interface RbacFlags {
+  namespace: string
+  serviceAccount?: string
+  user?: string
+  orders?: boolean
+  config?: string
+}
+
 export interface DemoFlags {
   loadBalancer: 'embedded' | 'haproxy'
   pods: string

@@ -39,9 +39,13 @@ const REFUSED = new Map<string, string>([
 const KNOWN = 'known are pod, statefulset, daemonset and deployment'
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
-/** The name of a kind alone, such as `sts`. */
+/** The kind of a name alone, such as `sts`. */
+export function kindNamed(text: string): WorkloadKind | undefined {
+  return KINDS.get(text.toLowerCase())
+}
+
 export function isKindName(text: string): boolean {
-  return KINDS.has(text.toLowerCase())
+  return kindNamed(text) !== undefined
 }
 
 /**

@@ -13,7 +13,7 @@ function collectAsked(value: string, earlier: string[] | undefined): string[] {
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
 /** One that cannot be is as empty as one where nothing is open. A variable that was not set gives an empty one. */
-function namespaceName(text: string): string {
+export function namespaceName(text: string): string {
   if (!NAMESPACE.test(text)) throw new InvalidArgumentError('No namespace has such a name.')
   return text
 }

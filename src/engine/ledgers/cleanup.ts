@@ -2,7 +2,7 @@ import { journalOf } from '../../journal/journal.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerPart, ReadLedger } from '../../journal/ledger.ts'
 import { chunkName, readLedgers } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { isMissingRight, KubeError } from '../../kube/errors.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
@@ -194,7 +194,7 @@ export async function areGone(
     const path = resourceOf(kind).collection(namespace)
     const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(
       (error: unknown) => {
-        if (error instanceof KubeError && error.status === 403) return undefined
+        if (error instanceof KubeError && isMissingRight(error.status, error.message)) return undefined
         throw error
       },
     )

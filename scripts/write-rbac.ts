@@ -1,0 +1,8 @@
+// Writes deploy/rbac.yaml, from the table of rights that a run asks for.
+//   node scripts/write-rbac.ts
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { rbacFile } from '../src/cli/output/rbac-manifest.ts'
+
+writeFileSync(join(resolve(import.meta.dirname, '..'), 'deploy/rbac.yaml'), rbacFile())
+console.log('deploy/rbac.yaml is written')

@@ -1,0 +1,134 @@
+import { type Right, type RightsFor, RIGHTS_KINDS, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
+
+/** The identity that sluice runs as. */
+export type RbacSubject = { kind: 'ServiceAccount'; name: string; namespace: string } | { kind: 'User'; name: string }
+
+export interface RbacManifest {
+  /** Absent: all kinds, of any name. */
+  workloads: readonly RightsFor[]
+  namespace: string
+  subject: RbacSubject
+  /** With the rights of status, pause, resume and abort. */
+  orders: boolean
+  /** Load balancers of the config, as `edge (haproxy)`. */
+  loadBalancers: readonly string[]
+}
+
+const LINE = 110
+
+/** YAML for `kubectl apply`: the ServiceAccount where sluice runs as one of this namespace, a Role, and its RoleBinding. */
+export function rbacManifest(manifest: RbacManifest): string {
+  const { namespace, subject, loadBalancers } = manifest
+  const name = roleName(manifest.workloads)
+  const of =
+    loadBalancers.length === 0
+      ? []
+      : comment(`No load balancer of the config needs rights in the cluster: ${loadBalancers.join(', ')}.`)
+  const own = subject.kind === 'ServiceAccount' && subject.namespace === namespace
+  return [
+    ...comment(`The rights of a run of sluice in namespace ${namespace}: ${about(manifest.workloads)}. Made by sluice rbac.`),
+    ...of,
+    ...(own ? [...serviceAccount(subject.name, namespace), '---'] : []),
+    ...role({ ...manifest, name, namespace }),
+    '---',
+    'apiVersion: rbac.authorization.k8s.io/v1',
+    'kind: RoleBinding',
+    'metadata:',
+    `  name: ${scalar(name)}`,
+    `  namespace: ${scalar(namespace)}`,
+    'roleRef:',
+    '  apiGroup: rbac.authorization.k8s.io',
+    '  kind: Role',
+    `  name: ${scalar(name)}`,
+    'subjects:',
+    ...(subject.kind === 'User' ? ['  - apiGroup: rbac.authorization.k8s.io', '    kind: User'] : ['  - kind: ServiceAccount']),
+    `    name: ${scalar(subject.name)}`,
+    ...(subject.kind === 'User' ? [] : [`    namespace: ${scalar(subject.namespace)}`]),
+    '',
+  ].join('\n')
+}
+
+/** deploy/rbac.yaml: for whichever namespace it is applied to, and every kind of workload. */
+export function rbacFile(): string {
+  return [
+    ...comment(
+      'The rights of sluice in one namespace, for every kind of workload: a ServiceAccount and its Role, in the namespace that kubectl is told. A RoleBinding has to name the namespace of a ServiceAccount, so that a command makes it:',
+    ),
+    '#',
+    '#   kubectl apply -n NAMESPACE -f deploy/rbac.yaml',
+    '#   kubectl create rolebinding sluice -n NAMESPACE --role=sluice --serviceaccount=NAMESPACE:sluice',
+    '#',
+    ...comment(
+      '`sluice rbac` prints all three at once, with less rights for less: of one kind, of one workload, for a user. It has made this file, too: node scripts/write-rbac.ts.',
+    ),
+    ...serviceAccount('sluice'),
+    '---',
+    ...role({ workloads: [], name: 'sluice', orders: true }),
+    '',
+  ].join('\n')
+}
+
+function serviceAccount(name: string, namespace?: string): string[] {
+  return ['apiVersion: v1', 'kind: ServiceAccount', ...metadata(name, namespace)]
+}
+
+function role({
+  workloads,
+  name,
+  namespace,
+  orders,
+}: Pick<RbacManifest, 'workloads' | 'orders'> & { name: string; namespace?: string }): string[] {
+  const asked = workloads.length > 0 ? workloads : RIGHTS_KINDS.map((kind) => ({ kind }))
+  const rights = [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
+  return [
+    'apiVersion: rbac.authorization.k8s.io/v1',
+    'kind: Role',
+    ...metadata(name, namespace),
+    'rules:',
+    ...rights.flatMap(rule),
+  ]
+}
+
+function metadata(name: string, namespace?: string): string[] {
+  return ['metadata:', `  name: ${scalar(name)}`, ...(namespace === undefined ? [] : [`  namespace: ${scalar(namespace)}`])]
+}
+
+function rule({ group, resource, subresource, verbs, names, why }: Right): string[] {
+  const path = subresource === undefined ? resource : `${resource}/${subresource}`
+  return [
+    ...comment(why, '  '),
+    `  - apiGroups: [${scalar(group)}]`,
+    `    resources: [${path}]`,
+    ...(names === undefined ? [] : [`    resourceNames: [${names.map(scalar).join(', ')}]`]),
+    `    verbs: [${verbs.join(', ')}]`,
+  ]
+}
+
+function roleName(workloads: readonly RightsFor[]): string {
+  return ['sluice', ...workloads.flatMap(({ kind, name }) => [kind.toLowerCase(), ...(name === undefined ? [] : [name])])].join(
+    '-',
+  )
+}
+
+function about(workloads: readonly RightsFor[]): string {
+  if (workloads.length === 0) return 'workloads of every kind'
+  return workloads.map(({ kind, name }) => (name === undefined ? `any ${kind}` : `${kind} ${name}`)).join(', ')
+}
+
+/** A name may look like another type: 007, on, null. */
+function scalar(text: string): string {
+  return /^[a-z][-a-z0-9.]+$/.test(text) && !/^(null|true|false|yes|no|on|off)$/.test(text) ? text : JSON.stringify(text)
+}
+
+function comment(text: string, indent = ''): string[] {
+  const lines: string[] = []
+  let line = `${indent}#`
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > LINE) {
+      lines.push(line)
+      line = `${indent}#`
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,142 @@
+import type { WorkloadKind } from '../plan/plan.ts'
+import { leaseName } from './leases/lease.ts'
+
+/** One rule of a Role: what sluice does with one kind of object. This table is the only source of the rights of a run. */
+export interface Right {
+  group: string
+  resource: string
+  subresource?: string
+  verbs: readonly string[]
+  /** The only objects that it is for, where these are known beforehand. */
+  names?: readonly string[]
+  /** A run does without it: the plan does not ask for it. */
+  isOptional?: true
+  /** Sentences for whoever grants it. */
+  why: string
+}
+
+/** A kind of workload, and where the run is about a single one, its name. */
+export interface RightsFor {
+  kind: WorkloadKind
+  name?: string
+}
+
+export const RIGHTS_KINDS: readonly WorkloadKind[] = ['StatefulSet', 'DaemonSet', 'Deployment', 'Pod']
+
+const TEMPLATE =
+  'The template is patched before the pods, so that a pod that is recreated comes back on the new images; get, to read back what a lost answer leaves open.'
+const MADE_FROM = 'The template that a pod was made from: a pod that lacks more than images is not counted as updated.'
+const OF_DEPLOYMENTS = 'The Deployment of a pod, to refuse while a rollout replaces pods. Never written.'
+
+const OWNERS: Record<WorkloadKind, { owner?: Omit<Right, 'names'>; made?: Right }> = {
+  StatefulSet: {
+    owner: { group: 'apps', resource: 'statefulsets', verbs: ['get', 'list', 'watch', 'patch'], why: TEMPLATE },
+    made: { group: 'apps', resource: 'controllerrevisions', verbs: ['list', 'watch'], why: MADE_FROM },
+  },
+  DaemonSet: {
+    owner: { group: 'apps', resource: 'daemonsets', verbs: ['get', 'list', 'watch', 'patch'], why: TEMPLATE },
+    made: { group: 'apps', resource: 'controllerrevisions', verbs: ['list', 'watch'], why: MADE_FROM },
+  },
+  Deployment: {
+    owner: { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'], why: OF_DEPLOYMENTS },
+    made: { group: 'apps', resource: 'replicasets', verbs: ['list', 'watch'], why: OF_DEPLOYMENTS },
+  },
+  // What stands above a pod is not known beforehand: name its kind too.
+  Pod: {},
+}
+
+/** What a run of these workloads needs, and nothing else. Of none of them: what every run needs. */
+export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
+  const owners = workloads.flatMap(({ kind, name }) => withNames(OWNERS[kind].owner, name))
+  const made = workloads.flatMap(({ kind }) => OWNERS[kind].made ?? [])
+  // A Lease of what stands above a pod has a name that is not known yet.
+  const leases = workloads.length > 0 && workloads.every(({ kind, name }) => name !== undefined && kind !== 'Pod')
+  const names = leases ? workloads.map(({ kind, name }) => leaseName({ kind, name: name! })) : undefined
+  return unique([
+    {
+      group: '',
+      resource: 'pods',
+      verbs: ['get', 'list', 'watch', 'patch'],
+      why: 'One list and watch a run; get, to read back what a lost answer leaves open; patch, for the images, the revision label and the journal in an annotation.',
+    },
+    {
+      group: '',
+      resource: 'pods',
+      subresource: 'status',
+      verbs: ['patch'],
+      why: 'The journal in a condition: written before a drain, where a changed annotation would make the kubelet busy with the pod just when its images are to be patched.',
+    },
+    ...owners,
+    ...made,
+    {
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      verbs: ['create'],
+      why: 'The owner of the run of a workload: the Lease sluice-KIND-NAME. No Lease is ever deleted, because its count of owners is the epoch. A name cannot restrict create.',
+    },
+    { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'update'], ...(names && { names }), why: 'To hold it.' },
+    {
+      group: '',
+      resource: 'configmaps',
+      verbs: ['get', 'list', 'create', 'patch', 'delete'],
+      why: 'The ledger of a run: ConfigMaps sluice-run-ID, of which the newest few are kept. Their names are not known before, so that no name can restrict this.',
+    },
+    {
+      group: 'discovery.k8s.io',
+      resource: 'endpointslices',
+      verbs: ['list', 'watch'],
+      why: 'A pod is back only when the endpoints are that it had before.',
+    },
+    {
+      group: '',
+      resource: 'events',
+      verbs: ['list'],
+      isOptional: true,
+      why: 'Optional, for kubelets before 1.34: which image a container was started from. Without it time alone proves a restart where the new image has the digest of the old one.',
+    },
+  ])
+}
+
+/** What `sluice status` and the orders to a run (pause, resume, abort) need beside that. */
+export function rightsOfOrders(): Right[] {
+  return [
+    {
+      group: 'coordination.k8s.io',
+      resource: 'leases',
+      verbs: ['list', 'patch'],
+      why: 'For sluice status, pause, resume and abort. A run itself does without.',
+    },
+  ]
+}
+
+function withNames(right: Omit<Right, 'names'> | undefined, name: string | undefined): Right[] {
+  if (right === undefined) return []
+  return [{ ...right, ...(name !== undefined && { names: [name] }) }]
+}
+
+/** One rule for each resource and its verbs, with all names. */
+function unique(rights: readonly Right[]): Right[] {
+  const byRule = Map.groupBy(rights, ({ resource, subresource = '', group, verbs }) =>
+    [group, resource, subresource, ...verbs].join(' '),
+  )
+  return Array.from(byRule.values(), (same) => {
+    const { names: _names, ...first } = same[0]!
+    const isForAll = same.some(({ names }) => names === undefined)
+    return isForAll ? first : { ...first, names: [...new Set(same.flatMap(({ names }) => names!))] }
+  })
+}
+
+/** As an error names it: `patch pods/status`, `get leases.coordination.k8s.io`. */
+export function rightName({
+  verb,
+  group = '',
+  resource,
+  subresource,
+}: {
+  verb: string
+  group?: string
+  resource: string
+  subresource?: string
+}): string {
+  return `${verb} ${resource}${group === '' ? '' : `.${group}`}${subresource ? `/${subresource}` : ''}`
+}
