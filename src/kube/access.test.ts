@@ -89,9 +89,6 @@ test('an answer that says nothing is not taken for a yes', async () => {
   await expect(checkAccess(client, [PATCH_POD])).rejects.toMatchObject({ kind: 'ambiguous' })
 })
 
-const FORBIDDEN =
-  'selfsubjectaccessreviews.authorization.k8s.io is forbidden: User "u" cannot create resource "x" at the cluster scope'
-
 /** Asked for a single right it is refused with these words. */
 function refusing(message: string): ReturnType<typeof checkAccess> {
   const { client } = server({ rules: rulesReview([]) })
