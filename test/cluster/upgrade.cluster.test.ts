@@ -10,6 +10,8 @@ import type { UpgradeBed } from './upgrade-bed.ts'
 import { startUpgradeBed } from './upgrade-bed.ts'
 import { versionFacts } from './version-facts.ts'
 
+const MOST_LISTS = 12
+
 describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
   let bed: UpgradeBed | undefined
 
@@ -67,16 +69,16 @@ describeOnCluster('upgrade behind HAProxy under traffic', (cluster) => {
       statusPatches: count('patch', 'pods', 'status'),
       dryRuns,
       gets: count('get', 'pods'),
-      lists: count('list', 'pods'),
     }).toEqual({
       // Images and restore intent; drain intent and close.
       patches: 2 * 3 * 2,
       statusPatches: 2 * 3 * 2,
       dryRuns: 2 * 3,
       gets: 0,
-      lists: 2,
     })
-    for (const resource of ['statefulsets', 'controllerrevisions', 'endpointslices']) expect(count('list', resource)).toBe(2)
+    // One a run, and more where a slow machine keeps a watch silent for seconds: such a watch is compared with a list.
+    for (const resource of ['pods', 'statefulsets', 'controllerrevisions', 'endpointslices'])
+      expect(count('list', resource), resource).toSatisfy((lists: number) => lists >= 2 && lists <= MOST_LISTS)
     // For the plan, and by who has the Lease; once more where there is none yet: had it an owner?
     expect(count('list', 'configmaps')).toBe(2 * 2 + 1)
     // The header comes last, in a write of its own; what is kept for the report goes out in the write that closes the run.
