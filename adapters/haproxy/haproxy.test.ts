@@ -1,7 +1,7 @@
 /** What is HAProxy's own, beyond the conformance kit; on a real one. */
 import { createSocket } from 'node:dgram'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { describeOnEachHaproxy } from '../../test/haproxy/versions.ts'
 import {
   askSocket,
@@ -131,6 +131,13 @@ async function serverAt(process: HaproxyProcess, address: string): Promise<strin
 /** `srv_admin_state`: 8 is a drain. */
 async function adminState(process: HaproxyProcess, server: string): Promise<string | undefined> {
   return new RegExp(` ${server} \\S+ \\d (\\d+) `).exec(await process.ask('show servers state web'))?.[1]
+}
+
+/** From 3.0 on HAProxy answers before the new address stands in its state. */
+async function repoint(process: HaproxyProcess, server: string, address: string, port = 1): Promise<void> {
+  await process.ask(`set server web/${server} addr ${address} port ${port}`)
+  const entry = new RegExp(` ${server} ${address.replaceAll('.', String.raw`\.`)} .* ${port} `)
+  await vi.waitUntil(async () => entry.test(await process.ask('show servers state web')), { timeout: 10_000, interval: 10 })
 }
 
 await describeOnEachHaproxy((version) => {
@@ -281,7 +288,7 @@ await describeOnEachHaproxy((version) => {
     const adapter = create({ socket: process.adminSocket })
     const target = await targetOf(adapter, endpoint(0))
     await adapter.drain([target], call)
-    await process.ask('set server web/w0 addr 127.0.0.9')
+    await repoint(process, 'w0', '127.0.0.9')
     const results = await adapter.restore([{ target, prior: { state: 'ready' } }], call)
     expect(results.get(target.id)).toMatchObject({ error: { kind: 'not-found' } })
     expect(await adminState(process, 'w0')).toBe('8')
@@ -374,12 +381,12 @@ await describeOnEachHaproxy((version) => {
     const adapter = create({ socket: process.adminSocket })
     const target = await targetOf(adapter, endpoint(0))
     await adapter.drain([target], call)
-    await process.ask('set server web/w0 addr 127.0.0.9 port 1')
+    await repoint(process, 'w0', '127.0.0.9')
     const moved = await targetOf(adapter, endpoint(0, { address: '127.0.0.9' }))
     expect(adapter.entryOf!(moved)).toBe(adapter.entryOf!(target))
     expect(await observe(adapter, moved)).toMatchObject({ admin: 'draining' })
     expect(await observe(adapter, target)).toMatchObject({ admin: 'absent', moved: true })
-    await process.ask('set server web/w1 addr 127.0.0.2 port 1')
+    await repoint(process, 'w1', '127.0.0.2')
     expect(await observe(adapter, target)).toMatchObject({ admin: 'in', detail: 'w1: ready' })
     expect(await observe(adapter, moved)).toMatchObject({ admin: 'draining', detail: 'w0: drain' })
   })
