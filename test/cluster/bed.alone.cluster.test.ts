@@ -78,7 +78,7 @@ describeOnCluster('the test bed', (cluster) => {
     await cluster().killContainer(ns, 'web-2', 'app')
     await cluster().api.waitForObject('Pod', 'web-2', ns, (object) => !isReady(object))
     await waitForPods(cluster().api, ns, 'web', 3)
-    await askHaproxy(recorder.socket, 'set server web/web-2 state ready; show info')
+    await askHaproxy(recorder.socket, 'set server web/web-2 state ready')
     await sleep(500)
     const totals = await traffic.stop()
     expect(totals.byKind).toEqual({})
