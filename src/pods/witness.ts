@@ -96,10 +96,13 @@ export function observeRestart(known: Restart, pod: PodView): Restart {
     const view = pod.containers.find(({ name }) => name === container.name)
     const current = view?.containerId
     const witness = restart.seen ? container.witness : current
-    const proof = container.proof ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
+    const asksForAnother = view !== undefined && view.image !== container.image
+    // A proof is of the patched spec: it ends where the spec asks for another image, as with a newer generation.
+    const kept = asksForAnother ? undefined : container.proof
+    const proof = kept ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
     const pullTrouble = pullTroubleOf(view, container.pullTrouble)
-    const { pullTrouble: _, ...rest } = container
-    const strayed = view !== undefined && view.image !== container.image ? { strayed: true as const } : {}
+    const { pullTrouble: _, proof: __, ...rest } = container
+    const strayed = asksForAnother ? { strayed: true as const } : {}
     return { ...rest, ...strayed, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
   })
   return { ...restart, seen, containers }
