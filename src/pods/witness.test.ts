@@ -242,6 +242,17 @@ test('event: none is believed where the spec has asked for another image meanwhi
   expect(restartProof(acceptPulls(observeRestart(begun, pod), pod, [pull(V2, 19)])), 'control').toBe('event')
 })
 
+test('event: a proof ends where the spec asks for another image, and is not had again by that Event (seed 95007268)', () => {
+  const wanted = [{ container: 'app', image: V2 }]
+  const pod = podOf(OLD_KUBELET, { observedGeneration: 0 })
+  const begun = beginRestart(0, baselineOf(podOf(BEFORE), wanted), wanted)
+  const proven = acceptPulls(observeRestart(begun, pod), pod, [pull(V2, 19)])
+  expect(restartProof(observeRestart(proven, pod)), 'control').toBe('event')
+  const strayed = observeRestart(proven, podOf({ ...OLD_KUBELET, spec: V1, id: 'A' }, { observedGeneration: 0 }))
+  expect(restartProof(strayed)).toBeUndefined()
+  expect(restartProof(acceptPulls(observeRestart(strayed, pod), pod, [pull(V2, 19)]))).toBeUndefined()
+})
+
 test('event: a kubelet that reports generations needs none', () => {
   const wanted = [{ container: 'app', image: V2 }]
   const pod = podOf({ ...OLD_KUBELET, observed: 2 })
