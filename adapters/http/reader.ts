@@ -65,7 +65,7 @@ interface Listed {
   byId: ReadonlyMap<string, Entry[]>
   unreadable: Unreadable[]
   unreadableAt: ReadonlyMap<string | undefined, Unreadable[]>
-  /** It is not the whole list: why. What is not in it may be on another page. */
+  /** Why the list is not the whole one: an entry that it lacks may be on another page. */
   partial: string | undefined
 }
 

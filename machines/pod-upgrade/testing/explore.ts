@@ -49,7 +49,7 @@ export const PODS = {
     containers: [container('c2', V2, V2, false)],
   }),
   ready: testPod({ ...usual, generation: 2, observedGeneration: 2, containers: [container('c2', V2, V2)] }),
-  // Of a kubelet that reports no generation, and an image that has the same digest as before.
+  // The kubelet reports no generation, and the new image has the digest of the old one.
   retagged: testPod({
     ...usual,
     generation: 2,

@@ -119,7 +119,7 @@ function isHeldByOperator(world: World, pod: Pod, at: number, process: Process):
     .some((target) => isHeldOut(target) && target.level !== 'G0' && target.changedAt + scenario.staleMs < plannedAt)
 }
 
-/** That it is missed again may not have been seen yet (seed 44500760). */
+/** The run may not have seen yet that the pod is missing again. */
 function isOver({ pods, scenario }: World, pod: Pod, at: number): boolean {
   const { isDeleting, isReplaced, missedAgainAt } = pod
   return (isDeleting && (isReplaced || at - missedAgainAt <= scenario.lagMs)) || pods.isSurplus(pod)
