@@ -1,14 +1,17 @@
-import type { KubernetesVersion } from './kubernetes-versions.ts'
+import { type KubernetesVersion, usualVersion } from './kubernetes-versions.ts'
 
 /** How versions of Kubernetes differ where tests expect something of them. */
 export interface VersionFacts {
+  /** The status of a pod names the generation that the kubelet has seen. */
+  observesGenerations: boolean
   /** How the restart of a pod that changes to another digest is proven, where no status is missed. */
   proofs: string[]
+  /** The version whose recordings of a kubelet hold where this version has none of its own. */
+  recordings: KubernetesVersion
 }
 
-/** From 1.34 the status of a pod names the generation that the kubelet has seen. */
-const observed: VersionFacts = { proofs: ['witness'] }
-const unobserved: VersionFacts = { proofs: ['event', 'image'] }
+const unobserved: VersionFacts = { observesGenerations: false, proofs: ['event', 'image'], recordings: '1.32' }
+const observed: VersionFacts = { observesGenerations: true, proofs: ['witness'], recordings: usualVersion }
 
 const facts: Record<KubernetesVersion, VersionFacts> = {
   '1.32': unobserved,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type KubernetesVersion, usualVersion } from '../cluster/kubernetes-versions.ts'
+import { versionFacts } from '../cluster/version-facts.ts'
 import type { Trace } from './trace.ts'
 
 /**
@@ -32,7 +33,7 @@ export interface Steps {
 
 const FOLDER = fileURLToPath(new URL('../golden/kubelet/', import.meta.url))
 
-/** A version whose kubelet does as the usual one has no file of its own. */
+/** A version whose kubelet does as another version's has no file of its own. */
 function goldenFile(scenario: string, version: KubernetesVersion): string {
   return join(FOLDER, version === usualVersion ? '' : version, `${scenario}.json`)
 }
@@ -45,7 +46,7 @@ export function readRecorded(scenario: string, version: KubernetesVersion): Gold
 
 /** What a cluster of this version is measured by. */
 export function readGolden(scenario: string, version: KubernetesVersion = usualVersion): Golden | undefined {
-  return readRecorded(scenario, version) ?? readRecorded(scenario, usualVersion)
+  return readRecorded(scenario, version) ?? readRecorded(scenario, versionFacts(version).recordings)
 }
 
 export function writeGolden(scenario: string, version: KubernetesVersion, golden: Golden): void {

@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster/cluster.ts'
 import { type KubeObject, pathOf } from '../cluster/kube-api.ts'
 import { namespace } from '../cluster/manifests.ts'
+import { versionFacts } from '../cluster/version-facts.ts'
 import { removeNamespace } from '../cluster/workloads.ts'
 import type { Bed, Scenario } from './bed.ts'
 import { type Trace, createTraceRecorder } from './trace.ts'
@@ -10,7 +11,7 @@ const UNTIL_MS = 90_000
 /** Plays a scenario on a real cluster, in a namespace that is gone afterwards. */
 export async function playReal(cluster: Cluster, scenario: Scenario, name: string): Promise<Trace> {
   const { api } = cluster
-  const recorder = createTraceRecorder()
+  const recorder = createTraceRecorder(versionFacts(cluster.info.kubernetes))
   await api.apply(namespace(name))
   const abort = new AbortController()
   const latest = new Map<string, KubeObject>()

@@ -5,7 +5,7 @@ import { playReal } from './real-bed.ts'
 import { scenarios } from './scenarios.ts'
 
 // Records what a real cluster does: `npm run record -- --runs 10 [--scenario NAME] [--fresh] [--at 8]`.
-// SLUICE_KUBERNETES names another version, which gets a folder of its own; only what differs from 1.35 has a place there.
+// SLUICE_KUBERNETES names another version, which gets a folder of its own for those scenarios that differ (`version-facts.ts`).
 // What was recorded before stays, unless with --fresh: after a new Kubernetes, or after a change of the scenario.
 const { values } = parseArgs({
   options: {

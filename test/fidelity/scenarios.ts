@@ -149,7 +149,7 @@ export const scenarios: Scenario[] = [
     async play(bed) {
       await withPod(bed, { readyAfter: 2 })
       await setImage(bed, 'web', V2)
-      await bed.until('Pod', 'web', (one) => one?.status?.observedGeneration === 2)
+      await bed.until('Pod', 'web', hasBegun(2))
       await setImage(bed, 'web', V3)
       await bed.until('Pod', 'web', runs(V3))
       await bed.pass(QUIET_MS)
@@ -400,6 +400,14 @@ function statusOf(one: KubeObject, container: string): KubeObject {
 
 function restarts(one: KubeObject, container = 'app'): number {
   return statusOf(one, container)?.restartCount ?? 0
+}
+
+/** A kubelet before 1.34 names no generation: the end of the old container tells that the kubelet has seen the change. */
+function hasBegun(generation: number): (one: KubeObject) => boolean {
+  return (one) => {
+    const observed = one?.status?.observedGeneration
+    return observed === undefined ? !isReady(one) : observed === generation
+  }
 }
 
 function waits(...reasons: string[]): (one: KubeObject) => boolean {

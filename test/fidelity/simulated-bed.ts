@@ -32,7 +32,7 @@ export async function playSimulated(scenario: Scenario, seed: number, behaviour:
   const random = seededRandom(seed)
   const apiServer = createApiServer({ clock, random })
   const { store } = apiServer
-  const recorder = createTraceRecorder()
+  const recorder = createTraceRecorder({ observesGenerations: true })
   const namespace = scenario.name
   store.subscribe((resource, { verb, before, after }) => {
     const type = ({ create: 'ADDED', update: 'MODIFIED', delete: 'DELETED' } as const)[verb]

@@ -14,7 +14,8 @@ export interface TraceRecorder {
   trace(): Trace
 }
 
-export function createTraceRecorder(): TraceRecorder {
+/** Generations are in the lines where kubelets observe them. */
+export function createTraceRecorder({ observesGenerations }: { observesGenerations: boolean }): TraceRecorder {
   const lines = new Map<string, string[]>()
   const numbers = new Map<string, Map<string, number>>()
   const incarnations = new Map<string, string[]>()
@@ -59,8 +60,8 @@ export function createTraceRecorder(): TraceRecorder {
     ]
     const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]
     const containers = statuses.map((one: KubeObject) => containerText(uid, one))
-    const generation = `${metadata.generation}/${status.observedGeneration ?? 0}`
-    return [`${specs.join(' ')} ${generation} ${marks.filter(Boolean).join(' ')}`, ...containers].join(' | ')
+    const generation = observesGenerations ? `${metadata.generation}/${status.observedGeneration ?? 0}` : ''
+    return [[...specs, generation, ...marks].filter(Boolean).join(' '), ...containers].join(' | ')
   }
 
   function containerText(uid: string, one: KubeObject): string {
