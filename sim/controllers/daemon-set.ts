@@ -1,5 +1,6 @@
 import type { KubeObject } from '../api-server/server.ts'
 import { type Pod, isReady } from '../kubelet/pod.ts'
+import { countAvailable } from './availability.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
 import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
@@ -40,7 +41,9 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
       BY,
     )
     const active = pods.filter((pod) => isActive(pod) && pod.spec.nodeName !== undefined)
-    const ready = active.filter(isReady).length
+    const readyPods = active.filter(isReady)
+    const ready = readyPods.length
+    const available = countAvailable(set, readyPods, ports.clock, () => queue.add(key))
     const updated = active.filter((pod) => labelOf(pod) === hash).length
     writeStatus(
       store,
@@ -53,8 +56,8 @@ export function createDaemonSetController(ports: ControllerPorts): Controller {
         numberReady: ready,
         observedGeneration: set.metadata.generation ?? 0,
         ...(updated === 0 ? {} : { updatedNumberScheduled: updated }),
-        ...(ready === 0 ? {} : { numberAvailable: ready }),
-        ...(ready === nodes.length ? {} : { numberUnavailable: nodes.length - ready }),
+        ...(available === 0 ? {} : { numberAvailable: available }),
+        ...(available === nodes.length ? {} : { numberUnavailable: nodes.length - available }),
       },
       BY,
     )

@@ -25,18 +25,20 @@ export function createDeploymentController(ports: ControllerPorts): Controller {
     if (newest === undefined && deployment.spec['paused'] !== true) create(deployment, hash)
     for (const set of owned) {
       const wanted = set === newest ? replicas : newest === undefined ? set.spec.replicas : 0
-      if (set.spec.replicas === wanted) continue
+      const { minReadySeconds } = deployment.spec
+      if (set.spec.replicas === wanted && set.spec.minReadySeconds === minReadySeconds) continue
       store.update(
         REPLICA_SETS,
         namespace,
         set.metadata.name,
-        (now) => ({ ...now, spec: { ...(now as WorkloadObject).spec, replicas: wanted } }),
+        (now) => ({ ...now, spec: { ...(now as WorkloadObject).spec, replicas: wanted, minReadySeconds } }),
         BY,
       )
     }
     const count = (sets: (WorkloadObject | undefined)[], field: string): number =>
       sets.reduce((sum, set) => sum + Number(set?.status?.[field] ?? 0), 0)
     const ready = count(owned, 'readyReplicas')
+    const available = count(owned, 'availableReplicas')
     writeStatus(
       store,
       RESOURCE,
@@ -45,14 +47,15 @@ export function createDeploymentController(ports: ControllerPorts): Controller {
         observedGeneration: deployment.metadata.generation ?? 0,
         replicas: count(owned, 'replicas'),
         updatedReplicas: count([newest], 'replicas'),
-        ...(ready === 0 ? {} : { readyReplicas: ready, availableReplicas: ready }),
+        ...(ready === 0 ? {} : { readyReplicas: ready }),
+        ...(available === 0 ? {} : { availableReplicas: available }),
       },
       BY,
     )
   }
 
   function create(deployment: WorkloadObject, hash: string): void {
-    const { template, selector, replicas } = deployment.spec
+    const { template, selector, replicas, minReadySeconds } = deployment.spec
     const labels = { ...template.metadata?.labels, [HASH]: hash }
     store.create(
       REPLICA_SETS,
@@ -67,6 +70,7 @@ export function createDeploymentController(ports: ControllerPorts): Controller {
         },
         spec: {
           replicas: replicas ?? 1,
+          ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
           selector: { matchLabels: { ...selector.matchLabels, [HASH]: hash } },
           template: { ...template, metadata: { ...template.metadata, labels } },
         },

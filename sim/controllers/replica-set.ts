@@ -1,4 +1,5 @@
 import { type Pod, isReady } from '../kubelet/pod.ts'
+import { countAvailable } from './availability.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
 import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
@@ -27,7 +28,9 @@ export function createReplicaSetController(ports: ControllerPorts): Controller {
       .sort((a, b) => Number(isReady(a)) - Number(isReady(b)))
       .slice(0, Math.max(active.length - replicas, 0))
     for (const pod of going) deleteGracefully(apiServer, podPath(namespace, pod.metadata.name), BY)
-    const ready = active.filter(isReady).length
+    const readyPods = active.filter(isReady)
+    const ready = readyPods.length
+    const available = countAvailable(set, readyPods, ports.clock, () => queue.add(key))
     writeStatus(
       store,
       RESOURCE,
@@ -35,7 +38,8 @@ export function createReplicaSetController(ports: ControllerPorts): Controller {
       {
         replicas: active.length,
         ...(active.length === 0 ? {} : { fullyLabeledReplicas: active.length }),
-        ...(ready === 0 ? {} : { readyReplicas: ready, availableReplicas: ready }),
+        ...(ready === 0 ? {} : { readyReplicas: ready }),
+        ...(available === 0 ? {} : { availableReplicas: available }),
         observedGeneration: set.metadata.generation ?? 0,
       },
       BY,

@@ -1,4 +1,5 @@
 import { type Pod, isReady } from '../kubelet/pod.ts'
+import { countAvailable } from './availability.ts'
 import { type Controller, type ControllerPorts, deleteGracefully, podPath } from './controller.ts'
 import { matters } from './pod-change.ts'
 import { createQueue, keyOf, splitKey } from './queue.ts'
@@ -45,7 +46,9 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
     }
     const current = (set.status?.['currentRevision'] as string | undefined) ?? updateRevision
     truncateRevisions(store, set, ({ metadata }) => isLive(metadata.name, [updateRevision, current], pods), BY)
-    const ready = pods.filter((pod) => isActive(pod) && isReady(pod)).length
+    const readyPods = pods.filter((pod) => isActive(pod) && isReady(pod))
+    const ready = readyPods.length
+    const available = countAvailable(set, readyPods, ports.clock, () => queue.add(key))
     const created = pods.filter((pod) => pod.status !== undefined && ordinalOf(pod) < from + replicas)
     const active = created.filter((pod) => isActive(pod))
     const updated = active.filter((pod) => pod.metadata.labels?.[REVISION] === updateRevision).length
@@ -58,7 +61,7 @@ export function createStatefulSetController(ports: ControllerPorts): Controller 
         observedGeneration: set.metadata.generation ?? 0,
         replicas: created.length,
         ...(ready === 0 ? {} : { readyReplicas: ready }),
-        availableReplicas: ready,
+        availableReplicas: available,
         ...(currentReplicas === 0 ? {} : { currentReplicas }),
         ...(updated === 0 ? {} : { updatedReplicas: updated }),
         currentRevision: current,

@@ -5,6 +5,7 @@ import { type Pod, type PodSpec, isFinished } from '../kubelet/pod.ts'
 export interface WorkloadObject extends KubeObject {
   spec: {
     replicas?: number
+    minReadySeconds?: number | undefined
     selector: { matchLabels?: Record<string, string> }
     template: PodTemplate
     updateStrategy?: { type?: string }

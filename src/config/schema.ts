@@ -119,7 +119,8 @@ const rolloutSchema = z
     maxUnavailable: maxUnavailable.prefault(1),
     readyFor: duration(
       FROM_ZERO,
-      'How long a restarted pod must stay ready before it is put back. Default 0s: at once.',
+      'How long a restarted pod must stay ready before it is put back. minReadySeconds of its workload counts where it is longer. ' +
+        'Default 0s: at once.',
     ).prefault('0s'),
     onFailure: z
       .enum(['hold', 'rollback'])
@@ -143,7 +144,10 @@ const deadlinesSchema = z
       'In place of restart on the way back to the former images (onFailure: rollback). The kubelet holds back a container that ' +
         'ended shortly before, for up to 5 minutes. Default 10m.',
     ).prefault('10m'),
-    ready: duration(POSITIVE, 'From the restart until the pod has been ready for readyFor. Default 10m.').prefault('10m'),
+    ready: duration(
+      POSITIVE,
+      'From the restart until the pod has been ready for readyFor, and for minReadySeconds of its workload. Default 10m.',
+    ).prefault('10m'),
     restore: duration(POSITIVE, 'Until the load balancers confirm that the pod is back as it was. Default 1m.').prefault('1m'),
   })
   .meta({ description: 'How long each state of a pod may last. What fires is named in the result.' })

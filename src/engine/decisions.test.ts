@@ -61,6 +61,7 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
     }),
     isHeir,
     minReadyMs: () => 0,
+    availability: { pendingOf: () => new Map() },
     expectsHeir: () => true,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

@@ -249,6 +249,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       operatorOut: world.operatorOut,
       drainedFor: world.drainedFor,
       isUnserved: world.isUnserved,
+      availability: world.availability,
       onRest: () => obedience?.rest(),
       onStalled(reason) {
         end.because({ outcome: 'deadline', reason })

@@ -141,6 +141,7 @@ async function planned({
     includes: () => true,
     onFound() {},
     onLedgers() {},
+    availability: { pendingOf: () => new Map() },
   })
   await planning.replan()
   return {
@@ -386,6 +387,7 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
     includes: () => true,
     onFound() {},
     onLedgers() {},
+    availability: { pendingOf: () => new Map() },
   })
   await planning.replan()
   const plan = planning.plan()
@@ -441,6 +443,7 @@ test('a template that stays is not given what one of several pods had had', asyn
     includes: () => true,
     onFound() {},
     onLedgers() {},
+    availability: { pendingOf: () => new Map() },
   })
   await planning.replan()
   expect(asked).toEqual([[]])

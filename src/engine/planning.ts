@@ -10,14 +10,15 @@ import { guarantees } from '../plan/guarantees.ts'
 import type { OperatorOut } from '../plan/window.ts'
 import { admit, howMuchOut } from '../plan/window.ts'
 import type { Plan, PlannedTarget, PodAction } from '../plan/plan.ts'
-import { displayName } from '../workloads/resources.ts'
 import type { Assessment, Workload } from '../workloads/workload.ts'
 import { abandonedWords } from './abandoned-words.ts'
 import { messageOf, RunError } from './errors.ts'
+import { minReadyRefusals, minReadyWarnings } from './min-ready.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
 import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/dropped-places.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
+import type { Availability } from './rollout/availability.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
 import type { WindowMember } from './rollout/window-pods.ts'
 import { windowPods } from './rollout/window-pods.ts'
@@ -73,6 +74,7 @@ export interface PlanningOptions {
   traffic: Traffic
   loadBalancers: RunPorts['loadBalancers']
   includes(pod: PodView): boolean
+  availability: Availability
   /** Told of the pods that every load balancer has. */
   onFound(pods: Iterable<PodView>): void
   /** All that can be read, before anything is made of the journals. */
@@ -131,6 +133,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       operatorOut: (uid) => operatorOut.get(uid) ?? 'none',
       drainedFor: () => undefined,
       isUnserved: ({ uid }) => planned.get(uid)?.unserved !== undefined,
+      availability: options.availability,
     })
     const { start, waitingFor } = admit(window, of.window)
     if (start.length > 0 || waitingFor === undefined) return []
@@ -189,7 +192,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       warnings: [
         ...workloads.flatMap(({ assessment }) => assessment.warnings),
         ...shortages(),
-        ...minReadyWarnings(options.workloads, request.settings.readyForMs),
+        ...minReadyWarnings(options.workloads, request.settings),
         ...staying,
         ...changed,
         ...abandoned,
@@ -207,6 +210,7 @@ export function createPlanning(options: PlanningOptions): Planning {
       warnings: [...plan.warnings, ...dropped.filter(isRetired).map(retiredWarning)],
       refusals: [
         ...plan.refusals,
+        ...(hasChanges(plan) ? minReadyRefusals(options.workloads, request.settings) : []),
         ...droppedRefusals(
           dropped.filter((one) => !isRetired(one)),
           refs,
@@ -239,15 +243,6 @@ export function createPlanning(options: PlanningOptions): Planning {
     drainedFor: (uid) => drainedFor.get(uid),
     replan,
   }
-}
-
-/** Where a workload asks for more than the config: a pod counts as available to its owner only then. */
-function minReadyWarnings(workloads: readonly Workload[], readyForMs: number): string[] {
-  return workloads.flatMap((workload) => {
-    const leastMs = workload.minReadyMs()
-    const words = `each pod is ready for ${leastMs / 1000} s before it is put back, not for readyFor alone`
-    return leastMs > readyForMs ? [`${displayName(workload.ref)} has minReadySeconds: ${words}`] : []
-  })
 }
 
 interface PlanPodsOptions {

@@ -5,6 +5,8 @@ import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
+import type { Availability } from './rollout/availability.ts'
+import { createAvailability } from './rollout/availability.ts'
 import type { Beside } from './rollout/beside.ts'
 import { besideNamed, besideSelected } from './rollout/beside.ts'
 import type { EndpointStore } from './endpoint-store.ts'
@@ -46,6 +48,7 @@ export interface World extends Planning {
   beside: Beside
   /** Not known to be in every load balancer: asked of ready pods for which the plan does not tell. */
   isUnserved(pod: PodView): boolean
+  availability: Availability
   /** Lists all that is watched anew: resolves once what is known is of now, or will never be. */
   refresh(): Promise<void>
   /** The Leases are held, and what is known of the pods is of since: what these ledgers say counts for what the journals do. */
@@ -150,6 +153,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const newcomers = createNewcomers({ clock, traffic, onLooked: () => listener.onSight() })
     stops.push(async () => newcomers.stop())
     const onFound = newcomers.know
+    const availability = createAvailability(clock, () => opened)
     const planning = createPlanning({
       request,
       client,
@@ -159,6 +163,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       traffic,
       includes,
       loadBalancers,
+      availability,
       onFound,
       onLedgers: journals.know,
     })
@@ -181,6 +186,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
       traffic,
       includes,
       beside,
+      availability,
       isUnserved: newcomers.isUnserved,
       operatorOut(uid) {
         const pod = store.get(uid)?.pod

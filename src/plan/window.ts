@@ -20,8 +20,10 @@ export interface WindowPod {
    * - `missing`: is still to be made; the name is that of its workload
    */
   standing: 'waiting' | 'checking' | 'active' | 'left' | 'idle' | 'missing'
-  /** Condition Ready, as observed now. */
+  /** Condition Ready, as observed now, and for as long as its workload asks for. */
   ready: boolean
+  /** It is Ready, and counts as `ready` after so many milliseconds: `minReadySeconds` of its workload. */
+  availableInMs?: number
   /** How many of its targets an operator has out of rotation. */
   operatorOut: OperatorOut
   /** It is not known to be in every load balancer. */
@@ -134,7 +136,8 @@ function describe(pods: readonly WindowPod[], unavailable: ReadonlySet<string>):
     [there.filter((pod) => isByThisRun(pod)).length, 'being upgraded'],
     [there.filter((pod) => pod.standing === 'left').length, LEFT],
     [missing.length, 'missing'],
-    [others.filter((pod) => !pod.ready).length, 'not ready'],
+    [others.filter((pod) => !pod.ready && pod.availableInMs === undefined).length, 'not ready'],
+    [others.filter((pod) => pod.availableInMs !== undefined).length, 'Ready for less than minReadySeconds'],
     [others.filter((pod) => pod.ready && pod.operatorOut !== 'none').length, 'out by an operator'],
     [others.filter((pod) => pod.ready && pod.operatorOut === 'none').length, UNSERVED],
   ] as const

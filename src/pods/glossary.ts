@@ -70,6 +70,8 @@ export interface PodView {
   hostNetwork: boolean
   /** Condition Ready. */
   ready: boolean
+  /** Since when it is True, by the node's clock; absent where it is not, or nothing says. */
+  readySince?: string
   /** Condition ContainersReady: stays True where only the node's heartbeat is late. */
   containersReady: boolean
   /** Readiness gates whose conditions are not True. */

@@ -119,7 +119,11 @@ export function podView(raw: unknown): PodView {
   const otherIps = (status.podIPs ?? []).map(({ ip }) => ip).filter((ip) => ip !== '' && ip !== status.podIP)
   // Before 1.30 there is the one alone.
   const hostIps = [...new Set([status.hostIP ?? '', ...(status.hostIPs ?? []).map(({ ip }) => ip)])].filter((ip) => ip !== '')
-  const readyAt = status.conditions?.find(({ type }) => type === 'ContainersReady')?.lastTransitionTime ?? undefined
+  const changeOf = (type: string): string | undefined =>
+    status.conditions?.find((one) => one.type === type)?.lastTransitionTime ?? undefined
+  const readyAt = changeOf('ContainersReady')
+  const isReady = condition('Ready')
+  const readySince = isReady ? changeOf('Ready') : undefined
   return {
     uid: metadata.uid,
     name: metadata.name,
@@ -135,7 +139,8 @@ export function podView(raw: unknown): PodView {
     ...(spec.nodeName ? { node: spec.nodeName } : {}),
     ...(hostIps.length > 0 ? { hostIps } : {}),
     hostNetwork: spec.hostNetwork ?? false,
-    ready: condition('Ready'),
+    ready: isReady,
+    ...(readySince === undefined ? {} : { readySince }),
     containersReady: condition('ContainersReady'),
     ...notReadyBecause(spec, status),
     containers: spec.containers.map((container) => containerView(container, statuses, readyAt)),

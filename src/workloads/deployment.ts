@@ -37,6 +37,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
       return workload === undefined || workload.deleting ? 0 : workload.wantedReplicas
     },
     minReadyMs: () => newest()?.minReadyMs ?? 0,
+    counted: watch.counted,
     replaces: () => true,
 
     assess(images, pods) {

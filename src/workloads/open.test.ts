@@ -238,6 +238,21 @@ describe('opening the owners of pods', () => {
     })
   })
 
+  it('takes minReadySeconds and the count of available pods from a ReplicaSet of its own', async () => {
+    const alone = replicaSet('alone', undefined)
+    api.put(`${APPS}/replicasets/alone`, {
+      ...alone,
+      spec: { ...alone.spec, minReadySeconds: 20 },
+      status: { ...alone.status, readyReplicas: 3, availableReplicas: 2 },
+    })
+    putPod('a', ownerOf('apps/v1', 'ReplicaSet', 'alone'))
+    const [lone] = await openOwners([view('a')], options)
+    expect([lone!.minReadyMs(), lone!.counted()]).toEqual([20_000, { ready: 3, available: 2 }])
+    putPod('b')
+    const [bare] = await openOwners([view('b')], options)
+    expect([bare!.minReadyMs(), bare!.counted()]).toEqual([0, undefined])
+  })
+
   it('needs an image for a bare pod, and one of its containers', async () => {
     putPod('a')
     const [bare] = await openOwners([view('a')], options)

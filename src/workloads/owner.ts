@@ -3,7 +3,7 @@ import { withQuery } from '../kube/query.ts'
 import type { PodView } from '../pods/glossary.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { namingTheRight } from './errors.ts'
-import { type Owner, replicaSetRecord } from './records.ts'
+import { type Owner, type ReplicaSetRecord, replicaSetRecord } from './records.ts'
 import { REPLICA_SETS } from './resources.ts'
 import { z } from 'zod'
 
@@ -19,7 +19,7 @@ export type OwnedPod = Pick<PodView, 'name' | 'namespace' | 'uid' | 'owner' | 'f
 export type Ownership =
   | { type: 'workload'; ref: WorkloadRef }
   | { type: 'none' }
-  | { type: 'replica-set'; owner: Owner }
+  | ({ type: 'replica-set'; owner: Owner } & Pick<ReplicaSetRecord, 'minReadyMs' | 'counted'>)
   | { type: 'foreign'; owner: Owner }
 
 const ReplicaSetList = z.object({ items: z.array(z.unknown()) })
@@ -37,7 +37,10 @@ export function createOwnerLookup(client: KubeClient): (pod: OwnedPod) => Promis
       .items.map(replicaSetRecord)
       .find(({ uid }) => uid === owner.uid)
     const above = found?.owner
-    if (above === undefined) return { type: 'replica-set', owner }
+    if (above === undefined) {
+      const { minReadyMs, counted } = found ?? { minReadyMs: 0, counted: { ready: 0, available: 0 } }
+      return { type: 'replica-set', owner, minReadyMs, counted }
+    }
     return isApps(above) && above.kind === 'Deployment'
       ? { type: 'workload', ref: { kind: 'Deployment', name: above.name, namespace } }
       : { type: 'foreign', owner: above }

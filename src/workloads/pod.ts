@@ -53,7 +53,8 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     owns: (pod) =>
       pods.some((one) => one.name === pod.name && one.namespace === pod.namespace && one.owner?.uid === pod.owner?.uid),
     desired: () => undefined,
-    minReadyMs: () => 0,
+    minReadyMs: () => (ownership.type === 'replica-set' ? ownership.minReadyMs : 0),
+    counted: () => (ownership.type === 'replica-set' ? ownership.counted : undefined),
     // Whoever deleted a bare pod may make it again under its name.
     replaces: () => true,
     assess,

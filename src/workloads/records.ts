@@ -62,10 +62,20 @@ const RawWorkload = z.object({
       replicas: z.number().nullish(),
       desiredNumberScheduled: z.number().nullish(),
       updatedReplicas: z.number().nullish(),
+      readyReplicas: z.number().nullish(),
+      numberReady: z.number().nullish(),
+      availableReplicas: z.number().nullish(),
+      numberAvailable: z.number().nullish(),
       updateRevision: z.string().nullish(),
     })
     .default({}),
 })
+
+/** How many pods are Ready, and how many of them have been so for `minReadySeconds`, as their controller last counted. */
+export interface CountedPods {
+  ready: number
+  available: number
+}
 
 /** What is kept of a StatefulSet, DaemonSet or Deployment. */
 export interface WorkloadRecord extends ObjectRecord {
@@ -81,6 +91,8 @@ export interface WorkloadRecord extends ObjectRecord {
   /** Pods that the controller counts as its own; of a DaemonSet those that it is to have. */
   replicas: number
   updatedReplicas: number
+  /** Pods that the controller counts as Ready, and those of them that it counts as available. */
+  counted: CountedPods
   /** `spec.replicas`, 1 unless given; means nothing for a DaemonSet. */
   wantedReplicas: number
   /** `spec.minReadySeconds`: for so long a pod has to be Ready until its owner counts it as available. */
@@ -110,6 +122,10 @@ export function workloadRecord(raw: unknown): WorkloadRecord {
     firstOrdinal: spec.ordinals?.start ?? 0,
     replicas: status.replicas ?? status.desiredNumberScheduled ?? 0,
     updatedReplicas: status.updatedReplicas ?? 0,
+    counted: {
+      ready: status.readyReplicas ?? status.numberReady ?? 0,
+      available: status.availableReplicas ?? status.numberAvailable ?? 0,
+    },
     annotations: metadata.annotations ?? {},
     ...(status.updateRevision ? { updateRevision: status.updateRevision } : {}),
   }
@@ -149,8 +165,14 @@ export function revisionRecord(raw: unknown): RevisionRecord {
 
 const RawReplicaSet = z.object({
   metadata: Metadata,
-  spec: z.object({ replicas: z.number().nullish() }).default({}),
-  status: z.object({ replicas: z.number().nullish() }).default({}),
+  spec: z.object({ replicas: z.number().nullish(), minReadySeconds: z.number().nullish() }).default({}),
+  status: z
+    .object({
+      replicas: z.number().nullish(),
+      readyReplicas: z.number().nullish(),
+      availableReplicas: z.number().nullish(),
+    })
+    .default({}),
 })
 
 /** What is kept of a ReplicaSet. */
@@ -158,11 +180,19 @@ export interface ReplicaSetRecord extends ObjectRecord {
   owner?: Owner
   /** It has pods, or wants some. */
   active: boolean
+  minReadyMs: number
+  counted: CountedPods
 }
 
 /** @throws z.ZodError where it is no ReplicaSet */
 export function replicaSetRecord(raw: unknown): ReplicaSetRecord {
   const { metadata, spec, status } = RawReplicaSet.parse(raw)
   const owner = controllerOf(metadata)
-  return { ...identity(metadata), ...(owner ? { owner } : {}), active: (spec.replicas ?? 1) > 0 || (status.replicas ?? 0) > 0 }
+  return {
+    ...identity(metadata),
+    ...(owner ? { owner } : {}),
+    active: (spec.replicas ?? 1) > 0 || (status.replicas ?? 0) > 0,
+    minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
+    counted: { ready: status.readyReplicas ?? 0, available: status.availableReplicas ?? 0 },
+  }
 }

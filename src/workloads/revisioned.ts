@@ -87,6 +87,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       return workload === undefined || workload.deleting ? 0 : kind.desired(workload)
     },
     minReadyMs: () => newest()?.minReadyMs ?? 0,
+    counted: watch.counted,
     replaces({ name }) {
       // Found by simulation (harsh seed 9185108): that it was scaled down was long past, and what was drained was left out for good.
       if (!watch.isCurrent()) return true

@@ -4,6 +4,7 @@ import { type Changes, createChanges } from './changes.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
 import { type LabelSelector, labelSelectorQuery } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
+import type { Workload } from './workload.ts'
 import { type WorkloadRecord, workloadRecord } from './records.ts'
 import { type Resource, displayName } from './resources.ts'
 
@@ -15,6 +16,7 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   readonly changes: Changes
   /** The newest known version, or undefined once it is gone. */
   newest(): WorkloadRecord | undefined
+  counted: Workload['counted']
   /** What its controller made for it: ControllerRevisions or ReplicaSets, those of others among them. */
   children(): Iterable<R>
   /** Takes in an answer of the API server. */
@@ -85,6 +87,12 @@ export async function watchWorkload<R extends ObjectRecord>(
       selector,
       changes,
       newest: () => objects.records().get(uid),
+      counted() {
+        const workload = objects.records().get(uid)
+        // A controller that has not seen the newest spec counts by another `minReadySeconds`, perhaps.
+        const isCounted = workload !== undefined && objects.isCurrent() && workload.observedGeneration >= workload.generation
+        return isCounted ? workload.counted : undefined
+      },
       children: () => children.records().values(),
       observe(raw) {
         const record = objects.observe(raw)

@@ -1,6 +1,7 @@
 import type { PatchOperation } from '../kube/client.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
+import type { CountedPods } from './records.ts'
 
 /** What an in-place upgrade of a workload's pods to some images would take, decided without touching anything. */
 export interface Assessment {
@@ -50,6 +51,8 @@ export interface Workload {
   desired(): number | undefined
   /** For so long a pod has to be Ready until its owner counts it as available; 0 where nobody says. */
   minReadyMs(): number
+  /** What its controller says of that, of the objects as they are now; undefined where it has not said so yet. */
+  counted(): CountedPods | undefined
   /** A pod in the place of this one, once it is gone, is to be expected: false where it was scaled down, as far as that is known of now. */
   replaces(pod: PodView): boolean
   /**

@@ -164,6 +164,7 @@ function createBed({
     inputFor,
     isHeir,
     minReadyMs: () => 0,
+    availability: { pendingOf: () => new Map() },
     expectsHeir,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

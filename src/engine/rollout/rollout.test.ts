@@ -107,6 +107,7 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     inputFor: input,
     isHeir,
     minReadyMs: () => 0,
+    availability: { pendingOf: () => new Map() },
     expectsHeir: () => true,
     operatorOut: () => 'none',
     drainedFor: () => undefined,

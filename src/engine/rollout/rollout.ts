@@ -2,12 +2,13 @@ import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { byUpgradeOrder } from '../../pods/heir.ts'
-import type { OperatorOut } from '../../plan/window.ts'
+import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import { admit, howMuchOut, windowSize } from '../../plan/window.ts'
 import { withinLimit } from '../../kube/within-limit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { PodResult, PodState, RunEventBody } from '../events.ts'
 import type { EndpointStore } from '../endpoint-store.ts'
+import type { Availability } from './availability.ts'
 import { blindness } from './blindness.ts'
 import { exposedPods } from './exposed-pods.ts'
 import type { PodStore } from '../pod-store.ts'
@@ -92,6 +93,8 @@ export interface RolloutOptions {
   drainedFor(uid: string): string | undefined
   /** It is not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean
+  /** Shared with the plan, which looked at the pods before. */
+  availability: Availability
   /** It is paused, and nothing is under way. Called whenever it is found so. */
   onRest(): void
   /** For the ready deadline no pod could start, since others that are none of the run's own doing are unavailable. */
@@ -138,6 +141,8 @@ export function createRollout(options: RolloutOptions): Rollout {
   let planned = false
   let decidedAt = Number.NEGATIVE_INFINITY
   let graceTimer: unknown
+  /** For the next pod that becomes available by time alone. */
+  let availableTimer: unknown
   let resolveFinished: (results: PodResult[]) => void = () => {}
   const finished = new Promise<PodResult[]>((resolve) => {
     resolveFinished = resolve
@@ -185,6 +190,7 @@ export function createRollout(options: RolloutOptions): Rollout {
       operatorOut,
     })
     const { start, waitingFor: crowded } = admit(pods, windowNow(included))
+    wakeAt(pods)
     const blind = blindness(options)
     // Where none is to start the window holds nobody up. Found by trial: the one that would have started waited for itself. And by
     // reading: who could not watch them waited without end.
@@ -220,9 +226,16 @@ export function createRollout(options: RolloutOptions): Rollout {
       // What comes up from now on is another run's: this one has its account to write, and that may take long.
       intake = 'none'
       clock.clearTimeout(graceTimer)
+      clock.clearTimeout(availableTimer)
       stall.wait(undefined)
       resolveFinished(all.map(({ result }) => result!))
     }
+  }
+
+  function wakeAt(pods: readonly WindowPod[]): void {
+    clock.clearTimeout(availableTimer)
+    const pending = pods.flatMap(({ availableInMs }) => availableInMs ?? [])
+    if (pending.length > 0) availableTimer = clock.setTimeout(plan, Math.min(...pending))
   }
 
   /** As it was planned; less where it is a share, and pods have been scaled away since: else all that are left could leave. */

@@ -58,6 +58,7 @@ function windowOf({
     operatorOut: () => 'none',
     drainedFor,
     isUnserved,
+    availability: { pendingOf: () => new Map() },
   })
 }
 
@@ -195,6 +196,7 @@ test('a pod beside the request takes a place where it is not ready, or another r
     drainedFor: () => undefined,
     // Whether they are in a load balancer is not asked.
     isUnserved: ({ uid }) => uid !== meant!.uid,
+    availability: { pendingOf: () => new Map() },
   })
   const shown = 'web-2 is left half done by another run, web-3 is not ready, web-4 is left half done by another run'
   expect(admit(found, 3)).toEqual({ start: [], waitingFor: `the window of 3 is full: ${shown}` })
@@ -219,6 +221,7 @@ test.each([
     operatorOut: () => 'none',
     drainedFor: () => undefined,
     isUnserved: () => false,
+    availability: { pendingOf: () => new Map() },
   })
   expect(admit(found, 1).start).toEqual(takes ? [] : ['web-0'])
 })

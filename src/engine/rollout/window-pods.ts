@@ -5,6 +5,7 @@ import { keysOf } from '../../pods/host-addresses.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import { standingWords } from '../../pods/readiness.ts'
 import type { PodResult, PodState } from '../events.ts'
+import type { Availability } from './availability.ts'
 import type { PodOwner } from './missing-pods.ts'
 import { isThere, missingPods } from './missing-pods.ts'
 import type { PodStore } from '../pod-store.ts'
@@ -40,6 +41,7 @@ export interface WindowPodsOptions {
   drainedFor(uid: string): string | undefined
   /** Not known to be in every load balancer. */
   isUnserved(pod: PodView): boolean
+  availability: Availability
 }
 
 const IDLE = new Set<PodState>(['queued', 'closing', 'done', 'deriving'])
@@ -55,8 +57,11 @@ export function windowPods({
   operatorOut,
   drainedFor,
   isUnserved,
+  availability,
 }: WindowPodsOptions): WindowPod[] {
   const taken = new Set(members.map(({ uid }) => uid))
+  const pending = availability.pendingOf([...included, ...beside].map(({ pod }) => pod))
+  const readiness = (pod: PodView): Readiness => readinessOf(pod, pending.get(pod.uid))
   const isActive = ({ state, result }: WindowMember): boolean =>
     state !== null && !IDLE.has(state) && (result === undefined || result.out)
   // Found by simulation: a pod moved, and another has come to the address that is still drained for it. For one that is only
@@ -95,8 +100,7 @@ export function windowPods({
   for (const { pod } of included) {
     const { uid, name } = pod
     if (taken.has(uid) || !(isThere(pod) || isLeaving(pod))) continue
-    const ready = pod.ready && !pod.deleting
-    pods.push({ uid, name, standing: 'idle', ready, ...why(pod), operatorOut: outOf(pod), unserved: isOutside(pod) })
+    pods.push({ uid, name, standing: 'idle', ...readiness(pod), operatorOut: outOf(pod), unserved: isOutside(pod) })
   }
   for (const { pod, stored } of beside) {
     const { uid, name } = pod
@@ -105,7 +109,7 @@ export function windowPods({
     if (taken.has(uid) || (!isThere(pod) && !isLeft)) continue
     const standing = isLeft ? 'left' : 'idle'
     // Whether it is in a load balancer, and by whom it is not, is not this run's concern.
-    pods.push({ uid, name, standing, ready: pod.ready, ...why(pod), operatorOut: 'none', unserved: false })
+    pods.push({ uid, name, standing, ...readiness(pod), operatorOut: 'none', unserved: false })
   }
   for (const member of members) {
     const { uid, name, state, result, mustWait, wasFound, address } = member
@@ -119,8 +123,7 @@ export function windowPods({
       uid,
       name,
       standing: mustWait ? 'idle' : place,
-      ready: pod.ready && !pod.deleting,
-      ...why(pod),
+      ...readiness(pod),
       operatorOut: outOf(pod),
       // What was found is not known of where it is now, if it has moved.
       unserved: (place === 'idle' || place === 'waiting') && !(wasFound && pod.ip === address) && isOutside(pod),
@@ -129,7 +132,12 @@ export function windowPods({
   return pods
 }
 
-function why(pod: PodView): Pick<WindowPod, 'nodeIsSilent' | 'unreadyHow'> {
-  if (pod.ready && !pod.deleting) return {}
-  return { unreadyHow: standingWords(pod), ...(pod.nodeIsSilent ? { nodeIsSilent: true } : {}) }
+type Readiness = Pick<WindowPod, 'ready' | 'availableInMs' | 'nodeIsSilent' | 'unreadyHow'>
+
+function readinessOf(pod: PodView, availableInMs: number | undefined): Readiness {
+  if (pod.ready && !pod.deleting) {
+    if (availableInMs === undefined) return { ready: true }
+    return { ready: false, availableInMs, unreadyHow: 'has been Ready for less than minReadySeconds' }
+  }
+  return { ready: false, unreadyHow: standingWords(pod), ...(pod.nodeIsSilent ? { nodeIsSilent: true } : {}) }
 }

@@ -45,6 +45,8 @@ export interface RawPodOptions {
   deleting?: boolean
   phase?: string
   ready?: boolean
+  /** When Ready has come to be as it is. */
+  readySince?: string
   containersReady?: boolean
   /** When ContainersReady has come to be as it is. */
   containersReadySince?: string
@@ -120,7 +122,10 @@ export function rawPod(options: RawPodOptions = {}): Raw {
           ? []
           : [{ type: JOURNAL_KEY, status: 'True', message: options.journalCondition }]),
         condition('Initialized', true),
-        { ...condition('Ready', options.ready ?? true), ...(options.gates ? { reason: 'ReadinessGatesNotReady' } : {}) },
+        {
+          ...condition('Ready', options.ready ?? true, options.readySince),
+          ...(options.gates ? { reason: 'ReadinessGatesNotReady' } : {}),
+        },
         ...(options.gates ?? []).flatMap(({ type, status, message }) => (status ? [{ type, status, message }] : [])),
         condition('ContainersReady', options.containersReady ?? options.ready ?? true, options.containersReadySince),
       ],

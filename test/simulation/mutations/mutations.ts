@@ -523,13 +523,8 @@ export const MUTATIONS: Mutation[] = [
       },
       {
         file: 'src/engine/rollout/window-pods.ts',
-        find: 'const ready = pod.ready && !pod.deleting',
-        replace: 'const { ready } = pod',
-      },
-      {
-        file: 'src/engine/rollout/window-pods.ts',
-        find: 'place,\n      ready: pod.ready && !pod.deleting,',
-        replace: 'place,\n      ready: pod.ready,',
+        find: 'if (pod.ready && !pod.deleting) {',
+        replace: 'if (pod.ready) {',
       },
     ],
   },
