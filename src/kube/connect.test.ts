@@ -363,6 +363,24 @@ test('a plugin that hangs is killed and not waited for, and the next call runs i
   }
 })
 
+test('a plugin is not waited for longer than its answer, though the browser that it has opened holds its stderr', async () => {
+  const children = folder.write('children', '')
+  const command = folder.script('plugin', [
+    'sleep 600 >&2 &',
+    `echo $! >> ${children}`,
+    `echo '{"apiVersion":"${EXEC_API}","kind":"ExecCredential","status":{"token":"t"}}'`,
+  ])
+  const credentials = credentialsFor(
+    { exec: { apiVersion: EXEC_API, interactiveMode: 'Never', command } },
+    { pluginConsole: () => ({ timeoutMs: 10_000, hasStdin: false, say() {} }) },
+  )
+  try {
+    expect((await credentials.current()).headers['authorization']).toBe('Bearer t')
+  } finally {
+    for (const pid of readFileSync(children, 'utf8').trim().split('\n')) process.kill(Number(pid))
+  }
+})
+
 test('a call does not wait longer for a plugin than it may take, and has sent nothing', async () => {
   const once = folder.write('once', '')
   const command = folder.script('plugin', [

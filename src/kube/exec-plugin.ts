@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { z } from 'zod'
 import { type ExecConfig, interactiveModeOf } from './exec-config.ts'
 import { fieldProblem } from './field-problem.ts'
@@ -124,7 +125,25 @@ function run(
     })
     // Not by the error's message: that has the whole command line, which may hold a secret.
     child.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.name))
-    child.on('close', (code, killedBy) => end(code === 0 ? undefined : `failed (${code ?? killedBy})`))
+    // As kubectl does, a run waits for the end of the answer, and not for the end of stderr: a browser that the plugin has opened
+    // for a login may hold stderr for hours. `setImmediate` lets in what the plugin itself has written there.
+    let exited: string | true | undefined
+    let isAnswered = false
+    function endOnceBoth(): void {
+      if (exited === undefined || !isAnswered) return
+      setImmediate(() => {
+        ;(child.stderr as Socket).unref()
+        end(exited === true ? undefined : exited)
+      })
+    }
+    child.on('exit', (code, killedBy) => {
+      exited = code === 0 || `failed (${code ?? killedBy})`
+      endOnceBoth()
+    })
+    child.stdout.on('close', () => {
+      isAnswered = true
+      endOnceBoth()
+    })
   })
 }
 
