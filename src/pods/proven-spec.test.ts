@@ -10,7 +10,8 @@ const closed = (proven?: number): ReadJournal => ({
 
 test.each([
   ['nobody has changed its spec since it was made', 1, 1, NONE, true],
-  ['… and a record of before says nothing of that', 1, 1, closed(), true],
+  ['… and its record says so too', 1, 1, closed(1), true],
+  ['an old API server has made it, and its spec was changed for the first time since the drain', 1, 1, closed(), false],
   ['the last upgrade was proven, and nothing has changed since', 4, 4, closed(4), true],
   ['somebody has changed its spec since', 5, 5, closed(4), false],
   ['somebody has changed its spec, and the kubelet has not seen that', 5, 4, closed(4), false],
