@@ -36,6 +36,8 @@ export interface PodUpgradeInput extends Observation {
   before?: ContainerImage[]
   /** The dry run was made already, when the whole run was checked. */
   rehearsed: boolean
+  /** The run takes another back: what it patches in are the former images. */
+  undoes?: true
   /** The address that its targets were found by, where an earlier owner recorded it. */
   address?: string
   /** From the ledger, for a pod that is gone and took its journal with it. */

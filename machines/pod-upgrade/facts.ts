@@ -252,7 +252,12 @@ const QUIET_MARGIN_MS = 5_000
  * The same where its status does not even name the wanted image. A kubelet that stops right after it has said that it saw the patch
  * leaves the old image so; by the end of this time the node controller has said that the pod is not ready.
  */
-const UNNAMED_MARGIN_MS = 60_000
+export const UNNAMED_MARGIN_MS = 60_000
+
+/** To the former images, by a rollback or by an undo: the kubelet may hold back a container that ended shortly before. */
+export function isWayBack({ record, undoes }: Pick<PodContext, 'record' | 'undoes'>): boolean {
+  return record?.rollback !== undefined || undoes === true
+}
 
 /** For how long no container may change, where nothing but time proves what runs. */
 export function quietMs(context: Pick<PodContext, 'pod' | 'restart'>): number {

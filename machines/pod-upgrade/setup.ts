@@ -35,6 +35,7 @@ import {
   isRollbackStored,
   isUsurped,
   isVanished,
+  isWayBack,
   lostRecord,
   nextRecord,
   openRecord,
@@ -77,8 +78,8 @@ function taken(
 
 function ending({ outcome, reason, deadline }: Ending, context: PodContext): Partial<PodContext> {
   // The way back to the former images has a restart deadline of its own.
-  const isWayBack = deadline === 'restart' && context.record?.rollback !== undefined
-  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline: isWayBack ? 'rollback' : deadline }
+  const isRollback = deadline === 'restart' && isWayBack(context)
+  return { outcome, reason: reasons[reason](context), leftOut: reason === 'left', deadline: isRollback ? 'rollback' : deadline }
 }
 
 /** What a finished port call answered. */

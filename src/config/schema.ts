@@ -141,7 +141,7 @@ const deadlinesSchema = z
     ).prefault('5m'),
     rollback: duration(
       POSITIVE,
-      'In place of restart on the way back to the former images (onFailure: rollback). The kubelet holds back a container that ' +
+      'In place of restart on the way back to the former images (onFailure: rollback, and sluice undo). The kubelet holds back a container that ' +
         'ended shortly before, for up to 5 minutes. Default 10m.',
     ).prefault('10m'),
     ready: duration(

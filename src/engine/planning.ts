@@ -28,6 +28,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import type { Found } from './traffic/find-targets.ts'
 import { isSameEntry } from './traffic/same-entry.ts'
 import { keyOf } from './traffic/target-key.ts'
+import { raisedDeadlines } from './raised-deadlines.ts'
 import { rehearseEffects } from './rehearse-effects.ts'
 import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
@@ -225,6 +226,8 @@ export function createPlanning(options: PlanningOptions): Planning {
       const spent = plan.refusals.length > 0 || hasChanges(plan) ? [] : takenBackAlready(undo, options.workloads)
       plan = { ...plan, undoes: { run: undo.run, images: undo.images }, warnings: [...plan.warnings, ...spent] }
     }
+    const raised = raisedDeadlines(plan, (uid) => store.get(uid)?.pod, request.settings)
+    if (raised.length > 0) plan = { ...plan, raisedDeadlines: raised }
     // What may be refused, or is warned of, is to be upgraded; what was begun is ended in any case, and the template is not
     // brought forward.
     if (request.abort) plan = { ...plan, templates: [], warnings: [], refusals: [] }

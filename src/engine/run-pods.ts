@@ -72,6 +72,7 @@ export function createRunPods({ world, namespace, ledgers, owners, rehearsed, gh
         ...(term && { lease: term.lease }),
         wanted: world.imagesFor(pod),
         rehearsed: rehearsed.has(pod.uid),
+        ...(world.undoing() === undefined ? {} : { undoes: true as const }),
         ...(address === undefined ? {} : { address }),
         ...(before === undefined ? {} : { before }),
         ...(recorded && { recorded }),

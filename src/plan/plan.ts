@@ -74,6 +74,17 @@ export interface ImageOnNodes {
   unknown: string[]
 }
 
+/** A deadline of the config that is shorter than the proof which it may have to wait for. */
+export interface RaisedDeadline {
+  /** In the config: `deadlines.restart`, or `deadlines.rollback` of an undo. */
+  deadline: 'restart' | 'rollback'
+  configuredMs: number
+  /** How long it may be instead, from the start of a container that nothing but time proves. */
+  raisedMs: number
+  /** Pods whose kubelets report no generation. */
+  pods: string[]
+}
+
 /** What a run would do, and why; made from the request and the observed world alone. */
 export interface Plan {
   namespace: string
@@ -94,6 +105,8 @@ export interface Plan {
   guarantees: PlanGuarantee[]
   /** Of `sluice plan` and dry runs alone. */
   imagesOnNodes?: ImageOnNodes[]
+  /** Absent where none is. */
+  raisedDeadlines?: RaisedDeadline[]
   warnings: string[]
   refusals: Refusal[]
 }

@@ -2,7 +2,10 @@
 import type { Report, ReportEffect, ReportPod } from './report.ts'
 import { WAITING } from './build-report.ts'
 import { formatElapsed } from './elapsed.ts'
+import type { RaisedDeadline } from '../plan/plan.ts'
 import { coveredMs, isDone, outSpans } from './out-spans.ts'
+
+const NAMED_AT_MOST = 5
 
 const RUN_OUTCOMES: Record<string, string> = {
   done: 'Done',
@@ -55,6 +58,16 @@ export function outWords(pod: ReportPod): string {
   if (pod.out) return 'still out'
   const { spans, isWhole } = outSpans(pod)
   return isWhole && spans.length > 0 ? formatElapsed(coveredMs(spans)) : ''
+}
+
+/** What a plan says of a deadline that is shorter than the proof which it waits for. */
+export function raisedDeadlineWords({ deadline, configuredMs, raisedMs, pods }: RaisedDeadline): string {
+  const named = pods.slice(0, NAMED_AT_MOST).join(', ')
+  const more = pods.length > NAMED_AT_MOST ? ` and ${pods.length - NAMED_AT_MOST} more` : ''
+  return (
+    `deadlines.${deadline} is ${configuredMs / 1000} s; where nothing but time proves a restart it is raised, to ${raisedMs / 1000} s after ` +
+    `the new container has started: ${pods.length === 1 ? 'the kubelet' : 'kubelets'} of ${named}${more} report${pods.length === 1 ? 's' : ''} no generation`
+  )
 }
 
 /** A call that did not go the straight way: these are marked. */

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
+import type { RaisedDeadline } from '../../src/plan/plan.ts'
+import { prepareAbortCommand } from './abort-command.ts'
 import { imageOf, NAME } from './manifests.ts'
 import { PLAIN_SETTINGS, plainBalancer, plainScene } from './scene.ts'
 import type { Actor, Stage } from './stage.ts'
 import { isIn, openStage } from './stage.ts'
+import { upgradeTo } from './story.ts'
 
 /* What proves a restart, and ends a doubt, where the digest of before comes under a new tag. */
 
@@ -13,6 +16,10 @@ const SHORT = { ...PLAIN_SETTINGS, restartDeadlineMs: 40_000 }
 async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {
   await stage.until(() => actor.end !== undefined)
   return actor.end
+}
+
+function raisedOf({ events }: Actor): RaisedDeadline[] | undefined {
+  return events.flatMap((event) => (event.type === 'planned' ? [event.plan] : [])).at(-1)!.raisedDeadlines
 }
 
 /** What kubelets tell comes to nothing. */
@@ -34,6 +41,44 @@ test.each([
   if (!isTold) dropEvents(stage)
   const end = await endOf(stage, stage.start({ ...RETAGGED, settings: SHORT }))
   expect(end).toMatchObject({ outcome: 'done', pods: [{ outcome: 'upgraded', proof }] })
+})
+
+test.each([
+  { oldKubelets: true, raised: [{ deadline: 'restart', configuredMs: 40_000, raisedMs: 60_000, pods: [`${NAME}-0`] }] },
+  { oldKubelets: false, raised: undefined },
+])(
+  'a plan says which deadline is shorter than the proof by time (old kubelets: $oldKubelets)',
+  async ({ oldKubelets, raised }) => {
+    const stage = await openStage(plainScene({ oldKubelets, pods: 1, readyAfterMs: 0 }))
+    const run = stage.start({ ...RETAGGED, settings: SHORT })
+    await endOf(stage, run)
+    expect(raisedOf(run)).toEqual(raised)
+    const enough = stage.start({ images: [], undo: {}, settings: { ...SHORT, rollbackDeadlineMs: 60_000 } })
+    await endOf(stage, enough)
+    expect(raisedOf(enough)).toBeUndefined()
+  },
+)
+
+test('no deadline of an undo is shorter than the proof that it waits for, and its plan says so', async () => {
+  const stage = await openStage(plainScene({ oldKubelets: true, pods: 1, readyAfterMs: 0 }))
+  dropEvents(stage)
+  const settings = { ...SHORT, rollbackDeadlineMs: 40_000 }
+  expect(await endOf(stage, stage.start({ ...RETAGGED, settings }))).toMatchObject({ outcome: 'done' })
+  const undo = stage.start({ undo: {}, settings })
+  expect(await endOf(stage, undo)).toMatchObject({ outcome: 'done', pods: [{ outcome: 'upgraded', proof: 'quiet' }] })
+  expect(raisedOf(undo)).toMatchObject([{ deadline: 'rollback', configuredMs: 40_000 }])
+})
+
+test('nor is one of an abort that brings a patched pod home', async () => {
+  const stage = await openStage(plainScene({ oldKubelets: true, pods: 1, readyAfterMs: 0 }))
+  dropEvents(stage)
+  const run = stage.start({ ...RETAGGED, settings: SHORT })
+  await stage.until(() => isIn('restarting', `${NAME}-0`)(run))
+  run.host.kill()
+  const { namespace, select } = upgradeTo('v1-again')
+  const abort = stage.start({}, (ports) => prepareAbortCommand({ namespace, select, settings: SHORT }, ports))
+  await endOf(stage, abort)
+  expect(abort.end).toMatchObject({ pods: [{ outcome: 'upgraded', proof: 'quiet', out: false }] })
 })
 
 // Found by a fresh user: an abort took a minute for each such pod, and Ctrl-C left it out.

@@ -76,3 +76,14 @@ test('pods and templates make changes; skipped pods make none', () => {
   expect(hasChanges({ ...nothing, pods: [{ ...skip!, action: 'adopt' }] })).toBe(true)
   expect(planDocument(nothing)).toMatchObject({ apiVersion: 'sluice.dev/v1', kind: 'Plan', changes: false, window: 1 })
 })
+
+test('a deadline that is shorter than the proof which it waits for is told in words, with its pods', () => {
+  const raised = { deadline: 'restart', configuredMs: 40_000, raisedMs: 60_000 } as const
+  const lines = (pods: string[]): string[] => planLines({ ...samplePlan, raisedDeadlines: [{ ...raised, pods }] }, colors)
+  expect(lines(['web-0'])).toContain(
+    'deadlines.restart is 40 s; where nothing but time proves a restart it is raised, to 60 s after the new container has started: the kubelet of web-0 reports no generation',
+  )
+  const seven = Array.from({ length: 7 }, (_, at) => `web-${at}`)
+  expect(lines(seven).join('\n')).toContain('kubelets of web-0, web-1, web-2, web-3, web-4 and 2 more report no generation')
+  expect(planLines(samplePlan, colors).join('\n')).not.toContain('deadlines.restart')
+})

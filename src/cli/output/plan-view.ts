@@ -1,5 +1,6 @@
 import { hasChanges } from '../../plan/has-changes.ts'
 import type { Plan, PlannedTarget, PodPlan } from '../../plan/plan.ts'
+import { raisedDeadlineWords } from '../../report/words.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
@@ -20,6 +21,7 @@ export function planLines(plan: Plan, colors: Colors): string[] {
     leftOut(plan),
     guarantees(plan),
     onNodes(plan),
+    (plan.raisedDeadlines ?? []).map((one) => inert(raisedDeadlineWords(one))),
     warnings(plan, colors),
     refusals(plan, colors),
   ]

@@ -1,5 +1,5 @@
 import type { PodContext } from '../../../machines/pod-upgrade/context.ts'
-import { goalUnprobedMs, quietMs } from '../../../machines/pod-upgrade/facts.ts'
+import { goalUnprobedMs, isWayBack, quietMs } from '../../../machines/pod-upgrade/facts.ts'
 import { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import type { PodView } from '../../pods/glossary.ts'
@@ -51,7 +51,7 @@ export function podMachine({
       readyFor: ({ context }) => Math.max(settings.readyForMs, minReadyMs(context.pod), goalUnprobedMs(context)),
       drainDeadline: settings.drainDeadlineMs,
       restartDeadline: (from) =>
-        graceMs(from) + (from.context.record?.rollback ? settings.rollbackDeadlineMs : settings.restartDeadlineMs),
+        graceMs(from) + (isWayBack(from.context) ? settings.rollbackDeadlineMs : settings.restartDeadlineMs),
       readyDeadline: ({ context }) => readyInMs(context.uid),
       restoreDeadline: settings.restoreDeadlineMs,
       settleDeadline: settings.readyDeadlineMs + settings.restoreDeadlineMs,
