@@ -31,7 +31,17 @@ export function phaseList(phases: PodResult['phases']): string {
 
 const POD_ENDS: Partial<Record<PodResult['outcome'], string>> = { needsOperator: 'needs an operator', rolledBack: 'rolled back' }
 
-/** The last line of a pod. */
+/** The end of the output has a section for such a pod, with the whole cause. */
+export function isTroubled({ outcome }: Pick<PodResult, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict'
+}
+
+/** What went wrong, without its cause: a reason has that after its first colon. */
+function inShort(reason: string): string {
+  return reason.split(': ', 1)[0]!
+}
+
+/** The last line of a pod. The cause of a failure stands once, at the end of the output, where most people look first. */
 export function finishedPod(result: PodResult, colors: Colors): string {
   const total = PHASE_ORDER.reduce((sum, state) => sum + (result.phases[state] ?? 0), 0)
   const phases = phaseList(result.phases)
@@ -45,7 +55,7 @@ export function finishedPod(result: PodResult, colors: Colors): string {
   const words = POD_ENDS[result.outcome] ?? result.outcome
   const deadline = result.deadline === undefined ? '' : ` [${result.deadline} deadline]`
   const out = result.out ? ' (out of rotation)' : ''
-  return `${mark} ${name} ${words}${took}: ${inert(result.reason)}${deadline}${out}`
+  return `${mark} ${name} ${words}${took}: ${inert(isTroubled(result) ? inShort(result.reason) : result.reason)}${deadline}${out}`
 }
 
 export function leaseWaiting({ lease, holder, remainingMs }: { lease: string; holder: string; remainingMs: number }): string {

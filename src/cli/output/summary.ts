@@ -2,7 +2,7 @@ import type { PodOutcome, RunOutcome } from '../../engine/events.ts'
 import type { Colors } from './color.ts'
 import { inert } from './inert.ts'
 import type { PodReport, RunReport } from './run-report.ts'
-import { goOn, LIFT } from './sentences.ts'
+import { goOn, isTroubled, LIFT } from './sentences.ts'
 
 const VERDICT: Record<RunOutcome, string> = {
   done: 'Done',
@@ -36,9 +36,7 @@ export function summary(report: RunReport, colors: Colors): string[] {
     const count = report.pods.filter((pod) => pod.outcome === outcome).length
     return count === 0 ? [] : [`${count} ${POD_WORDS[outcome]}`]
   })
-  const troubled = report.pods.filter(
-    ({ outcome }) => outcome === 'failed' || outcome === 'rolledBack' || outcome === 'needsOperator' || outcome === 'conflict',
-  )
+  const troubled = report.pods.filter((pod) => isTroubled(pod))
   const verdict = `${color(VERDICT[report.outcome])}: ${inert(withoutPodReasons(report.reason, troubled))}`
   const next = nextCommands(report).flatMap(({ heading, commands }) => [
     '',
