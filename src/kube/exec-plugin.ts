@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { z } from 'zod'
 import { type ExecConfig, interactiveModeOf } from './exec-config.ts'
 import { fieldProblem } from './field-problem.ts'
+import { findCommand } from './find-command.ts'
 import { parseGoYaml } from './go-yaml.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 
@@ -70,7 +71,11 @@ export async function runExecPlugin({ exec, user, cluster, console, signal }: Pl
   const env: NodeJS.ProcessEnv = { ...process.env }
   for (const { name, value } of exec.env) env[name] = value
   env['KUBERNETES_EXEC_INFO'] = JSON.stringify(info)
-  const ended = await run(exec, { env, interactive, console, signal })
+  const command = findCommand(exec.command, process.env['PATH'])
+  const ended =
+    command === undefined
+      ? { stdout: '', stderr: '', why: 'ENOENT' }
+      : await run({ ...exec, command }, { env, interactive, console, signal })
   if (ended.why !== undefined) throw new KubeConfigError(`${plugin} ${explain(exec, ended)}`)
   return readCredential(exec, plugin, ended.stdout)
 }

@@ -323,6 +323,11 @@ export const CASES: Case[] = [
   plugin('args and env', { args: ['a b', 'c'], env: [{ name: 'OWN', value: 'd' }] }, () => [
     `printf '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"%s"}}' "$1-$2-$OWN" | tr ' ' _`,
   ]),
+  plugin('a command is looked up in the PATH of kubectl, not in that of its env', {
+    command: 'sh',
+    args: ['-c', `echo '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"from-sh"}}'`],
+    env: [{ name: 'PATH', value: '/none' }],
+  }),
   plugin('env cannot replace KUBERNETES_EXEC_INFO', { env: [{ name: 'KUBERNETES_EXEC_INFO', value: 'own' }] }, () => [
     `case "$KUBERNETES_EXEC_INFO" in own) t=own;; *) t=given;; esac`,
     `echo '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"'$t'"}}'`,
