@@ -25,10 +25,9 @@ test('the table of versions in README.md is of now: node scripts/versions-table.
   expect(page('README.md').text).toBe(currentReadme())
 })
 
-test('the table has versions that the tests can run on, in order, each without a failed test or request', () => {
+test('the table has every version that the tests can run on, in order, each without a failed test or request', () => {
   const results = readResults()
-  const minors = results.map(({ version }) => version.replace(/^v(.+)\.\d+$/, '$1'))
-  expect(minors).toEqual(kubernetesVersions.filter((version) => minors.includes(version)))
+  expect(results.map(({ version }) => version.replace(/^v(.+)\.\d+$/, '$1'))).toEqual(kubernetesVersions)
   for (const result of results) {
     expect(result).toMatchObject({ failed: 0, failedRequests: 0 })
     expect(result.requests).toBeGreaterThan(0)
