@@ -49,7 +49,9 @@ export function table(results: readonly VersionResult[]): string {
     `\`${commit}\``,
     failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} failed`,
     `${failedRequests.toLocaleString('en')} of ${requests.toLocaleString('en')}`,
-    ['witness', 'event', 'image', 'quiet'].flatMap((form) => (form in proofs ? [`${form} ${proofs[form]}`] : [])).join(', '),
+    ['witness', 'generation', 'event', 'image', 'quiet']
+      .flatMap((form) => (form in proofs ? [`${form} ${proofs[form]}`] : []))
+      .join(', '),
   ])
   const head = ['Kubernetes', 'date', 'commit', 'tests', 'failed requests', 'proofs of a restart']
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')

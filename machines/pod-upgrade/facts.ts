@@ -11,7 +11,15 @@ import { awaitedEndpoints, missingEndpoint } from '../../src/pods/endpoints.ts'
 import { isOpen, openJournal } from '../../src/pods/open-journal.ts'
 import { unprobedMs, unready } from '../../src/pods/readiness.ts'
 import type { Restart } from '../../src/pods/witness.ts'
-import { beginRestart, observeRestart, restartProof, restartTrouble, namesWanted, runsImage } from '../../src/pods/witness.ts'
+import {
+  beginRestart,
+  observeRestart,
+  provenSince,
+  restartProof,
+  restartTrouble,
+  namesWanted,
+  runsImage,
+} from '../../src/pods/witness.ts'
 import { isSpecObserved } from '../../src/pods/observed-spec.ts'
 import { isProvenSpec, provenGeneration } from '../../src/pods/proven-spec.ts'
 import type { PodContext, PodUpgradeInput } from './context.ts'
@@ -365,7 +373,10 @@ function homeOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Contain
 /** What is known of the restart as of now; continued by each observation. */
 export function beginRestartOf(context: Pick<PodContext, 'record' | 'pod' | 'wanted'>): Restart {
   const { record, pod } = context
-  return observeRestart(beginRestart(record?.generation ?? 0, record?.baseline ?? [], homeOf(context)), pod)
+  const begun = beginRestart(record?.generation ?? 0, record?.baseline ?? [], homeOf(context))
+  // With a generation that was proven before the drain nothing has been patched in since.
+  const isSame = begun.generation > 0 && record?.proven === begun.generation && pod.observedGeneration >= begun.generation
+  return observeRestart(isSame ? provenSince(begun) : begun, pod)
 }
 
 /** The patched containers are proven, they and the pod are ready, and its endpoints are back that were there before. */

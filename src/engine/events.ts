@@ -68,7 +68,7 @@ export interface PodResult {
   /** Milliseconds spent in each state. */
   phases: Partial<Record<PodState, number>>
   /** How the restart was proven: by the witness, or by one of the weaker forms. */
-  proof?: 'witness' | 'event' | 'image' | 'quiet'
+  proof?: 'witness' | 'generation' | 'event' | 'image' | 'quiet'
   /** What the proof is about: each patched container before and after. */
   restarts?: ContainerRestart[]
   /** Its entries in the load balancers, as they were before the drain. */

@@ -15,6 +15,7 @@ import type { BaselineContainer, ContainerImage, ContainerView, ImagePull, PodVi
  *
  * Where the first such status was not seen (resume, relist, several statuses merged into one), X may be the new
  * container already, which nothing will replace. Then a weaker proof has to do:
+ * - `generation`: the patch changed no spec, and that generation was proven before the drain: whatever runs was started from it
  * - `event`: the kubelet, which reports no generation, says by an Event that it has taken the wanted image to start the container
  *   that runs now from
  * - `image`: the container runs the wanted image, and that image's ID is none of the pod's former ones, which are known
@@ -25,7 +26,7 @@ import type { BaselineContainer, ContainerImage, ContainerView, ImagePull, PodVi
  *   stopped meanwhile, takes over it. Unless it runs the wanted image already, where an earlier patch was taken back
  *   before the kubelet saw it.
  */
-export type Proof = 'witness' | 'event' | 'image' | 'quiet'
+export type Proof = 'witness' | 'generation' | 'event' | 'image' | 'quiet'
 
 /** What was seen of one patched container since the patch. */
 export interface ContainerRestart {
@@ -79,6 +80,11 @@ export function beginRestart(
       current: undefined,
     })),
   }
+}
+
+/** Where the patch changed no spec, and what runs was proven to be of that spec: nothing is about to be replaced. */
+export function provenSince(restart: Restart): Restart {
+  return { ...restart, containers: restart.containers.map((one) => ({ ...one, proof: 'generation' as const })) }
 }
 
 function isUnstarted(before: BaselineContainer | undefined): boolean {
@@ -174,7 +180,7 @@ export function sameContainers(a: Restart, b: Restart): boolean {
 export function restartProof(restart: Restart): Proof | undefined {
   const proofs = new Set(restart.containers.map(({ proof }) => proof))
   if (proofs.has(undefined)) return undefined
-  return (['quiet', 'image', 'event'] as const).find((weak) => proofs.has(weak)) ?? 'witness'
+  return (['quiet', 'image', 'event', 'generation'] as const).find((weak) => proofs.has(weak)) ?? 'witness'
 }
 
 /** Nothing is missing but time: each container has been replaced, and the quiet time would prove those that are not proven. */

@@ -90,6 +90,7 @@ export function callWords({ effects }: ReportPod): string {
 
 export const PROOFS: Record<string, string> = {
   witness: 'the container of the first status that has seen the patch was replaced by a running one',
+  generation: 'the patch changed no spec, and what runs was proven to be of that spec before',
   event: 'by an Event the kubelet has told that it took the wanted image for the container that runs',
   image: 'the runtime names the wanted image, and its id is none of those before',
   quiet: 'the container has not changed for its grace period and 5 s since the kubelet saw the patch',

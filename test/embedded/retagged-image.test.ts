@@ -103,17 +103,20 @@ async function killed(upgrade: Child): Promise<void> {
 
 const containerOf = (pod: Pod): string | undefined => pod.status?.containerStatuses?.[0]?.containerID
 
-test('an abort puts the untouched pod back at once, where its kubelet reports the generation', async () => {
-  const bed = await openBed('new')
-  const before = containerOf(bed.pod())
-  expect(bed.pod().status!.containerStatuses![0]).toMatchObject({ image: 'app:v2' })
-  await killed(await drained(bed))
-  const child = bed.sluice('abort', 'statefulset/web')
-  expect(await child.end(), child.stdout() + child.stderr()).toBe(0)
-  expect(child.stdout()).not.toContain(SECONDS)
-  expect(bed.writes()).toEqual(ONCE_EACH)
-  expect([bed.pod().spec.containers[0]!.image, containerOf(bed.pod())]).toEqual(['app:v2-again', before])
-})
+test.each(['abort', 'undo'])(
+  '%s puts the untouched pod back at once, where its kubelet reports the generation',
+  async (command) => {
+    const bed = await openBed('new')
+    const before = containerOf(bed.pod())
+    expect(bed.pod().status!.containerStatuses![0]).toMatchObject({ image: 'app:v2' })
+    await killed(await drained(bed))
+    const child = bed.sluice(command, 'statefulset/web')
+    expect(await child.end(), child.stdout() + child.stderr()).toBe(0)
+    expect(child.stdout()).not.toContain(SECONDS)
+    expect(bed.writes()).toEqual(ONCE_EACH)
+    expect([bed.pod().spec.containers[0]!.image, containerOf(bed.pod())]).toEqual(['app:v2-again', before])
+  },
+)
 
 test('so does Ctrl-C', async () => {
   const bed = await openBed('new')
