@@ -37,7 +37,7 @@ interface Bed {
   pod(): Pod
 }
 
-async function openBed(kubelets: 'new' | 'before 1.34'): Promise<Bed> {
+async function openBed(kubelets: 'new' | 'before 1.34', settle = '3s'): Promise<Bed> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-retagged-'))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const images = { 'app:v2': { digest: 'sha256:2' }, 'app:v2-again': { digest: 'sha256:2' }, 'app:v3': { digest: 'sha256:3' } }
@@ -69,7 +69,7 @@ async function openBed(kubelets: 'new' | 'before 1.34'): Promise<Bed> {
   const config = join(folder, 'sluice.yaml')
   const loadBalancers = [{ name: 'edge', adapter: 'http', port: PORT, options: serversApi(edge.adminUrl) }]
   // It is out and untouched for so long.
-  const drain = { settle: '3s' }
+  const drain = { settle }
   await writeFile(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers, drain }))
   return {
     sluice(...args) {
@@ -118,9 +118,9 @@ test.each(['abort', 'undo'])(
   },
 )
 
-test('so does Ctrl-C', async () => {
-  const bed = await openBed('new')
-  // Less than the wait where nothing but time ends the doubt.
+test('so does Ctrl-C, before the drain has settled', async () => {
+  const bed = await openBed('new', '50s')
+  // Less than that, and than the wait where nothing but time ends the doubt.
   const upgrade = await drained(bed, '--grace', '40s')
   upgrade.process.kill('SIGINT')
   expect(await upgrade.end()).toBe(130)

@@ -27,8 +27,9 @@ export const emptying = podSetup.createStateConfig({
   initial: 'settling',
   after: { drainDeadline: { actions: 'expireDrain' } },
   states: {
-    // Until then new requests may still arrive: what is in flight before says nothing about the patch.
-    settling: { after: { settle: 'reading' }, on: DRAINED_AGAIN },
+    // Until then new requests may still arrive: what is in flight before says nothing about the patch. Nothing is patched once it is
+    // interrupted, so it is put back at once.
+    settling: { always: { guard: 'isInterrupted', target: 'reading' }, after: { settle: 'reading' }, on: DRAINED_AGAIN },
     reading: { ...inspecting(inspectAllInput), on: DRAINED_AGAIN },
     judging: {
       always: [
