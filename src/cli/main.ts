@@ -20,13 +20,13 @@ export async function main(argv: readonly string[]): Promise<void> {
   await endProcess(hasFailed ? whenLost : code, terminal)
 }
 
-interface Ending {
+export interface Ending {
   code: ExitCode
   /** The code where stdout is lost, of what does nothing but write to it. */
   whenLost?: ExitCode | undefined
 }
 
-async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<Ending> {
+export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<Ending> {
   const invocation = invocationOf(argv)
   let ending: Ending = { code: EXIT.done }
   const onDone = (code: ExitCode, whenLost?: ExitCode): void => {

@@ -1,6 +1,7 @@
 import { AdapterError } from '../../adapters/contract.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
+import type { Refusal } from '../plan/plan.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Account } from './account.ts'
 import { withLeaseEpochs } from './account.ts'
@@ -150,7 +151,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
 
   function refuse(): void {
     const { refusals } = world.plan()
-    if (refusals.length > 0) throw new RunError('preflight', refusals.map(({ message }) => message).join('; '))
+    if (refusals.length > 0) throw new RunError('preflight', refusedWords(refusals))
   }
 
   function onLost(reason: string): void {
@@ -349,4 +350,10 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       stopping.abort(new Error('interrupted'))
     },
   }
+}
+
+/** With their ways out: once the run has its Lease no plan is printed any more. */
+function refusedWords(refusals: readonly Refusal[]): string {
+  const byWayOut = Map.groupBy(refusals, ({ hint, command }) => (command === undefined ? hint : `${hint} ${command}`))
+  return Array.from(byWayOut, ([wayOut, alike]) => `${alike.map(({ message }) => message).join('; ')}. ${wayOut}`).join(' ')
 }

@@ -17,6 +17,7 @@ import { minReadyRefusals, minReadyWarnings } from './min-ready.ts'
 import { assertNoneAdded, assertNoneMissing, assertNoneMissingOfGone } from './half-done-targets.ts'
 import type { Ledger, RetiredPlace } from '../journal/ledger.ts'
 import { droppedPlaces, droppedRefusals, retiredWarning } from './ledgers/dropped-places.ts'
+import { isOpenFor } from './ledgers/is-open-for.ts'
 import { listLedgers } from './ledgers/list-ledgers.ts'
 import type { Availability } from './rollout/availability.ts'
 import { shortageWarnings } from './rollout/missing-pods.ts'
@@ -161,8 +162,10 @@ export function createPlanning(options: PlanningOptions): Planning {
     const refs = workloads.map(({ workload: { ref } }) => ref)
     const left = await leftOut(client, request.namespace, { refs, store }, ledgers)
     assertNoneMissingOfGone(left, { namespace: request.namespace, loadBalancers })
+    const readable = ledgers.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
     const planned = await planPods({
       pods,
+      isOnRecord: ({ uid }) => isOpenFor(uid, readable),
       imagesFor,
       undo,
       traffic,
@@ -202,7 +205,6 @@ export function createPlanning(options: PlanningOptions): Planning {
     })
     // Where nothing is to leave rotation, nothing has to be drained.
     const isAnyLeaving = plan.pods.some(({ action }) => action === 'upgrade')
-    const readable = ledgers.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
     const dropped = isAnyLeaving ? droppedPlaces({ ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
     const isRetired = ({ loadBalancer }: RetiredPlace): boolean => request.retiredLoadBalancers?.includes(loadBalancer) ?? false
     retired = dropped.filter(isRetired).map(({ loadBalancer, scope }) => ({ loadBalancer, scope }))
@@ -250,6 +252,7 @@ export function createPlanning(options: PlanningOptions): Planning {
 
 interface PlanPodsOptions {
   pods: readonly Observation[]
+  isOnRecord(pod: PodView): boolean
   imagesFor(pod: PodView): ContainerImage[]
   undo: Undoing | undefined
   traffic: Traffic
@@ -279,6 +282,7 @@ function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[
  */
 async function planPods({
   pods,
+  isOnRecord,
   imagesFor: wanted,
   undo,
   traffic,
@@ -343,7 +347,8 @@ async function planPods({
   const planned = pods.map(({ pod, stored }): PlanPod => {
     const images = wanted(pod)
     const stays = undo && images.length === 0 ? `run ${undo.run} had nothing to do with it: it stays as it is` : undefined
-    const base = { pod, stored, images, ...(stays === undefined ? {} : { stays }) }
+    const isRead = stored.kind !== 'unreadable'
+    const base = { pod, stored, isOnRecord: !isRead && isOnRecord(pod), images, ...(stays === undefined ? {} : { stays }) }
     const open = openJournal(stored)
     if (open) {
       const targets = open.targets.map(({ loadBalancer, target, untouched }) => ({

@@ -4,6 +4,7 @@ import { runningA, testPod } from '../pods/testing/raw-pod.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
 import type { PlanInput, PlanPod } from './build-plan.ts'
 import { buildPlan } from './build-plan.ts'
+import type { Refusal } from './plan.ts'
 
 const WANTED = [{ container: 'app', image: 'registry/app:v2' }]
 const at = (step: Journal['step'], more: Partial<Journal> = {}): ReadJournal => ({
@@ -15,6 +16,7 @@ function podOf(name: string, overrides: Partial<PlanPod> = {}, options: RawPodOp
   return {
     pod: testPod({ name, uid: `uid-${name}`, ...options }),
     stored: { kind: 'none' },
+    isOnRecord: false,
     images: WANTED,
     targets: { found: true, targets: [{ loadBalancer: 'edge', target: name, inRotation: true }] },
     ...overrides,
@@ -117,7 +119,8 @@ test('what changes is told, container by container', () => {
 })
 
 test('refuses a pod whose journal cannot be read', () => {
-  const { pods, refusals } = planOf([podOf('web-0', { stored: { kind: 'unreadable', reason: 'it is not JSON' } })])
+  const unreadable = { stored: { kind: 'unreadable', reason: 'it is not JSON' } } as const
+  const { pods, refusals } = planOf([podOf('web-0', { ...unreadable, isOnRecord: true })])
   expect(pods).toMatchObject([{ action: 'refuse', reason: 'its journal cannot be read: it is not JSON' }])
   expect(refusals).toEqual([
     {
@@ -127,11 +130,20 @@ test('refuses a pod whose journal cannot be read', () => {
       command: 'sluice resolve pod/web-0 -n shop --traffic out',
     },
   ])
+  // That it is out is not taken of a pod of which no run says what it was.
+  expect(planOf([podOf('web-0', unreadable)]).refusals).toEqual([
+    {
+      code: 'unreadable-journal',
+      message: 'pod/web-0: its journal cannot be read: it is not JSON',
+      hint: expect.stringMatching(/bring it into rotation by hand, and say so:$/),
+      command: 'sluice resolve pod/web-0 -n shop --traffic in',
+    },
+  ])
 })
 
 // Found by simulation: its template was edited, and the drained pod was not named.
 test('that a journal cannot be read is told beside what its workload refuses; what the images are wrong about is not', () => {
-  const template = { code: 'template-drift', message: 'the template differs' }
+  const template: Refusal = { code: 'template-drift', message: 'the template differs', hint: 'Accept it.' }
   const unreadable = podOf('web-0', { stored: { kind: 'unreadable', reason: 'it is not JSON' } })
   const notFound = podOf('web-1', { targets: { found: false, reason: 'edge has no server at its address' } })
   const { refusals } = planOf([unreadable, notFound], { refusals: [template] })
@@ -157,6 +169,13 @@ test('refuses a pod that is in no load balancer, though not one that needs nothi
   ])
 })
 
+test('a pod with entries that cannot be used is not let through, and no flag is offered', () => {
+  const missing: Partial<PlanPod> = { targets: { found: false, reason: 'edge: two servers have its address', isThere: true } }
+  expect(planOf([podOf('web-1', missing, { ip: '10.0.0.1' })]).refusals).toMatchObject([
+    { code: 'not-in-load-balancer', hint: 'Mend its entries in the load balancer, or mend the config.' },
+  ])
+})
+
 test('says wait where a pod has no address yet', () => {
   const missing: Partial<PlanPod> = { targets: { found: false, reason: 'web-1 has no address yet' } }
   expect(planOf([podOf('web-1', missing)]).refusals).toEqual([
@@ -173,9 +192,8 @@ test('refuses where there are no pods', () => {
     { code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' },
   ])
   expect(planOf([podOf('web-0', {}, { phase: 'Succeeded' })]).refusals).toMatchObject([{ code: 'no-pods' }])
-  expect(planOf([], { refusals: [{ code: 'x', message: 'the workload is gone' }] }).refusals).toEqual([
-    { code: 'x', message: 'the workload is gone' },
-  ])
+  const gone: Refusal = { code: 'workload-gone', message: 'the workload is gone', hint: 'Make it anew.' }
+  expect(planOf([], { refusals: [gone] }).refusals).toEqual([gone])
 })
 
 test('refuses where what an operator has out fills the window', () => {

@@ -25,12 +25,14 @@ export interface PlanInput {
 export interface PlanPod {
   pod: PodView
   stored: ReadJournal
+  /** A run that is not finished says what was drained for it. */
+  isOnRecord: boolean
   /** What its workload brings it to. */
   images: ContainerImage[]
   /** Why it is left as it is, on whatever images. */
   stays?: string
   /** Where it is in the load balancers, or why it is not. */
-  targets: { found: true; targets: PlannedTarget[]; lookedFor?: string } | { found: false; reason: string }
+  targets: { found: true; targets: PlannedTarget[]; lookedFor?: string } | { found: false; reason: string; isThere?: true }
 }
 
 const ADOPTED: Record<Exclude<JournalStep, 'closed'>, string> = {
@@ -137,9 +139,19 @@ function unbalanced({ pod, images, stays, targets }: PlanPod): string[] {
   ]
 }
 
-function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
+function refusalOf(plan: PodPlan, { pod, stored, isOnRecord, targets }: PlanPod): Refusal {
   const message = `pod/${plan.name}: ${plan.reason}`
   if (stored.kind === 'unreadable') {
+    const command = `sluice resolve pod/${plan.name} -n ${pod.namespace} --traffic`
+    if (!isOnRecord)
+      return {
+        code: 'unreadable-journal',
+        message,
+        hint:
+          'Look at its journal (sluice.dev/journal), and at the load balancer. No run that is open says what it was before a drain: ' +
+          'bring it into rotation by hand, and say so:',
+        command: `${command} in`,
+      }
     return {
       code: 'unreadable-journal',
       message,
@@ -147,12 +159,15 @@ function refusalOf(plan: PodPlan, { pod, stored }: PlanPod): Refusal {
         'Look at its journal (sluice.dev/journal), and at the load balancer, then say what you have seen there: ' +
         'that it gets no requests, or, with --traffic in, that it is in rotation as it should be.',
       // Of both the one that is looked after again: a run reads it back, and puts it back.
-      command: `sluice resolve pod/${plan.name} -n ${pod.namespace} --traffic out`,
+      command: `${command} out`,
     }
   }
   if (pod.ip === undefined) {
     return { code: 'no-address', message, hint: 'Wait until it has started, or see why it does not.' }
   }
+  // With entries of its own, without which it is not let through.
+  if (!targets.found && targets.isThere)
+    return { code: 'not-in-load-balancer', message, hint: 'Mend its entries in the load balancer, or mend the config.' }
   return {
     code: 'not-in-load-balancer',
     message,

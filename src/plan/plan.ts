@@ -40,13 +40,36 @@ export interface PodPlan {
   unserved?: string
 }
 
+/** Stable. */
+export type RefusalCode =
+  | 'container-twice'
+  | 'init-container'
+  | 'left-open'
+  | 'load-balancer-dropped'
+  | 'no-address'
+  | 'no-image'
+  | 'no-pods'
+  | 'not-in-load-balancer'
+  | 'restart-policy'
+  | 'revision-differs'
+  | 'revision-unknown'
+  | 'rollout-in-progress'
+  | 'template-drift'
+  | 'unknown-container'
+  | 'unreadable-journal'
+  | 'unsupported-owner'
+  | 'update-strategy'
+  | 'window-full'
+  | 'workload-deleting'
+  | 'workload-gone'
+  | 'workload-paused'
+
 /** Why the run cannot start. Nothing was touched. */
 export interface Refusal {
-  /** Stable, kebab-case. */
-  code: string
+  code: RefusalCode
   message: string
   /** What to change. */
-  hint?: string
+  hint: string
   /** What to type for that. Text has it on a line of its own, to be copied. */
   command?: string
 }

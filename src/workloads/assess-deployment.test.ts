@@ -103,7 +103,7 @@ it.each<[string, World, string, string, string | undefined, command?: string]>([
     { accept: true, change: (raw) => (raw.metadata.deletionTimestamp = '2026-01-01T00:00:00Z') },
     'workload-deleting',
     'deployment/web is being deleted',
-    undefined,
+    'Run the same command again once it is made anew and its pods are ready.',
   ],
 ])('refuses %s', (_name, world, code, message, hint, command) => {
   const what = { code, message, ...(hint === undefined ? {} : { hint }), ...(command === undefined ? {} : { command }) }

@@ -1,5 +1,6 @@
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { deletingRefusal } from './gone.ts'
 import { imageChanges, templateContainers } from './pod-template.ts'
 import type { ReplicaSetRecord, WorkloadRecord } from './records.ts'
 import { displayName } from './resources.ts'
@@ -43,7 +44,7 @@ export function assessDeployment(
 
 function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: readonly ReplicaSetRecord[]): Refusal[] {
   const owner = displayName(ref)
-  if (workload.deleting) return [{ code: 'workload-deleting', message: `${owner} is being deleted` }]
+  if (workload.deleting) return [deletingRefusal(owner)]
   if (workload.paused) {
     return [
       {

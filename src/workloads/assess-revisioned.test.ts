@@ -109,6 +109,7 @@ describe('assessment of a StatefulSet or DaemonSet', () => {
   })
 })
 
+const ANEW = 'Run the same command again once it is made anew and its pods are ready.'
 const refused: [string, World, string, string, string | undefined, command?: string][] = [
   [
     'RollingUpdate',
@@ -118,7 +119,7 @@ const refused: [string, World, string, string, string | undefined, command?: str
     'Change it. From then on a change of the template waits: the controller replaces a pod only after something deleted it.',
     `kubectl -n shop patch statefulset/web --type merge -p '{"spec":{"updateStrategy":{"type":"OnDelete","rollingUpdate":null}}}'`,
   ],
-  ['deletion', { deleting: true }, 'workload-deleting', 'statefulset/web is being deleted', undefined],
+  ['deletion', { deleting: true }, 'workload-deleting', 'statefulset/web is being deleted', ANEW],
   [
     'an unknown container',
     { asked: [{ container: 'ap', image: 'x' }] },

@@ -3,6 +3,7 @@ import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { podNames } from './pod-names.ts'
 import { imageChanges, templateContainers, withImages } from './pod-template.ts'
 import type { RevisionRecord, WorkloadRecord } from './records.ts'
+import { deletingRefusal } from './gone.ts'
 import { displayName } from './resources.ts'
 import { type Difference, describeDifferences, differences } from './template-difference.ts'
 import { ON_DELETE, updateStrategyRefusal } from './update-strategy.ts'
@@ -27,7 +28,7 @@ export function assessRevisioned(
   const containers = templateContainers(workload.template)
   const images = asked.length > 0 ? [...asked] : templateImages(workload.template, pods)
   const refusals: Refusal[] = []
-  if (workload.deleting) refusals.push({ code: 'workload-deleting', message: `${owner} is being deleted` })
+  if (workload.deleting) refusals.push(deletingRefusal(owner))
   if (workload.updateStrategy !== ON_DELETE) refusals.push(updateStrategyRefusal(ref, workload.updateStrategy))
   const wrongImages = checkImages(owner, asked, containers, pods)
   refusals.push(...wrongImages)

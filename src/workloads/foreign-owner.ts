@@ -2,7 +2,7 @@ import type { Refusal } from '../plan/plan.ts'
 import type { Owner } from './records.ts'
 
 const KNOWN =
-  'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments with --accept-template-drift.'
+  'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments.'
 
 /** Why pods of a controller that sluice does not know are not touched, and what to do instead. */
 export function foreignOwnerRefusal(pods: string, owner: Owner): Refusal {

@@ -199,7 +199,7 @@ describe('opening the owners of pods', () => {
       ownerOf('apps/v1', 'ReplicaSet', 'rollout-1'),
       'unsupported-owner',
       'pods a, b: owned by Rollout shop (argoproj.io/v1alpha1), of which sluice does not know what it does to patched pods',
-      'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments with --accept-template-drift.',
+      'sluice upgrades pods without an owner, of StatefulSets and DaemonSets with the update strategy OnDelete, and of Deployments.',
     ],
   ])('refuses the pods of %s together', async (_name, owner, code, message, hint) => {
     putPod('a', owner)

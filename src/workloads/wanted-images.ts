@@ -38,7 +38,13 @@ export function checkImages(
 ): Refusal[] {
   const twice = asked.find(({ container }, index) => asked.findIndex((other) => other.container === container) < index)
   const refusals: Refusal[] = twice
-    ? [{ code: 'container-twice', message: `an image for container ${twice.container} was given twice` }]
+    ? [
+        {
+          code: 'container-twice',
+          message: `an image for container ${twice.container} was given twice`,
+          hint: 'Give one image for each container.',
+        },
+      ]
     : []
   for (const container of new Set(asked.map((one) => one.container))) {
     const wrong = template && checkContainer(owner, container, template)

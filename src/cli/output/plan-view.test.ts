@@ -3,6 +3,7 @@ import { hasChanges } from '../../plan/has-changes.ts'
 import { samplePlan } from '../testing/samples.ts'
 import { createColors } from './color.ts'
 import { planDocument, planLines } from './plan-view.ts'
+import type { Refusal } from '../../plan/plan.ts'
 
 const colors = createColors(false)
 
@@ -49,9 +50,9 @@ test('what is left out of rotation for pods that are gone is a change, and is na
 })
 
 test('refusals say what to change', () => {
-  const refusals = [
+  const refusals: Refusal[] = [
     {
-      code: 'not-on-delete',
+      code: 'update-strategy',
       message: 'statefulset/web rolls its pods itself',
       hint: 'set updateStrategy OnDelete',
       command: `kubectl patch -p '{}'`,
@@ -60,7 +61,7 @@ test('refusals say what to change', () => {
   expect(planLines({ ...samplePlan, pods: [], templates: [], guarantees: [], warnings: [], refusals }, colors)).toEqual([
     'statefulset/web in namespace shop: no pods; at most 1 out of rotation at once',
     '',
-    'refused: statefulset/web rolls its pods itself [not-on-delete]',
+    'refused: statefulset/web rolls its pods itself [update-strategy]',
     '    set updateStrategy OnDelete',
     `      kubectl patch -p '{}'`,
   ])

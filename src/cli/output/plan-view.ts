@@ -79,12 +79,12 @@ function nodeNames(nodes: readonly string[]): string {
 
 /** Refusals with one way out stand together, above it: a thousand pods in no load balancer are one thing to mend. */
 function refusals(plan: Plan, colors: Colors): string[] {
-  const byWayOut = Map.groupBy(plan.refusals, ({ code, hint = '', command = '' }) => JSON.stringify([code, hint, command]))
+  const byWayOut = Map.groupBy(plan.refusals, ({ code, hint, command = '' }) => JSON.stringify([code, hint, command]))
   return [...byWayOut.values()].flatMap((alike) => {
     const { hint, command } = alike[0]!
     return [
       ...alike.map(({ code, message }) => colors.red(`refused: ${inert(message)} [${inert(code)}]`)),
-      ...(hint === undefined ? [] : [`    ${inert(hint)}`]),
+      `    ${inert(hint)}`,
       ...(command === undefined ? [] : [`      ${inert(command)}`]),
     ]
   })

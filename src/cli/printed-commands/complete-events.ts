@@ -39,7 +39,7 @@ export function completePlan(plan: Plan, complete: Complete): Plan {
   const refusals = plan.refusals.map((refusal) => ({
     ...refusal,
     message: complete(refusal.message),
-    ...(refusal.hint === undefined ? {} : { hint: complete(refusal.hint) }),
+    hint: complete(refusal.hint),
     ...(refusal.command === undefined ? {} : { command: complete(refusal.command) }),
   }))
   return { ...plan, refusals, warnings: plan.warnings.map(complete) }

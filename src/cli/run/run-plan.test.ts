@@ -6,6 +6,7 @@ import { runPlan } from './run-plan.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
 import { createFakeTerminal } from '../testing/fake-terminal.ts'
 import { at, samplePlan } from '../testing/samples.ts'
+import type { Refusal } from '../../plan/plan.ts'
 
 interface Planned {
   request?: object
@@ -86,7 +87,9 @@ test('a mistake of sluice itself is no plan with changes', async () => {
 test('a command that it prints names the program that was called, and the way to the cluster', async () => {
   const flags = { context: 'prod' }
   const command = 'kubectl sluice resolve --context prod pod/web-1 -n shop --traffic out'
-  const refusals = [{ code: 'no', message: 'it must not be', command: 'sluice resolve pod/web-1 -n shop --traffic out' }]
+  const refusals: Refusal[] = [
+    { code: 'left-open', message: 'it must not be', hint: 'Say so:', command: 'sluice resolve pod/web-1 -n shop --traffic out' },
+  ]
   const refused = await plan({ refusals, flags })
   expect(refused.document.refusals).toMatchObject([{ command }])
   expect(refused.code).toBe(3)
@@ -96,7 +99,7 @@ test('a command that it prints names the program that was called, and the way to
 
 test('the last lines are the command that does what the plan shows, and of a refused plan the way out', async () => {
   expect((await planText({})).slice(-2)).toEqual(['To do this:', '  kubectl sluice upgrade sts/web app=r/app:v2'])
-  const refusal = {
+  const refusal: Refusal = {
     code: 'update-strategy',
     message: 'RollingUpdate',
     hint: 'Change it.',

@@ -18,6 +18,7 @@ import { runUpgrade } from '../run/run-upgrade.ts'
 import { processTerminal } from '../terminal.ts'
 import type { World } from '../world.ts'
 import { at, podResult, runResult, samplePlan } from './samples.ts'
+import type { Refusal } from '../../plan/plan.ts'
 
 const [, , scenario = '', , format = 'text', aborts] = process.argv
 const report = process.env['REPORT']?.split(':')
@@ -156,7 +157,8 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
   }
   if (scenario === 'renamed') throw new RunError('preflight', 'pod/web-1 is half done: sluice resolve pod/web-1 --traffic in')
   const emit = (body: RunEventBody): void => onEvent(at(0, body))
-  const refusal = { code: 'no', message: 'it must not be', command: 'sluice resolve pod/web-1 -n shop --traffic out' }
+  const command = 'sluice resolve pod/web-1 -n shop --traffic out'
+  const refusal: Refusal = { code: 'left-open', message: 'it must not be', hint: 'Say so:', command }
   const plan = scenario === 'refused' ? { ...samplePlan, refusals: [refusal] } : samplePlan
   emit({ type: 'planned', plan })
   return {

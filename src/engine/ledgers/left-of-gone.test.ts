@@ -49,7 +49,9 @@ test('of a pod that is gone its run, and the workload to name; of one that is th
     {
       code: 'left-open',
       message: 'run r1 has left pod/web-1 drained, and that pod is gone: draining',
-      hint: expect.stringContaining('with statefulset/web in place of the label goes on with it; so does one with a pod of it'),
+      hint: expect.stringContaining(
+        'with statefulset/web in place of the label goes on with it once it has a pod; so does one with a pod of it',
+      ),
     },
   ])
   expect(asked).toEqual(['uid of web-1'])

@@ -39,7 +39,7 @@ function wayOut({ workloads, ...entry }: Entry, namespace: string): Pick<Refusal
   const names = (own.length === 0 ? workloads : own).map(({ kind, name }) => `${kind.toLowerCase()}/${name}`).join(' ')
   const goesOn = `Where no process is at work with it (sluice status), the same command with ${names} in place of the label goes on with it`
   if (own.some(({ kind }) => kind !== 'Pod'))
-    return { hint: `${goesOn}; so does one with a pod of it (pod/NAME), which upgrades that pod alone.` }
+    return { hint: `${goesOn} once it has a pod; so does one with a pod of it (pod/NAME), which upgrades that pod alone.` }
   return {
     hint: `${goesOn} once a pod of that name is there again. Or put its entry right, or remove it, and say so:`,
     command: `sluice resolve pod/${entry.pod} -n ${namespace} --gone --traffic in`,

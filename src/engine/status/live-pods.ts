@@ -7,6 +7,7 @@ import type { Journal, JournalStep, PodView, ReadJournal } from '../../pods/glos
 import { byUpgradeOrder } from '../../pods/heir.ts'
 import { imageWords } from '../../pods/image-words.ts'
 import { asItCounts } from '../ledgers/late-intents.ts'
+import { isOpenFor } from '../ledgers/is-open-for.ts'
 import { openEntries, sinceDrain } from '../ledgers/open-entries.ts'
 import { recordedTargets } from '../ledgers/recorded-targets.ts'
 import { isOfAnother } from './of-another.ts'
@@ -36,7 +37,8 @@ export function livePods(
       if (read.kind === 'none') return []
       if (read.kind === 'unreadable') {
         const { reason } = read
-        const needsOperator = unreadableWords(pod, reason, recordedTargets(uid, ledgers))
+        const targets = recordedTargets(uid, ledgers)
+        const needsOperator = unreadableWords(pod, { reason, targets, isOnRecord: isOpenFor(uid, ledgers) })
         return [{ uid, name: podName, state: 'drain', run: '', attempt: null, out: null, detail: reason, needsOperator }]
       }
       const { step, run, epoch, attempt, targets, rollback } = read.journal

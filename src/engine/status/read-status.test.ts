@@ -71,7 +71,7 @@ test('a pod whose journal cannot be read needs a person, who is told of its entr
   const entry: LedgerEntry = { uid: 'uid-0', pod: 'web-0', address: '10.0.0.1', targets: [TARGET], state: 'open' }
   addRun(api, 'r1', {}, [entry])
   addRun(api, 'r2', {}, [{ ...entry, targets: [{ ...TARGET, prior: 'weight 7' }] }])
-  addRun(api, 'r3', { finishedAt: 'then' }, [{ ...entry, targets: [{ ...TARGET, prior: 'weight 9' }] }])
+  addRun(api, 'r0', { finishedAt: 'then' }, [{ ...entry, targets: [{ ...TARGET, prior: 'weight 9' }] }])
   addPod(api, '10.0.0.1')
   api.edit(`${CORE}/pods/web-0`, (raw) => {
     ;(raw as { status: { conditions: { message: string }[] } }).status.conditions[0]!.message = '{'

@@ -10,18 +10,27 @@ export const DETAIL: Record<JournalStep, (targets: readonly JournalTarget[], pod
   closed: () => '',
 }
 
-/** Its journal cannot be read. `targets`: what is on record of it beside that. */
-export function unreadableWords(pod: PodView, reason: string, targets: readonly JournalTarget[]): string {
+interface Unreadable {
+  reason: string
+  /** What is on record of it beside its journal. */
+  targets: readonly JournalTarget[]
+  /** A run that is not finished says what was drained for it. */
+  isOnRecord: boolean
+}
+
+/** Its journal cannot be read. */
+export function unreadableWords(pod: PodView, { reason, targets, isOnRecord }: Unreadable): string {
   const entries = entriesOf({ targets })
+  const say = isOnRecord ? 'say what you have seen, in or out:' : 'bring it into rotation by hand, and say so:'
   const look =
     entries.length === 0
-      ? ['Look at the load balancer, then say what you have seen, in or out:']
-      : ['Look at these entries; before the drain they were as given:', ...entries, 'Then say what you have seen, in or out:']
+      ? [`Look at the load balancer, then ${say}`]
+      : ['Look at these entries; before the drain they were as given:', ...entries, `Then ${say}`]
   return [
     `The journal of pod/${pod.name} (sluice.dev/journal) cannot be read: ${reason}. ${look[0]}`,
     ...look.slice(1),
     resolveCommand(pod, '--traffic in'),
-    resolveCommand(pod, '--traffic out'),
+    ...(isOnRecord ? [resolveCommand(pod, '--traffic out')] : []),
   ].join('\n')
 }
 

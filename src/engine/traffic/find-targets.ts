@@ -17,7 +17,14 @@ export interface Place {
 }
 
 /** `lookedFor`: where it is in no load balancer, and let through: what was looked for, in words. */
-export type Found = { found: true; targets: Place[]; lookedFor?: string } | { found: false; reason: string }
+export type Found = { found: true; targets: Place[]; lookedFor?: string } | NotFound
+
+export interface NotFound {
+  found: false
+  reason: string
+  /** It has entries there all the same, and is not let through. */
+  isThere?: true
+}
 
 export interface Where {
   loadBalancers: readonly LoadBalancer[]
@@ -49,7 +56,8 @@ export async function findTargets({ loadBalancers, allowUnbalanced }: Where, pod
         if (before.found) found[index] = { ...before, lookedFor: wordsOf(before.lookedFor, name, one) }
         return
       }
-      found[index] = { found: false, reason: one.ok ? `${name}: ${resolution!.reason}` : one.reason }
+      const reason = one.ok ? `${name}: ${resolution!.reason}` : one.reason
+      found[index] = { found: false, reason, ...(resolution?.isThere && { isThere: true }) }
     })
   }
   return found

@@ -234,7 +234,7 @@ describe('find', () => {
       assertOwned: () => {},
       tell: () => {},
     })
-    expect(await traffic.find([web0])).toEqual([{ found: false, reason: 'edge: two entries have its address' }])
+    expect(await traffic.find([web0])).toEqual([{ found: false, reason: 'edge: two entries have its address', isThere: true }])
     expect(await traffic.snapshot(web0)).toEqual({ kind: 'absent', message: 'edge: two entries have its address' })
   })
 

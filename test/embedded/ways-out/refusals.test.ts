@@ -1,0 +1,208 @@
+import { describe, expect, test, type TestContext } from 'vitest'
+import type { RefusalCode } from '../../../src/plan/plan.ts'
+import { kubectlIsHere } from '../kubectl.ts'
+import { type Bed, openBed, statefulSet } from './bed.ts'
+import { CODES, REFUSALS, type RefusalRow, type Way } from './refusals.ts'
+
+/* Each refusal is brought about on the embedded cluster, and left by what is printed last. */
+
+interface Printed {
+  /** All of it. */
+  text: string
+  hint: string
+  command: string | undefined
+}
+
+/** The last lines of a refused plan. */
+function lastRefusal(text: string): Printed {
+  const lines = text.trimEnd().split('\n')
+  const below = lines.slice(lines.findLastIndex((line) => line.startsWith('refused: ')) + 1)
+  const command = below.find((line) => /^ {6}\S/.test(line))
+  return { text, hint: below[0]?.trim() ?? '', command: command?.trim() }
+}
+
+const FLAG = /--[a-z][\w-]*(?: [\w.-]*\w)?(?=[.,]|$)/g
+
+function kindsOffered({ hint, command }: Printed): Way['kind'][] {
+  return [...(command === undefined ? [] : ['command' as const]), ...(hint.match(FLAG) ? ['flag' as const] : [])]
+}
+
+/** What `plan` is asked for once the way out is taken. */
+async function take(way: Way, printed: Printed, { bed, args }: { bed: Bed; args: string[] }): Promise<string[]> {
+  const paste = async (line: string, meanwhile = (_: Bed): void => {}): Promise<string[]> => {
+    const pasted = bed.paste(line)
+    meanwhile(bed)
+    expect({ line, ...(await pasted) }).toMatchObject({ line, code: 0 })
+    return args
+  }
+  switch (way.kind) {
+    case 'command':
+      return paste(printed.command!, way.meanwhile)
+    case 'flag': {
+      const flags = printed.hint.match(FLAG)!
+      const [[name = ''] = []] = flags.map((flag) => flag.split(' '))
+      if (printed.command === undefined) return [...args, ...flags.flatMap((flag) => flag.split(' '))]
+      return paste(printed.command.replace(new RegExp(`${name} \\S+`), flags[0]!))
+    }
+    case 'arguments':
+      await way.hand?.(bed)
+      return way.take(printed.text, args)
+    case 'byHand':
+      await way.hand(bed)
+      return args
+    case 'elsewhere':
+      return args
+  }
+}
+
+interface Left {
+  printed: Printed
+  code: number
+  said: string
+}
+
+async function leave(
+  { code, set }: Pick<RefusalRow, 'code' | 'set'>,
+  way: Way,
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+): Promise<Left> {
+  const bed = await openBed()
+  onTestFinished(() => bed.close())
+  const args = await set(bed)
+  const refused = await bed.sluice('plan', ...args)
+  expect([refused.code, refused.stdout + refused.stderr]).toEqual([3, expect.stringContaining(`[${code}]`)])
+  const printed = lastRefusal(refused.stdout)
+  const next = await take(way, printed, { bed, args })
+  const plan = await bed.sluice('plan', ...next)
+  return { printed, code: plan.code, said: plan.stdout + plan.stderr }
+}
+
+/** Accepted: exit code 0 or 1; where something else is in the way, that alone. */
+function assertLeft({ code, said }: Left, then: RefusalRow['then']): void {
+  const refused = Array.from(said.matchAll(/^refused: .* \[(.*)\]$/gm), ([, one]) => one)
+  expect({ code, said, refused }).toMatchObject(then === undefined ? { refused: [] } : { code: 3, refused: [then] })
+  if (then === undefined) expect([0, 1]).toContain(code)
+}
+
+/** Their commands are kubectl's. */
+const KUBECTL: RefusalCode[] = ['rollout-in-progress', 'update-strategy', 'workload-paused']
+
+test('each code has a way out', () => {
+  const inTable = Object.entries(CODES).flatMap(([code, where]) => (where === 'table' ? [code] : []))
+  expect([...new Set(REFUSALS.map(({ code }) => code))].toSorted()).toEqual(inTable.toSorted())
+})
+
+describe.concurrent('a refusal is left by what is printed last', () => {
+  const rows = REFUSALS.flatMap((row) => row.ways.map((way) => ({ ...row, way, title: `${row.code}, ${row.name}: ${way.kind}` })))
+  test.for(rows)('$title', { timeout: 120_000 }, async ({ way, ways, then, ...row }, context) => {
+    if (way.kind === 'command' && KUBECTL.includes(row.code) && !kubectlIsHere) context.skip('there is neither kubectl nor Go')
+    const left = await leave(row, way, context)
+    expect(left.printed.hint).not.toBe('')
+    // What is offered is what is tried.
+    expect(kindsOffered(left.printed).filter((kind) => !ways.some((one) => one.kind === kind))).toEqual([])
+    assertLeft(left, way.kind === 'elsewhere' ? row.code : then)
+  })
+})
+
+describe('a StatefulSet that is deleted in the middle', () => {
+  async function openWeb({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Bed> {
+    const bed = await openBed()
+    onTestFinished(() => bed.close())
+    bed.cluster.apply(statefulSet())
+    await bed.ready(1)
+    await bed.balance()
+    return bed
+  }
+
+  /** Before the answer to this call; the first that has these words only asks whether it may be made. */
+  function deletedAt(bed: Bed, verb: string, resource: string): void {
+    const { apiServer } = bed.cluster
+    let asks = 0
+    apiServer.authorize((_by, asked) => {
+      const isMeant = asked.verb === verb && asked.resource === resource && ++asks === 2
+      if (isMeant) apiServer.store.remove('statefulsets.apps', 'default', 'web', 'somebody')
+      return true
+    })
+  }
+
+  async function assertMadeAnew(bed: Bed): Promise<void> {
+    bed.cluster.apiServer.authorize(() => true)
+    await bed.ready(0)
+    bed.cluster.apply(statefulSet())
+    await bed.ready(1)
+    await bed.balance()
+    expect((await bed.sluice('plan', 'sts/web', 'app=app:v3')).code).toBe(1)
+  }
+
+  test('before its plan is made', { timeout: 60_000 }, async (context) => {
+    const bed = await openWeb(context)
+    deletedAt(bed, 'list', 'configmaps')
+    const { code, stdout } = await bed.sluice('plan', 'sts/web', 'app=app:v2')
+    expect([code, stdout]).toEqual([
+      3,
+      expect.stringContaining('[workload-gone]\n    Run the same command again once it is made anew'),
+    ])
+    await assertMadeAnew(bed)
+  })
+
+  test(
+    'while the Lease is waited for: no plan is printed any more, and the last line has the way out',
+    { timeout: 60_000 },
+    async (context) => {
+      const bed = await openWeb(context)
+      await bed.sluice('upgrade', 'sts/web', 'app=app:v2')
+      const { store } = bed.cluster.apiServer
+      for (const { metadata } of store.list('leases.coordination.k8s.io', 'default')) {
+        const held = { holderIdentity: 'dead', leaseDurationSeconds: 1 }
+        store.update(
+          'leases.coordination.k8s.io',
+          'default',
+          metadata.name,
+          (now) => ({ ...now, spec: { ...(now['spec'] as object), ...held } }),
+          'dead',
+        )
+      }
+      deletedAt(bed, 'update', 'leases')
+      const { code, stdout } = await bed.sluice('upgrade', 'sts/web', 'app=app:v3')
+      expect([code, stdout.trimEnd().split('\n').at(-1)]).toEqual([
+        3,
+        expect.stringMatching(/statefulset\/web was deleted meanwhile\. Run the same command again once it is made anew/),
+      ])
+      await assertMadeAnew(bed)
+    },
+  )
+})
+
+test('a command line with two images for one container is refused before there is a plan', async ({ onTestFinished }) => {
+  const bed = await openBed()
+  onTestFinished(() => bed.close())
+  expect(await bed.sluice('plan', 'sts/web', 'app=app:v2', 'app=app:v3')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('container app is given twice'),
+  })
+})
+
+describe('negative controls', () => {
+  const row = REFUSALS.find(({ code }) => code === 'not-in-load-balancer')!
+
+  test('a flag that does not help is caught', async (context) => {
+    const wrong: Way = { kind: 'arguments', take: (_, args) => [...args, '--accept-template-drift'] }
+    const left = await leave(row, wrong, context)
+    expect(left).toMatchObject({ code: 3, said: expect.stringContaining('[not-in-load-balancer]') })
+    expect(() => assertLeft(left, undefined)).toThrow('refused')
+  })
+
+  test('a command that is refused is caught', async (context) => {
+    const bed = await openBed()
+    context.onTestFinished(() => bed.close())
+    bed.cluster.apply(statefulSet())
+    await bed.ready(1)
+    await bed.balance()
+    const printed = { text: '', hint: 'Say so:', command: 'sluice resolve pod/web-0 -n default --traffic out' }
+    await expect(take({ kind: 'command' }, printed, { bed, args: [] })).rejects.toThrow('to match object')
+  })
+
+  test('a flag that is offered and not tried is caught', () => {
+    expect(kindsOffered({ text: '', hint: 'Accept it: --accept-template-drift.', command: undefined })).toEqual(['flag'])
+  })
+})
