@@ -46,6 +46,7 @@ export type RefusalCode =
   | 'init-container'
   | 'left-open'
   | 'load-balancer-dropped'
+  | 'min-ready-too-long'
   | 'no-address'
   | 'no-image'
   | 'no-pods'

@@ -21,10 +21,13 @@ function lastRefusal(text: string): Printed {
   return { text, hint: below[0]?.trim() ?? '', command: command?.trim() }
 }
 
-const FLAG = /--[a-z][\w-]*(?: [\w.-]*\w)?(?=[.,]|$)/g
+const FLAG = /--[a-z][\w-]*(?: [\w.-]*\w)?(?=[.,)]|$)/g
 
-function kindsOffered({ hint, command }: Printed): Way['kind'][] {
-  return [...(command === undefined ? [] : ['command' as const]), ...(hint.match(FLAG) ? ['flag' as const] : [])]
+/** Offered, and tried by none of the ways. */
+function untried({ hint, command }: Pick<Printed, 'hint' | 'command'>, ways: readonly Way[]): string[] {
+  const flags = ways.some(({ kind }) => kind === 'flag') ? [] : (hint.match(FLAG) ?? [])
+  const commands = command === undefined || ways.some(({ kind }) => kind === 'command') ? [] : [command]
+  return [...commands, ...flags.filter((flag) => !ways.some((way) => way.kind === 'arguments' && way.flag === flag))]
 }
 
 /** What `plan` is asked for once the way out is taken. */
@@ -99,7 +102,7 @@ describe.concurrent('a refusal is left by what is printed last', () => {
     const left = await leave(row, way, context)
     expect(left.printed.hint).not.toBe('')
     // What is offered is what is tried.
-    expect(kindsOffered(left.printed).filter((kind) => !ways.some((one) => one.kind === kind))).toEqual([])
+    expect(untried(left.printed, ways)).toEqual([])
     assertLeft(left, way.kind === 'elsewhere' ? row.code : then)
   })
 })
@@ -202,7 +205,9 @@ describe('negative controls', () => {
     await expect(take({ kind: 'command' }, printed, { bed, args: [] })).rejects.toThrow('to match object')
   })
 
-  test('a flag that is offered and not tried is caught', () => {
-    expect(kindsOffered({ text: '', hint: 'Accept it: --accept-template-drift.', command: undefined })).toEqual(['flag'])
+  test('a flag and a command that are offered and not tried are caught', () => {
+    const printed = { hint: 'Accept it: --accept-template-drift.', command: 'sluice resolve pod/web-0' }
+    expect(untried(printed, [{ kind: 'flag' }])).toEqual(['sluice resolve pod/web-0'])
+    expect(untried(printed, [{ kind: 'command' }])).toEqual(['--accept-template-drift'])
   })
 })

@@ -5,14 +5,14 @@ import { barePod, type Bed, CONTAINER, deployment, podTemplate, statefulSet } fr
  * How a refusal is left.
  * - `command`: the command below the hint, pasted as it is printed; `meanwhile`: what it waits for
  * - `flag`: the flag that the hint names, typed behind the same command, or in place of that of the command below the hint
- * - `arguments`: other arguments, which what is printed says
+ * - `arguments`: other arguments, which what is printed says; `flag`: one that is named without a value
  * - `byHand`: what the hint says is done to the cluster or the load balancer, and is no command
  * - `elsewhere`: not with sluice, which has no command and no flag for it
  */
 export type Way =
   | { kind: 'command'; meanwhile?(bed: Bed): void }
   | { kind: 'flag' | 'elsewhere' }
-  | { kind: 'arguments'; take(printed: string, args: readonly string[]): string[]; hand?(bed: Bed): Promise<void> }
+  | { kind: 'arguments'; take(printed: string, args: readonly string[]): string[]; flag?: string; hand?(bed: Bed): Promise<void> }
   | { kind: 'byHand'; hand(bed: Bed): Promise<void> | void }
 
 export interface RefusalRow {
@@ -32,6 +32,7 @@ export const CODES: Record<RefusalCode, 'table' | 'apart'> = {
   'init-container': 'table',
   'left-open': 'table',
   'load-balancer-dropped': 'table',
+  'min-ready-too-long': 'table',
   'no-address': 'table',
   'no-image': 'table',
   'no-pods': 'table',
@@ -88,6 +89,10 @@ export async function leaveHalfDone(bed: Bed, ...args: string[]): Promise<void> 
   await bed.until(() => terminal.written.out.includes('patch'))
   terminal.events.emit('SIGINT')
   await ended
+}
+
+function minReady(bed: Bed, minReadySeconds: number): void {
+  bed.cluster.apply({ ...statefulSet(), spec: { minReadySeconds } })
 }
 
 async function makeAnew(bed: Bed): Promise<void> {
@@ -341,6 +346,19 @@ export const REFUSALS: RefusalRow[] = [
       return ['sts/web', 'app=app:v3']
     },
     ways: [FLAG, byHand((bed) => bed.balance())],
+  },
+  {
+    code: 'min-ready-too-long',
+    name: 'a StatefulSet that asks for more time than there is',
+    set: async (bed) => {
+      await web(bed)
+      minReady(bed, 7200)
+      return V2
+    },
+    ways: [
+      { kind: 'arguments', flag: '--ready-deadline', take: (_, args) => [...args, '--ready-deadline', '3h'] },
+      byHand((bed) => minReady(bed, 1)),
+    ],
   },
   {
     code: 'unreadable-journal',
