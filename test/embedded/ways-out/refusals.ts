@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../sim/api-server/server.ts'
 import type { RefusalCode } from '../../../src/plan/plan.ts'
 import { barePod, type Bed, CONTAINER, deployment, podTemplate, statefulSet } from './bed.ts'
 
@@ -23,7 +24,7 @@ export interface RefusalRow {
   /** Each is tried on a bed of its own. */
   ways: Way[]
   /** What is refused after it all the same, for another reason. */
-  then?: RefusalCode
+  after?: RefusalCode
 }
 
 /** Of each code: whether the table has it, or it takes a race, or the caller of a library. */
@@ -73,11 +74,11 @@ async function bare(bed: Bed, options: Parameters<typeof barePod>[0] = {}): Prom
   await bed.balance()
 }
 
-function change(bed: Bed, resource: string, name: string, by: (object: any) => object): void {
+function change(bed: Bed, resource: string, name: string, by: (object: KubeObject) => object): void {
   bed.cluster.apiServer.store.update(resource, 'default', name, (now) => by(now) as typeof now, 'somebody')
 }
 
-const withAnnotation = (key: string, value: string) => (object: any) => ({
+const withAnnotation = (key: string, value: string) => (object: KubeObject) => ({
   ...object,
   metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, [key]: value } },
 })
@@ -401,7 +402,7 @@ export const REFUSALS: RefusalRow[] = [
     name: 'a label that went with the drained pod of a workload',
     set: async (bed) => {
       await web(bed)
-      const withRole = (pod: any) => ({
+      const withRole = (pod: KubeObject) => ({
         ...pod,
         metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, role: 'first' } },
       })
@@ -448,7 +449,7 @@ export const REFUSALS: RefusalRow[] = [
       return ['-l', 'app=web', 'app=app:v2']
     },
     ways: [COMMAND],
-    then: 'no-pods',
+    after: 'no-pods',
   },
 ]
 
