@@ -59,20 +59,24 @@ function outByOperator({ pods }: RunReport): string[] {
   return [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} out of rotation by an operator, as before`]
 }
 
+/** Each has its test in test/embedded/ways-out. */
+export type NextKind = 'mixed' | 'undo' | 'template' | 'end' | 'lift' | 'resume'
+
 /** What there is to type after a run, under what it is for. The way back comes first: the way on is what has just failed. */
-export function nextCommands(report: RunReport): { heading: string; commands: string[] }[] {
+export function nextCommands(report: RunReport): { kind: NextKind; heading: string; commands: string[] }[] {
   const { mixed = [], undoCommands = [], templateCommands = [], endCommand, liftCommand, resumeCommand } = report
   const one = (command: string | undefined): string[] => (command === undefined ? [] : [command])
   return [
     ...mixed.map(({ workload, upgraded, pods, command }) => ({
+      kind: 'mixed' as const,
       heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it, where they differ in images alone:`,
       commands: [command],
     })),
-    { heading: 'To take it back:', commands: undoCommands },
-    { heading: FOLLOW_TEMPLATE, commands: templateCommands },
-    { heading: 'The run stays open. To end it:', commands: one(endCommand) },
-    { heading: LIFT, commands: one(liftCommand) },
-    { heading: resumeHeading(report), commands: one(resumeCommand) },
+    { kind: 'undo' as const, heading: 'To take it back:', commands: undoCommands },
+    { kind: 'template' as const, heading: FOLLOW_TEMPLATE, commands: templateCommands },
+    { kind: 'end' as const, heading: 'The run stays open. To end it:', commands: one(endCommand) },
+    { kind: 'lift' as const, heading: LIFT, commands: one(liftCommand) },
+    { kind: 'resume' as const, heading: resumeHeading(report), commands: one(resumeCommand) },
   ].filter(({ commands }) => commands.length > 0)
 }
 

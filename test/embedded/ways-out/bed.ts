@@ -39,6 +39,8 @@ export interface Bed {
   observed(): Promise<void>
   /** Puts a load balancer before the pods of these names, all unless named, and names it in the config. `id`: of an entry, in CEL. */
   balance(options?: { names?: readonly string[]; as?: string; id?: string }): Promise<void>
+  /** Nothing answers there until it is balanced again. */
+  stopBalancer(): Promise<void>
   setState(server: string, state: 'ready' | 'drain' | 'maint'): Promise<void>
   /** A command as it is typed on a terminal that names the cluster and the config. */
   start(...args: string[]): Started
@@ -112,6 +114,10 @@ export async function openBed(): Promise<Bed> {
       const options = { ...api, targets: { ...(api['targets'] as object), id } }
       const loadBalancers = [{ name: as, adapter: 'http', port: PORT, options }]
       writeFileSync(config, JSON.stringify({ apiVersion: 'sluice.dev/v1', kind: 'Config', loadBalancers }))
+    },
+    async stopBalancer() {
+      await edge?.close()
+      edge = undefined
     },
     async setState(server, state) {
       const body = JSON.stringify({ state })

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import type { NextKind } from '../../../src/cli/output/summary.ts'
+import { kubectlIsHere } from '../kubectl.ts'
+import { type Bed, CONTAINER, type Ended, openBed, podTemplate, statefulSet } from './bed.ts'
+
+/* How runs and plans end, and each command that is printed then: pasted as it is, a run with `--dry-run` first. */
+
+interface Ending {
+  name: string
+  /** Of what the last lines offer, in their order. */
+  kinds: (NextKind | 'perform' | 'untouched' | 'resolve' | 'describe')[]
+  /** What is printed. */
+  end(bed: Bed): Promise<Ended>
+  /** Between what is printed and what is pasted. */
+  meanwhile?(bed: Bed): Promise<void>
+}
+
+const V2 = ['sts/web', 'app=app:v2']
+
+/** Above the command. */
+const HEADINGS: Record<Ending['kinds'][number], RegExp> = {
+  mixed: /^statefulset\/web: \d of \d pods on other images than the template/,
+  undo: /^To take it back:$/,
+  template: /^The run is over\. Where the pods are to follow the template as it is now/,
+  end: /^The run stays open\. To end it:$/,
+  lift: /^To lift the pause:$/,
+  resume: /^To (go on|try the same again)/,
+  perform: /^To do this:$/,
+  untouched: /^SIGINT: nothing was touched\. To go on from here:$/,
+  resolve: /^ *Where no run can know it: look yourself/,
+  describe: /^ *(Look at the pod|See why( it failed)?):$/,
+}
+
+async function interrupted(bed: Bed, ...args: string[]): Promise<Ended> {
+  const { terminal, ended } = bed.start('upgrade', ...args, '--grace', '0s')
+  await bed.until(() => bed.pods().some(({ spec }) => spec.containers[0]!.image === 'app:slow'))
+  terminal.events.emit('SIGINT')
+  return ended
+}
+
+/** One pod of two is upgraded when somebody pauses the run. */
+async function paused(bed: Bed): Promise<Ended> {
+  const { ended } = bed.start('upgrade', ...V2, '--ready-for', '2s', '--exit-when-paused')
+  await bed.until(() => bed.pods().some(({ spec }) => spec.containers[0]!.image === 'app:v2'))
+  expect((await bed.sluice('pause', 'sts/web')).code).toBe(0)
+  return ended
+}
+
+async function needsOperator(bed: Bed): Promise<Ended> {
+  const { ended } = bed.start('upgrade', ...V2, '--ready-for', '2s', '--restore-deadline', '3s')
+  await bed.until(() => bed.pods().some(({ spec }) => spec.containers[0]!.image === 'app:v2'))
+  await bed.stopBalancer()
+  return ended
+}
+
+const ENDINGS: Ending[] = [
+  { name: 'a plan', kinds: ['perform'], end: (bed) => bed.sluice('plan', ...V2) },
+  { name: 'a dry run', kinds: ['perform'], end: (bed) => bed.sluice('upgrade', ...V2, '--dry-run') },
+  {
+    name: 'a dry run of an undo',
+    kinds: ['perform'],
+    end: async (bed) => {
+      await bed.sluice('upgrade', ...V2)
+      return bed.sluice('undo', 'sts/web', '--dry-run')
+    },
+  },
+  {
+    name: 'an interrupt before anything is touched',
+    kinds: ['untouched'],
+    end: async (bed) => {
+      const { terminal, ended } = bed.start('upgrade', ...V2)
+      await bed.until(() => terminal.events.listenerCount('SIGINT') > 0)
+      terminal.events.emit('SIGINT')
+      const stderr = terminal.written.err
+      // The terminal of a test goes on after its exit.
+      return { ...(await ended), stdout: '', stderr }
+    },
+  },
+  {
+    name: 'an interrupt with a pod out of rotation',
+    kinds: ['undo', 'resume'],
+    end: (bed) => interrupted(bed, 'sts/web', 'app=app:slow'),
+  },
+  {
+    name: 'a pod that fails',
+    kinds: ['describe', 'undo', 'resume'],
+    end: (bed) => bed.sluice('upgrade', 'sts/web', 'app=app:slow', '--ready-deadline', '3s', '--ready-for', '1s'),
+  },
+  {
+    name: 'a pod that is rolled back',
+    kinds: ['describe', 'end', 'resume'],
+    end: (bed) =>
+      bed.sluice('upgrade', 'sts/web', 'app=app:slow', '--ready-deadline', '3s', '--ready-for', '1s', '--on-failure', 'rollback'),
+  },
+  { name: 'a pause', kinds: ['lift', 'resume'], end: paused },
+  {
+    name: 'an abort that leaves pods on two images',
+    kinds: ['mixed'],
+    end: async (bed) => {
+      await paused(bed)
+      return bed.sluice('abort', 'sts/web')
+    },
+  },
+  {
+    name: 'an abort that finds another template',
+    kinds: ['template'],
+    end: async (bed) => {
+      await paused(bed)
+      bed.cluster.apply(statefulSet({ replicas: 2, template: podTemplate([{ ...CONTAINER, image: 'app:v3' }]) }))
+      await bed.observed()
+      return bed.sluice('abort', 'sts/web')
+    },
+  },
+  {
+    name: 'a load balancer that is away when a pod is put back',
+    kinds: ['describe', 'resolve', 'resume'],
+    end: needsOperator,
+    meanwhile: async (bed) => {
+      await bed.balance()
+      await bed.setState('web-1', 'drain')
+    },
+  },
+]
+
+interface Offer {
+  heading: string
+  commands: string[]
+}
+
+/** Commands that stand on lines of their own, each with what it is for. */
+function offers(text: string): Offer[] {
+  const found: Offer[] = []
+  let heading = ''
+  let isFirst = true
+  for (const line of text.split('\n')) {
+    if (/^ {2,}(sluice|kubectl) /.test(line)) {
+      if (isFirst) found.push({ heading, commands: [] })
+      found.at(-1)!.commands.push(line.trim())
+      isFirst = false
+    } else {
+      heading = line
+      isFirst = true
+    }
+  }
+  return found
+}
+
+/** An order and a word of a person have no dry run. */
+function isRun(command: string): boolean {
+  return /^sluice (upgrade|undo) /.test(command)
+}
+
+async function assertAccepted(bed: Bed, command: string): Promise<void> {
+  const { code, stdout, stderr } = await bed.paste(command, ...(isRun(command) ? ['--dry-run'] : []))
+  expect({ command, stdout, stderr, isAccepted: code === 0 || (isRun(command) && code === 1) }).toMatchObject({
+    isAccepted: true,
+  })
+}
+
+describe.concurrent('what is printed last is accepted', () => {
+  test.for(ENDINGS)('$name: $kinds', { timeout: 120_000 }, async ({ kinds, end, meanwhile }, { onTestFinished }) => {
+    const bed = await openBed()
+    onTestFinished(() => bed.close())
+    bed.cluster.apply(statefulSet({ replicas: 2 }))
+    await bed.ready(2)
+    await bed.balance()
+    const { stdout, stderr } = await end(bed)
+    const text = (stdout.trim() === '' ? stderr : stdout).trimEnd()
+    const offered = offers(text)
+    expect([text, offered.map(({ heading }) => kinds.find((kind) => HEADINGS[kind].test(heading)) ?? heading)]).toEqual([
+      text,
+      kinds,
+    ])
+    // The way on is the last thing to read.
+    expect(text.split('\n').at(-1)!.trim()).toBe(offered.at(-1)!.commands.at(-1))
+    await meanwhile?.(bed)
+    // What has a dry run first: an order changes what comes after it.
+    const commands = offered.flatMap((one) => one.commands).filter((one) => kubectlIsHere || !one.startsWith('kubectl '))
+    for (const command of commands.toSorted((a, b) => Number(isRun(b)) - Number(isRun(a)))) await assertAccepted(bed, command)
+  })
+})
+
+test('each kind of command that follows a run has an ending', () => {
+  const kinds = new Set(ENDINGS.flatMap((one) => one.kinds))
+  expect(Object.keys(HEADINGS).filter((kind) => !kinds.has(kind as NextKind))).toEqual([])
+})
+
+test('a negative control: a command that a plan refuses is caught', async ({ onTestFinished }) => {
+  const bed = await openBed()
+  onTestFinished(() => bed.close())
+  bed.cluster.apply(statefulSet())
+  await bed.ready(1)
+  await bed.balance({ names: [] })
+  const { stdout } = await bed.sluice('plan', ...V2, '--allow-unbalanced')
+  const [{ commands }] = offers(stdout) as [Offer]
+  await assertAccepted(bed, commands[0]!)
+  await expect(assertAccepted(bed, commands[0]!.replace('--allow-unbalanced ', ''))).rejects.toThrow('isAccepted')
+}, 60_000)
