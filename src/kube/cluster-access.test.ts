@@ -1,5 +1,5 @@
 import { delimiter, join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type AccessOptions, resolveClusterAccess } from './cluster-access.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from './testing/temporary-folder.ts'
@@ -220,6 +220,57 @@ test('impersonation on the command line stands for all of it', () => {
   expect(resolve().impersonation).toEqual({ user: 'robot', uid: '7', groups: ['robots'], extra: { reason: ['x'] } })
   expect(resolve({ as: 'jane' }).impersonation).toEqual({ user: 'jane', groups: undefined, uid: undefined })
   expect(resolve({ asGroups: ['others'] }).impersonation).toMatchObject({ user: 'robot', groups: ['others'] })
+})
+
+describe('in a pod', () => {
+  const account = 'var/run/secrets/kubernetes.io/serviceaccount'
+  const pod = { KUBERNETES_SERVICE_HOST: '10.0.0.1', KUBERNETES_SERVICE_PORT: '443' }
+  const SERVER = 'https://10.0.0.1:443'
+  beforeEach(() => {
+    folder.write(`${account}/token`, 't')
+    folder.write(`${account}/namespace`, 'ci')
+  })
+
+  // client-go: DeferredLoadingClientConfig takes it where what is merged equals the defaults.
+  test.each([
+    ['is empty', { KUBECONFIG: 'empty' }, {}],
+    ['chooses no context', { KUBECONFIG: 'unchosen' }, {}],
+    ['is missing', { KUBECONFIG: 'missing' }, {}],
+    ['is empty or missing, of a list', { KUBECONFIG: 'missing:empty' }, {}],
+    ['is empty, and named by the flag', { KUBECONFIG: 'missing' }, { kubeconfig: 'empty' }],
+    ['is not named at all', {}, {}],
+  ])(
+    'a kubeconfig that %s leaves it to the service account',
+    (_, { KUBECONFIG }: { KUBECONFIG?: string }, flags: { kubeconfig?: string }) => {
+      folder.write('empty', '')
+      folder.write('unchosen', kubeconfig({ ...WHOLE, current: undefined }))
+      const at = (name: string) => join(folder.path, name)
+      const env = KUBECONFIG === undefined ? pod : { ...pod, KUBECONFIG: KUBECONFIG.split(':').map(at).join(':') }
+      const options = flags.kubeconfig === undefined ? {} : { kubeconfig: at(flags.kubeconfig) }
+      expect(resolve(options, env)).toMatchObject({
+        server: SERVER,
+        namespace: 'ci',
+        user: { tokenFile: at(`${account}/token`) },
+      })
+      expect(failure(() => resolve(options, { ...env, KUBERNETES_SERVICE_HOST: '' })).name).toBe('KubeConfigError')
+    },
+  )
+
+  test('a flag that names a missing file, or something of a file, does not', () => {
+    const missing = join(folder.path, 'missing')
+    expect(failure(() => resolve({ kubeconfig: missing }, pod)).message).toContain(`kubeconfig ${missing} cannot be read`)
+    for (const options of [{ context: 'prod' }, { cluster: 'prod' }, { user: 'alice' }])
+      expect(failure(() => resolve(options, { ...pod, KUBECONFIG: missing })).message).toContain('which does not exist')
+  })
+
+  test('the namespace is that of the pod, POD_NAMESPACE before its file, for a kubeconfig that names none too', () => {
+    expect(resolve({}, { ...pod, POD_NAMESPACE: 'own' }).namespace).toBe('own')
+    expect(resolve({ namespace: 'asked' }, { ...pod, POD_NAMESPACE: 'own' }).namespace).toBe('asked')
+    folder.write('.kube/config', kubeconfig(WHOLE))
+    const named = resolve({ context: 'prod' }, pod)
+    expect(named.server).not.toBe(SERVER)
+    expect([named.namespace, resolve({ context: 'dev' }, pod).namespace]).toEqual(['shop', 'ci'])
+  })
 })
 
 test('without a kubeconfig, the service account of the pod is used', () => {

@@ -6,7 +6,7 @@ import type { Impersonation } from './impersonation.ts'
 import { inClusterConfig } from './in-cluster.ts'
 import { type ClusterFields, noUser, type UserFields } from './kubeconfig-document.ts'
 import { KubeConfigError } from './kubeconfig-error.ts'
-import { findKubeConfigFiles, type MergedKubeConfig, readKubeConfigFiles } from './kubeconfig-files.ts'
+import { findKubeConfigFiles, type MergedKubeConfig, namedKubeConfigFiles, readKubeConfigFiles } from './kubeconfig-files.ts'
 
 export interface AccessOptions {
   kubeconfig?: string | undefined
@@ -52,14 +52,28 @@ export function resolveClusterAccess(options: AccessOptions, surroundings: Parti
   const env = surroundings.env ?? process.env
   const home = surroundings.home ?? env['HOME'] ?? homedir()
   const files = findKubeConfigFiles({ kubeconfig: options.kubeconfig, env, home })
-  const merged = files.length > 0 ? readKubeConfigFiles(files) : inClusterConfig(env, surroundings.serviceAccountRoot)
-  if (merged === undefined) {
-    throw new KubeConfigError('no cluster is configured: name a kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config)')
-  }
-  return select(merged, options, env)
+  const read = readKubeConfigFiles(files)
+  const account = inClusterConfig(env, surroundings.serviceAccountRoot)
+  // As kubectl: what chooses no cluster and no user leaves it to the service account of the pod, an empty file and no file alike.
+  const isChosen = [options.context ?? read.currentContext, options.cluster, options.user].some((one) => one !== undefined)
+  const merged = isChosen ? read : (account ?? read)
+  if (merged.files.length === 0 && merged !== account) throw noCluster(env)
+  return select(merged, options, { env, namespace: account?.namespace })
 }
 
-function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.ProcessEnv): ClusterAccess {
+function noCluster(env: NodeJS.ProcessEnv): KubeConfigError {
+  const named = namedKubeConfigFiles(env)
+  if (named.length > 0) return new KubeConfigError(`KUBECONFIG names ${named.join(', ')}, which does not exist`, { files: named })
+  return new KubeConfigError('no cluster is configured: name a kubeconfig (--kubeconfig, KUBECONFIG or ~/.kube/config)')
+}
+
+/** The process, and the namespace of the pod that it is in. */
+interface Around {
+  env: NodeJS.ProcessEnv
+  namespace: string | undefined
+}
+
+function select(merged: MergedKubeConfig, options: AccessOptions, around: Around): ClusterAccess {
   const { files } = merged
   const contextName = options.context ?? merged.currentContext
   if (contextName === undefined && options.cluster === undefined) {
@@ -78,10 +92,11 @@ function select(merged: MergedKubeConfig, options: AccessOptions, env: NodeJS.Pr
   if (server.startsWith('https:') && !canIdentify(user)) refuse('user', user.name, [NO_CREDENTIAL], fields)
   return {
     server,
-    namespace: options.namespace ?? context?.namespace ?? 'default',
+    // As kubectl: that of the pod goes for a kubeconfig too, whichever cluster it names.
+    namespace: options.namespace ?? context?.namespace ?? around.namespace ?? 'default',
     cluster,
     user,
-    proxyUrl: checkedProxy(cluster, fields) ?? proxyOfEnvironment(server, env, fields),
+    proxyUrl: checkedProxy(cluster, fields) ?? proxyOfEnvironment(server, around.env, fields),
     exec: hasCredential(user) ? undefined : user.exec,
     execExtension: cluster.extensions.find(({ name }) => name === EXEC_EXTENSION)?.extension,
     impersonation: impersonation(user, options),

@@ -4,17 +4,24 @@ import { KubeConfigDocument } from './kubeconfig-document.ts'
 import type { MergedKubeConfig } from './kubeconfig-files.ts'
 import { readNamedFile } from './read-named-file.ts'
 
+export interface ServiceAccount extends MergedKubeConfig {
+  /** Of the pod. */
+  namespace: string | undefined
+}
+
 /**
  * The service account of the pod that we run in, as a kubeconfig; undefined outside a cluster. `root` is where the
  * service account's folder is mounted below, for tests. The token rotates, and so it is a file here too.
  */
-export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): MergedKubeConfig | undefined {
+export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): ServiceAccount | undefined {
   const folder = `${root}/var/run/secrets/kubernetes.io/serviceaccount`
   const tokenFile = `${folder}/token`
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
   if (!host || !port || !existsSync(tokenFile)) return undefined
   const namespaceFile = `${folder}/namespace`
-  const namespace = existsSync(namespaceFile) ? readNamedFile(namespaceFile).toString('utf8').trim() : undefined
+  const written = existsSync(namespaceFile) ? readNamedFile(namespaceFile).toString('utf8').trim() : ''
+  // The variable goes first, as with kubectl.
+  const namespace = env['POD_NAMESPACE'] || written || undefined
   const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
   const name = 'service account'
   const { clusters, users, contexts } = KubeConfigDocument.parse({
@@ -28,5 +35,6 @@ export function inClusterConfig(env: NodeJS.ProcessEnv, root = ''): MergedKubeCo
     users: new Map(users.map((each) => [each.name, each.user])),
     contexts: new Map(contexts.map((each) => [each.name, each.context])),
     currentContext: name,
+    namespace,
   }
 }

@@ -24,19 +24,18 @@ export interface KubeConfigPlaces {
 }
 
 /**
- * Where to read: the one that was asked for, else those in KUBECONFIG, else ~/.kube/config. Empty where there is none
- * (in a cluster). As in kubectl, those missing from the list in KUBECONFIG are passed over, but not all of them.
+ * Where to read: the one that was asked for, else those in KUBECONFIG, else ~/.kube/config. As in kubectl, those missing from the
+ * list in KUBECONFIG are passed over.
  */
 export function findKubeConfigFiles({ kubeconfig, env, home }: KubeConfigPlaces): string[] {
   if (kubeconfig !== undefined) return [kubeconfig]
-  const named = [...new Set((env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== ''))]
-  if (named.length > 0) {
-    const found = named.filter((file) => existsSync(file))
-    if (found.length > 0) return found
-    throw new KubeConfigError(`KUBECONFIG names ${named.join(', ')}, which does not exist`, { files: named })
-  }
-  const usual = join(home, '.kube', 'config')
-  return existsSync(usual) ? [usual] : []
+  const named = namedKubeConfigFiles(env)
+  return (named.length > 0 ? named : [join(home, '.kube', 'config')]).filter((file) => existsSync(file))
+}
+
+/** Those in KUBECONFIG, whether they are there or not. */
+export function namedKubeConfigFiles(env: NodeJS.ProcessEnv): string[] {
+  return [...new Set((env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== ''))]
 }
 
 /** Reads the files and merges them as kubectl does: of two entries with one name the first counts, and so does the first current-context. */

@@ -20,6 +20,8 @@ const test = anyTest.skipIf(opensslMissing || kubectl === undefined)
 
 let secure: ApiServer
 let plain: ApiServer
+/** Of a machine that has IPv6. */
+let sixth: ApiServer | undefined
 let proxy: ConnectProxy
 let bed: Bed
 let folder: TemporaryFolder
@@ -31,12 +33,16 @@ beforeAll(async () => {
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   secure = await startApiServer({ tls: { certificates } })
   plain = await startApiServer()
+  sixth = await startApiServer({ tls: { certificates }, host: '::1' }).catch(() => undefined)
+  if (sixth === undefined) console.warn('a server at an IPv6 address is not compared: the machine has none')
   proxy = await startConnectProxy()
   const { client, renewed, ca } = certificates
   bed = {
     server: secure.url,
     port: secure.port,
     plain: plain.url,
+    // Without IPv6 both are refused.
+    sixth: sixth?.url ?? 'https://[::1]:1',
     proxy: proxy.url,
     ca: base64(ca),
     cert: base64(client.cert),
@@ -56,6 +62,7 @@ afterEach(() => {
 afterAll(async () => {
   await secure?.close()
   await plain?.close()
+  await sixth?.close()
   await proxy?.close()
 })
 
@@ -88,8 +95,13 @@ function sluiceFailure({ name, message }: Error): string {
 /** What a way to ask for /version sends, and where. */
 async function observe(ask: () => Promise<Answer>): Promise<Outcome & { said: string }> {
   secure.seen.length = plain.seen.length = proxy.tunnels.length = 0
+  if (sixth !== undefined) sixth.seen.length = 0
   const { failure, said } = await ask()
-  const requests = [...secure.seen.map((seen) => request('https', seen)), ...plain.seen.map((seen) => request('http', seen))]
+  const requests = [
+    ...secure.seen.map((seen) => request('https', seen)),
+    ...plain.seen.map((seen) => request('http', seen)),
+    ...(sixth?.seen ?? []).map((seen) => request('https by IPv6', seen)),
+  ]
   return { requests, tunnels: proxy.tunnels.length, failure, said }
 }
 

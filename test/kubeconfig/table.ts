@@ -3,6 +3,8 @@ export interface Bed {
   server: string
   port: number
   plain: string
+  /** At `[::1]`. */
+  sixth: string
   proxy: string
   /** In base64. */
   ca: string
@@ -187,6 +189,11 @@ export const CASES: Case[] = [
   {
     name: 'a server with a query',
     files: (bed) => ({ config: config(bed, { token: 't' }, { server: `${bed.server}/k8s?a=b` }) }),
+  },
+  { name: 'a server by an IPv6 address', files: (bed) => ({ config: config(bed, { token: 't' }, { server: bed.sixth }) }) },
+  {
+    name: 'a server by an IPv6 address, with a client certificate',
+    files: (bed) => ({ config: config(bed, certificate(bed), { server: bed.sixth }) }),
   },
   {
     name: 'a server by a name',

@@ -33,6 +33,8 @@ export interface ServerOptions {
   /** Left out: plain http. */
   tls?: { certificates: Certificates; identity?: KeyPair }
   keepAliveTimeout?: number
+  /** 127.0.0.1 unless given. */
+  host?: '127.0.0.1' | '::1'
 }
 
 export const answerOk: Handler = (_seen, response) => {
@@ -40,8 +42,12 @@ export const answerOk: Handler = (_seen, response) => {
   response.end('{"ok":true}')
 }
 
-/** A real server on a free port of 127.0.0.1. */
-export async function startApiServer({ tls, keepAliveTimeout = 60_000 }: ServerOptions = {}): Promise<ApiServer> {
+/** A real server on a free port of the loopback interface. */
+export async function startApiServer({
+  tls,
+  keepAliveTimeout = 60_000,
+  host = '127.0.0.1',
+}: ServerOptions = {}): Promise<ApiServer> {
   let handler = answerOk
   let connections = 0
   const sockets = new Set<Socket>()
@@ -80,10 +86,10 @@ export async function startApiServer({ tls, keepAliveTimeout = 60_000 }: ServerO
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve))
   const { port } = server.address() as AddressInfo
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host === '::1' ? '[::1]' : host}:${port}`,
     port,
     seen,
     connections: () => connections,

@@ -75,7 +75,7 @@ export function makeCertificates(): Certificates {
     openssl('x509', '-req', '-in', 'ca.csr', '-signkey', 'ca.key', '-days', '2', '-extfile', 'ca.ext', '-out', 'ca.crt')
     return {
       ca: read('ca.crt'),
-      server: pair('server', '/CN=api', 'subjectAltName=DNS:localhost,IP:127.0.0.1'),
+      server: pair('server', '/CN=api', 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1'),
       misnamed: pair('misnamed', '/CN=api', 'subjectAltName=DNS:api.internal'),
       client: pair('client', '/O=system:masters/CN=alice', 'extendedKeyUsage=clientAuth'),
       renewed: pair('renewed', '/O=system:masters/CN=alice-renewed', 'extendedKeyUsage=clientAuth'),
