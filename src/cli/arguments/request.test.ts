@@ -103,6 +103,10 @@ describe('what is refused', () => {
     ],
     [['statfulset/web'], '"statfulset/web": "statfulset" is no kind that sluice can upgrade: did you mean statefulset/web?'],
     [
+      ['registry.example/app:v3'],
+      '"registry.example/app:v3": "registry.example" is no kind that sluice can upgrade: known are pod, statefulset, daemonset and deployment; write CONTAINER=IMAGE for an image',
+    ],
+    [
       ['sts.batch/web'],
       '"sts.batch/web": "sts.batch" is no kind that sluice can upgrade: known are pod, statefulset, daemonset and deployment',
     ],

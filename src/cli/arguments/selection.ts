@@ -37,6 +37,8 @@ const REFUSED = new Map<string, string>([
 ])
 
 const KNOWN = 'known are pod, statefulset, daemonset and deployment'
+/** A tag or a digest: the name of an object has neither. */
+const IMAGE_SIGN = /[:@]/
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
 /** The kind of a name alone, such as `sts`. */
@@ -69,7 +71,8 @@ export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
   const expectedGroups = kind === 'Pod' ? ['', 'v1'] : ['', 'apps', 'v1.apps']
   if (kind === undefined || !expectedGroups.includes(group.join('.'))) {
     const meant = nearest(resource, KINDS.keys())
-    const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : KNOWN
+    const known = orImage && IMAGE_SIGN.test(name) ? `${KNOWN}; write CONTAINER=IMAGE for an image` : KNOWN
+    const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : known
     return { ok: false, problem: `${quoted}: ${quote(type)} is no kind that sluice can upgrade: ${hint}` }
   }
   if (!OBJECT_NAME.test(name)) return { ok: false, problem: `${quoted}: ${quote(name)} cannot be the name of an object` }

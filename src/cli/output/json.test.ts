@@ -189,9 +189,19 @@ test('an abort that leaves pods on different images says how many, and how to br
   expect(aborted).toMatchObject({ mixed })
   expect(summary(aborted, createColors(false)).slice(-3)).toEqual([
     '',
-    'statefulset/web: 1 of 3 pods on other images than the template, which is back on those before. To bring all to it, where they differ in images alone:',
+    'statefulset/web: 1 of 3 pods run other images than the template, which has its former images again. To bring all pods to it (possible where they differ from it in images alone):',
     '  sluice upgrade statefulset/web',
   ])
+})
+
+// Found by a fresh user: the last line was the abort, which failed once more on the image that does not exist.
+test('after an abort that has failed the last command brings the pods to the template', () => {
+  const mixed = [{ workload: 'statefulset/web', upgraded: 1, pods: 3, command: 'sluice upgrade statefulset/web' }]
+  const ending = (outcome: 'failed' | 'deadline') =>
+    summary(runReport({ ...facts, mixed, result: runResult({ outcome }), exitCode: 1 }), createColors(false))
+  expect(ending('failed').at(-1)).toBe('  sluice upgrade statefulset/web')
+  expect(ending('failed')).toContain('To try the same again, once the cause is mended:')
+  expect(ending('deadline').at(-1)).toBe('  c')
 })
 
 // Found by a fresh user: nothing said that it was open, and its status of days later had exit code 4.

@@ -66,17 +66,21 @@ export type NextKind = 'mixed' | 'undo' | 'template' | 'end' | 'lift' | 'resume'
 export function nextCommands(report: RunReport): { kind: NextKind; heading: string; commands: string[] }[] {
   const { mixed = [], undoCommands = [], templateCommands = [], endCommand, liftCommand, resumeCommand } = report
   const one = (command: string | undefined): string[] => (command === undefined ? [] : [command])
+  const toTemplate = mixed.map(({ workload, upgraded, pods, command }) => ({
+    kind: 'mixed' as const,
+    heading: `${inert(workload)}: ${upgraded} of ${pods} pods run other images than the template, which has its former images again. To bring all pods to it (possible where they differ from it in images alone):`,
+    commands: [command],
+  }))
+  // An abort that has failed fails again where the wanted image does not exist: the template's images bring the pod home.
+  const templateIsLast = report.outcome === 'failed'
   return [
-    ...mixed.map(({ workload, upgraded, pods, command }) => ({
-      kind: 'mixed' as const,
-      heading: `${inert(workload)}: ${upgraded} of ${pods} pods on other images than the template, which is back on those before. To bring all to it, where they differ in images alone:`,
-      commands: [command],
-    })),
+    ...(templateIsLast ? [] : toTemplate),
     { kind: 'undo' as const, heading: 'To take it back:', commands: undoCommands },
     { kind: 'template' as const, heading: FOLLOW_TEMPLATE, commands: templateCommands },
     { kind: 'end' as const, heading: 'The run stays open. To end it:', commands: one(endCommand) },
     { kind: 'lift' as const, heading: LIFT, commands: one(liftCommand) },
     { kind: 'resume' as const, heading: resumeHeading(report), commands: one(resumeCommand) },
+    ...(templateIsLast ? toTemplate : []),
   ].filter(({ commands }) => commands.length > 0)
 }
 

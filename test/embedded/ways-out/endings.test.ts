@@ -19,7 +19,7 @@ const V2 = ['sts/web', 'app=app:v2']
 
 /** Above the command. */
 const HEADINGS: Record<Ending['kinds'][number], RegExp> = {
-  mixed: /^statefulset\/web: \d of \d pods on other images than the template/,
+  mixed: /^statefulset\/web: \d of \d pods run other images than the template/,
   undo: /^To take it back:$/,
   template: /^The run is over\. Where the pods are to follow the template as it is now/,
   end: /^The run stays open\. To end it:$/,
