@@ -5,6 +5,9 @@ import type { TransportRequest, TransportResponse } from './transport.ts'
 
 const MESSAGE_LIMIT = 300
 const UNAUTHORIZED = 'the server does not know these credentials: log in again, or choose others with --user or --context'
+/** What Go's server answers with in plain text. */
+const PLAIN_TO_TLS = 'Client sent an HTTP request to an HTTPS server'
+const WRONG_SCHEME = 'the server speaks TLS: its URL in the kubeconfig has to begin with https://'
 const MISSING_RIGHT = '`sluice rbac` prints a Role with the rights that a run needs'
 
 /** The error in an answer that is not 2xx. */
@@ -22,8 +25,14 @@ export function answerError(request: TransportRequest, answer: TransportResponse
     status: answer.status,
     ...(reason === undefined ? {} : { reason }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    hint: answer.status === 401 ? UNAUTHORIZED : isMissingRight(answer.status, said) ? MISSING_RIGHT : undefined,
+    hint: hintOf(answer, said),
   })
+}
+
+function hintOf({ status, text }: TransportResponse, said: string): string | undefined {
+  if (status === 401) return UNAUTHORIZED
+  if (status === 400 && text.startsWith(PLAIN_TO_TLS)) return WRONG_SCHEME
+  return isMissingRight(status, said) ? MISSING_RIGHT : undefined
 }
 
 /**

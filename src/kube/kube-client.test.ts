@@ -98,6 +98,10 @@ test('the message holds one bounded line of what the server says, and nothing of
   ;(await transport.next()).answer(502, '<html>SECRET</html>')
   expect((await html).message).toBe(`GET ${POD}: 502: the answer is no Status object`)
 
+  const plain = outcome(client.get(POD))
+  ;(await transport.next()).answer(400, 'Client sent an HTTP request to an HTTPS server.\n')
+  expect((await plain).hint).toBe('the server speaks TLS: its URL in the kubeconfig has to begin with https://')
+
   const broken = outcome(client.patch(POD, []))
   ;(await transport.next()).answer(200, '{"token": SECRET')
   const error = await broken

@@ -15,7 +15,7 @@ export function registerResolve(program: Command, context: CommandContext): void
     .optionsGroup('What you have seen:')
     .addOption(
       new Option(
-        '--traffic <where>',
+        '--traffic <in|out>',
         'in: it is in rotation as it should be, nothing is left to do. out: it gets no requests, and the next run goes on and puts it back',
       )
         .choices(['in', 'out'])
