@@ -45,3 +45,16 @@ test('one that names no namespace gets it', () => {
     'any kubectl command, with -n or without',
   )
 })
+
+test('one that runs has the config too, by its flag or by the environment', () => {
+  const said = 'sluice undo statefulset/web --run r1 takes back the one before it; sluice upgrade daemonset/a.b brings them to it'
+  const flags = { namespace: 'shop', context: 'prod', config: 'my.yaml' }
+  expect(completeCommands(said, flags, 'kubectl sluice', {})).toBe(
+    'kubectl sluice undo statefulset/web --run r1 -n shop --context prod --config my.yaml takes back the one before it; ' +
+      'kubectl sluice upgrade daemonset/a.b -n shop --context prod --config my.yaml brings them to it',
+  )
+  expect(completeCommands('sluice upgrade pod/a', {}, 'sluice', { SLUICE_CONFIG: 'c' })).toBe('sluice upgrade pod/a --config c')
+  expect(completeCommands('sluice upgrades pods; sluice undo takes them back', flags, 'sluice', {})).toBe(
+    'sluice upgrades pods; sluice undo takes them back',
+  )
+})

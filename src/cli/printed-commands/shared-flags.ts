@@ -21,15 +21,18 @@ export function clusterWords(flags: Omit<ClusterFlags, 'namespace' | 'requestTim
   ])
 }
 
+/** The config, as words of a command. */
+export function configWords({ config }: Pick<RequestFlags, 'config'>, env: NodeJS.ProcessEnv): string[] {
+  return words([['--config', config ?? namedConfig(env)]])
+}
+
 /** As words of a command. */
 export function sharedWords(flags: SharedFlags, env: NodeJS.ProcessEnv): string[] {
   return [
     ...words([['--namespace', flags.namespace]]),
     ...clusterWords(flags, env),
-    ...words([
-      ['--request-timeout', flags.requestTimeout],
-      ['--config', flags.config ?? namedConfig(env)],
-    ]),
+    ...words([['--request-timeout', flags.requestTimeout]]),
+    ...configWords(flags, env),
     ...(flags.acceptTemplateDrift ? ['--accept-template-drift'] : []),
     ...(flags.allowUnbalanced ? ['--allow-unbalanced'] : []),
     ...words((flags.retiredLoadBalancer ?? []).map((name) => ['--retired-load-balancer', name])),

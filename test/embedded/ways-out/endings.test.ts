@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, type TestContext } from 'vitest'
 import type { NextKind } from '../../../src/cli/output/summary.ts'
 import { kubectlIsHere } from '../kubectl.ts'
 import { type Bed, CONTAINER, type Ended, openBed, podTemplate, statefulSet } from './bed.ts'
@@ -184,6 +184,59 @@ test('each kind of command that follows a run has an ending', () => {
   const kinds = new Set(ENDINGS.flatMap((one) => one.kinds))
   expect(Object.keys(HEADINGS).filter((kind) => !kinds.has(kind as NextKind))).toEqual([])
 })
+
+async function openWeb({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Bed> {
+  const bed = await openBed()
+  onTestFinished(() => bed.close())
+  bed.cluster.apply(statefulSet())
+  await bed.ready(1)
+  await bed.balance()
+  return bed
+}
+
+describe.concurrent('in the middle of a sentence', () => {
+  test.for(['in', 'out'])(
+    'the record of a half-done pod cannot be read: status, --traffic %s',
+    { timeout: 60_000 },
+    async (where, context) => {
+      const bed = await openWeb(context)
+      await interrupted(bed, 'sts/web', 'app=app:slow')
+      editJournal(bed)
+      const { stdout } = await bed.sluice('status')
+      await assertAccepted(
+        bed,
+        offers(stdout)[0]!.commands.find((one) => one.endsWith(`--traffic ${where}`))!,
+      )
+    },
+  )
+
+  test('the same of a pod that no run has on record: it is asked for in rotation alone', { timeout: 60_000 }, async (context) => {
+    const bed = await openWeb(context)
+    editJournal(bed)
+    const [{ commands }] = offers((await bed.sluice('status')).stdout) as [Offer]
+    expect(commands).toHaveLength(1)
+    await assertAccepted(bed, commands[0]!)
+  })
+
+  test('a half-done pod of a load balancer that the config does not have any more', { timeout: 60_000 }, async (context) => {
+    const bed = await openWeb(context)
+    await interrupted(bed, 'sts/web', 'app=app:slow')
+    await bed.balance({ as: 'front' })
+    const { code, stderr } = await bed.sluice('plan', ...V2)
+    expect(code).toBe(3)
+    await assertAccepted(bed, /sluice resolve .*--traffic in/.exec(stderr)![0])
+  })
+})
+
+function editJournal(bed: Bed): void {
+  bed.cluster.apiServer.store.update(
+    'pods',
+    'default',
+    'web-0',
+    (now) => ({ ...now, metadata: { ...now.metadata, annotations: { ...now.metadata.annotations, 'sluice.dev/journal': '{' } } }),
+    'somebody',
+  )
+}
 
 test('a negative control: a command that a plan refuses is caught', async ({ onTestFinished }) => {
   const bed = await openBed()

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { glob } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/* Where the source words a command that is to be typed: each place has its test, or says why it has none. */
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+const PLACES: Record<string, string> = {
+  'src/cli/printed-commands/order-command.ts': 'endings: end, lift',
+  'src/cli/printed-commands/resume-command.ts': 'endings: resume, perform, untouched',
+  'src/cli/printed-commands/template-command.ts': 'endings: mixed, template',
+  'src/cli/printed-commands/undo-command.ts': 'endings: undo',
+  'src/engine/half-done-targets.ts':
+    'endings: a load balancer that the config does not have any more; that of a pod that is gone has none',
+  'src/engine/instructions.ts': 'endings: resolve, describe; of pods that are gone or have moved: none',
+  'src/engine/leases/ownership.ts': 'none: a Lease whose count is at its end',
+  'src/engine/ledgers/left-of-gone.ts': 'refusals: left-open',
+  'src/engine/resolving/resolution.ts': 'none: what is left after a word about a part',
+  'src/engine/rollout/come-back.ts': 'none: a pod that comes in the place of one that nothing was to come for',
+  'src/engine/status/read-status.ts': 'none: a ledger that cannot be read',
+  'src/engine/status/status-words.ts': 'endings: status; of pods that are gone or have moved: none',
+  'src/engine/undoing.ts': 'complete-commands.test.ts alone: they stand in warnings',
+  'src/plan/build-plan.ts': 'refusals: unreadable-journal',
+  'src/workloads/assess-deployment.ts': 'refusals: workload-paused, rollout-in-progress',
+  'src/workloads/update-strategy.ts': 'refusals: update-strategy',
+}
+
+const COMMAND = /resolveCommand\(|shellQuote\(\[|sluice (?:resolve|undo|upgrade|abort) (?:pod\/)?\$\{|kubectl (?:-n|patch) /
+
+test('each place that words a command is known', async () => {
+  const found: string[] = []
+  for await (const file of glob('{src,adapters}/**/*.ts', { cwd: ROOT })) {
+    const isMeant = !/\.test\.ts$|\/testing\//.test(file) && !file.endsWith('complete-commands.ts')
+    if (isMeant && COMMAND.test(readFileSync(join(ROOT, file), 'utf8'))) found.push(file)
+  }
+  expect(found.toSorted()).toEqual(Object.keys(PLACES).toSorted())
+})
