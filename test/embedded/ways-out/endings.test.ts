@@ -202,7 +202,8 @@ describe.concurrent('in the middle of a sentence', () => {
       const bed = await openWeb(context)
       await interrupted(bed, 'sts/web', 'app=app:slow')
       editJournal(bed)
-      const { stdout } = await bed.sluice('status')
+      const { code, stdout } = await bed.sluice('status')
+      expect(code).toBe(8)
       await assertAccepted(
         bed,
         offers(stdout)[0]!.commands.find((one) => one.endsWith(`--traffic ${where}`))!,
