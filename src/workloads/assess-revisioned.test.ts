@@ -134,7 +134,13 @@ const refused: [string, World, string, string, string | undefined, command?: str
     'statefulset/web: container proxy is an init container; only those of spec.containers can be upgraded (app, sidecar)',
     'An init container, native sidecars included, takes a new image when its pod is recreated.',
   ],
-  ['a container twice', { asked: [...v2, ...v2] }, 'container-twice', 'an image for container app was given twice', undefined],
+  [
+    'a container twice',
+    { asked: [...v2, ...v2] },
+    'container-twice',
+    'an image for container app was given twice',
+    'Give one image for each container.',
+  ],
   [
     'pods without the container',
     { pods: three('r1', { ...template(), spec: { containers: [{ name: 'old', image: 'x' }] } }) },
