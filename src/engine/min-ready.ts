@@ -9,8 +9,8 @@ type Owner = Pick<Workload, 'ref' | 'minReadyMs'>
 export function minReadyWarnings(workloads: readonly Owner[], { readyForMs }: Pick<RunSettings, 'readyForMs'>): string[] {
   return workloads.flatMap((workload) => {
     const leastMs = workload.minReadyMs()
-    const words = `each pod is ready for ${leastMs / 1000} s before it is put back, not for readyFor alone`
-    return leastMs > readyForMs ? [`${displayName(workload.ref)} has minReadySeconds: ${words}`] : []
+    const words = `a pod is put back once it has been Ready for ${leastMs / 1000} s, since rollout.readyFor is shorter`
+    return leastMs > readyForMs ? [`${displayName(workload.ref)} has minReadySeconds ${leastMs / 1000}: ${words}`] : []
   })
 }
 
