@@ -105,11 +105,14 @@ export function observeRestart(known: Restart, pod: PodView): Restart {
     const asksForAnother = view !== undefined && view.image !== container.image
     // A proof is of the patched spec: it ends where the spec asks for another image, as with a newer generation.
     const kept = asksForAnother ? undefined : container.proof
-    const proof = kept ?? proofOf(view, { ...container, witness }, restart.seen && knowsGenerations)
+    const strayed = asksForAnother || container.strayed === true
+    // The kubelet may still be about to carry out what the spec asked for in between. Where no generation tells, only time does.
+    const needsTime = strayed && !knowsGenerations
+    const proof = kept ?? (needsTime ? undefined : proofOf(view, { ...container, witness }, restart.seen && knowsGenerations))
     const pullTrouble = pullTroubleOf(view, container.pullTrouble)
-    const { pullTrouble: _, proof: __, ...rest } = container
-    const strayed = asksForAnother ? { strayed: true as const } : {}
-    return { ...rest, ...strayed, witness, current, ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
+    const { pullTrouble: _, proof: __, strayed: ___, ...rest } = container
+    const found = { ...(strayed ? { strayed } : {}), ...(proof ? { proof } : {}), ...(pullTrouble ? { pullTrouble } : {}) }
+    return { ...rest, witness, current, ...found }
   })
   return { ...restart, seen, containers }
 }
