@@ -256,7 +256,7 @@ test('event: a proof ends where the spec asks for another image, and is not had 
 test('image: without a generation it proves nothing where the spec has asked for another image meanwhile (seeds 130037023, 130017655)', () => {
   const wanted = [{ container: 'app', image: V2 }]
   const pod = podOf({ ...OLD_KUBELET, image: V2, imageId: 'sha256:2' }, { observedGeneration: 0 })
-  const begun = beginRestart(0, baselineOf(podOf(BEFORE), wanted), wanted)
+  const begun = beginRestart(0, baselineOf(podOf(BEFORE, { generation: 1 }), wanted), wanted)
   expect(restartProof(observeRestart(begun, pod)), 'control').toBe('image')
   const strayed = observeRestart(begun, podOf({ ...OLD_KUBELET, spec: V1, id: 'A' }, { observedGeneration: 0 }))
   const back = observeRestart(strayed, pod)
