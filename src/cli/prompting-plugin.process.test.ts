@@ -9,7 +9,7 @@ import { shellQuote } from './printed-commands/shell-quote.ts'
 
 /* A whole process at a pseudo terminal, which `script` makes (Debian: bsdutils). */
 
-// Whole processes, on a machine that may have others to run.
+// Each test starts whole processes, and the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ENTRY = join(import.meta.dirname, 'sluice.ts')

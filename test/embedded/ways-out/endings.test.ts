@@ -174,7 +174,7 @@ describe.concurrent('what is printed last is accepted', () => {
     // The way on is the last thing to read.
     expect(text.split('\n').at(-1)!.trim()).toBe(offered.at(-1)!.commands.at(-1))
     await meanwhile?.(bed)
-    // What has a dry run first: an order changes what comes after it.
+    // Commands that have a dry run come first, since an order changes the state that later commands find.
     const commands = offered.flatMap((one) => one.commands).filter((one) => kubectlIsHere || !one.startsWith('kubectl '))
     for (const command of commands.toSorted((a, b) => Number(isRun(b)) - Number(isRun(a)))) await assertAccepted(bed, command)
   })

@@ -103,7 +103,7 @@ describe.concurrent('a refusal is left by what is printed last', () => {
     if (way.kind === 'command' && KUBECTL.has(row.code) && !kubectlIsHere) context.skip('there is neither kubectl nor Go')
     const left = await leave(row, way, context)
     expect(left.printed.hint).not.toBe('')
-    // What is offered is what is tried.
+    // The commands and flags that are offered are those that the row tries.
     expect(untried(left.printed, ways)).toEqual([])
     assertLeft(left, way.kind === 'elsewhere' ? row.code : after)
   })
