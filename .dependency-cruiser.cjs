@@ -26,6 +26,12 @@ const table = {
     core,
   ],
   '^src/report/': ['^src/(pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
+  '^src/library/': [
+    '^src/(ports|pods|journal|plan|kube|workloads|engine|config|report)/',
+    '^adapters/(contract|registry)\\.ts$',
+    'zod',
+    core,
+  ],
   '^src/cli/': [
     '^src/',
     '^machines/',

@@ -1,4 +1,4 @@
-import { quote } from './arguments/quote.ts'
+import { quote } from '../library/request/quote.ts'
 import { UsageError } from './arguments/usage-error.ts'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']

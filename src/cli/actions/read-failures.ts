@@ -1,5 +1,5 @@
 import type { ReportFailure } from '../../report/report.ts'
-import { quote } from '../arguments/quote.ts'
+import { quote } from '../../library/request/quote.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 
 /** Far more than a page could show. `--failures <(command)` may look through logs first. */

@@ -4,10 +4,10 @@ import type { ContainerImage } from '../../pods/glossary.ts'
 import { durationFlag } from './duration-flag.ts'
 import type { ClusterFlags, RequestFlags } from './flags.ts'
 import { parseImageArgument } from './image-arguments.ts'
-import { readSelector } from './label-selector.ts'
-import { quote } from './quote.ts'
+import { selectorProblem } from '../../library/request/selector-problem.ts'
+import { quote } from '../../library/request/quote.ts'
 import { parseRequestTimeout } from './request-timeout.ts'
-import { parseRef, type SelectedRef } from './selection.ts'
+import { parseRef, type SelectedRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A command that is told which workloads it is about. */
@@ -103,17 +103,11 @@ function parseSelection(
   }
   if (refs.length > 0) problems.push('names and -l exclude each other: give one of them')
   if (selector.trim() === '') problems.push('-l: an empty selector would mean every pod in the namespace')
-  else problems.push(...selectorProblems(selector))
+  else {
+    const problem = selectorProblem(selector)
+    if (problem !== undefined) problems.push(`-l: ${problem}`)
+  }
   return { labelSelector: selector }
-}
-
-function selectorProblems(selector: string): string[] {
-  const read = readSelector(selector)
-  if ('problem' in read) return [`-l: ${quote(selector)} is no label selector: ${read.problem}`]
-  // Found by reading: a pod that its own patch takes out of the watch looks like one that is gone, and stays out.
-  if (!read.labels.includes('controller-revision-hash')) return []
-  const why = 'is another once a pod is patched, which would leave the selection in the middle of its upgrade'
-  return [`-l: controller-revision-hash ${why}: name the workload, or select by another label`]
 }
 
 function parseOverrides(flags: RequestFlags, problems: string[]): Partial<RunSettings> {

@@ -1,6 +1,6 @@
 import type { ClusterFlags } from './flags.ts'
 import { parseRequestTimeout } from './request-timeout.ts'
-import { parseRef, type SelectedRef } from './selection.ts'
+import { parseRef, type SelectedRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The command line of the commands that only name workloads. Throws a UsageError with everything that is wrong. */

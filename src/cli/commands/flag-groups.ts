@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { fitsHeader } from '../../kube/header-value.ts'
-import { quote } from '../arguments/quote.ts'
+import { quote } from '../../library/request/quote.ts'
 
 export function collect(value: string, earlier: string[] | undefined): string[] {
   return [...(earlier ?? []), given(value)]
