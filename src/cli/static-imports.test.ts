@@ -75,6 +75,7 @@ test('--help loads commander, and nothing else that has to be installed', () => 
   expect(packages).toEqual(['commander'])
   expect(files.filter((file) => !file.startsWith('src/cli/')).toSorted()).toEqual([
     'src/kube/header-value.ts',
+    'src/library/request/quote.ts',
     'src/ports/system.ts',
     'src/report/inert.ts',
   ])

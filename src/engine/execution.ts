@@ -1,7 +1,7 @@
 import { AdapterError } from '../../adapters/contract.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
-import type { Refusal } from '../plan/plan.ts'
+import type { Plan, Refusal } from '../plan/plan.ts'
 import { displayName } from '../workloads/resources.ts'
 import type { Account } from './account.ts'
 import { withLeaseEpochs } from './account.ts'
@@ -21,6 +21,7 @@ import type { Given, Obedience } from './orders/obedience.ts'
 import { createObedience } from './orders/obedience.ts'
 import type { Order } from './orders/order.ts'
 import { orderFor } from './orders/order.ts'
+import { createOwnOrders, type OwnOrder } from './orders/own-orders.ts'
 import { unlessAborted } from './orders/unless-aborted.ts'
 import { prepareWorkloads, rehearseFirst } from './prepare-workloads.ts'
 import type { RunPorts, RunRequest } from './request.ts'
@@ -43,9 +44,14 @@ import { CALL_LIFE_MS } from './traffic/balancers.ts'
 import type { World } from './world.ts'
 
 export interface Execution {
-  run(): Promise<RunResult>
+  run(accept: AcceptPlan): Promise<RunResult>
   interrupt(graceMs: number): void
+  /** As `give` of OwnOrders. */
+  order(order: OwnOrder, by: string): Promise<void>
 }
+
+/** Told each plan that is about to be carried out; what it throws ends the run, with nothing touched. */
+export type AcceptPlan = (plan: Plan) => void
 
 export interface ExecutionOptions {
   request: RunRequest
@@ -79,6 +85,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isConcluding = false
   /** What was to be written in the end may still be on its way. */
   let isCutShort = false
+  const ownOrders = createOwnOrders({ client, namespace })
   /** Whatever keeps the pods from their turn after that, something was touched. */
   const begun: Begun = { onRecord: false, inTemplate: false }
   /** Nobody needs this order any more. */
@@ -96,11 +103,11 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     rest: (isBrought) => rest(isBrought),
   })
 
-  async function run(): Promise<RunResult> {
+  async function run(accept: AcceptPlan): Promise<RunResult> {
     let owners: Owners | undefined
     let result: RunResult
     try {
-      refuse()
+      refuse(accept)
       owners = await takeOwners({
         world,
         ports,
@@ -120,7 +127,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         world.assertWatched()
         await owners.assertAlone()
         await world.replan()
-        refuse()
+        refuse(accept)
       }
       result = await upgrade(owners)
     } catch (error) {
@@ -131,6 +138,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
         ...end.ofError(await namingUnfinished(error, { client, namespace, refs }), begun),
       }
     } finally {
+      ownOrders.end()
       // Found by simulation (harsh seed 5979082): what is told in the end was long on its way, and a load balancer forgot a pod then.
       rollout?.stop()
       // The next owner of a Lease that is given back begins at once: no call of this one may still be on its way to a load
@@ -149,9 +157,10 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     isCutShort ||= !isInTime
   }
 
-  function refuse(): void {
-    const { refusals } = world.plan()
-    if (refusals.length > 0) throw new RunError('preflight', refusedWords(refusals))
+  function refuse(accept: AcceptPlan): void {
+    const plan = world.plan()
+    accept(plan)
+    if (plan.refusals.length > 0) throw new RunError('preflight', refusedWords(plan.refusals))
   }
 
   function onLost(reason: string): void {
@@ -180,7 +189,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
     })
     const { run: id } = ledgers.current.ledger.header
     const ordered = (): Given | undefined =>
-      request.abort ? { order: 'abort', by: request.abort.by } : orderFor(id, owners.orders())
+      request.abort ? { order: 'abort', by: request.abort.by } : ownOrders.counting(orderFor(id, owners.orders()))
     const openRuns = (): string[] =>
       [ledgers.current, ...ledgers.superseded].flatMap(({ ledger: { header } }) => (header.finishedAt ? [] : [header.run]))
     isDone = (order) => openRuns().every((one) => orderFor(one, [order]) === undefined)
@@ -190,8 +199,16 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       return pod !== undefined && before !== undefined && !asksFor(pod, before.images)
     }
     rest = (isBrought) => restOfRuns({ ledgers, world, isBrought })
+    const refs = world.workloads.map(({ workload: { ref } }) => ref)
+    ownOrders.begin({
+      run: id,
+      refs,
+      hear: owners.hear,
+      onOrder() {
+        if (!isConcluding) obedience?.look()
+      },
+    })
     if (!ledgers.resumed) {
-      const refs = world.workloads.map(({ workload: { ref } }) => ref)
       const isHeard = (): boolean => ordered() !== undefined
       await joinOrders({ client, clock, signal, namespace, refs, run: id, isHeard, assertOwned })
     }
@@ -284,6 +301,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       atMs,
       onConcluding() {
         isConcluding = true
+        ownOrders.end()
       },
       onMixed(some) {
         mixed = some
@@ -349,6 +367,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       }
       stopping.abort(new Error('interrupted'))
     },
+    order: ownOrders.give,
   }
 }
 

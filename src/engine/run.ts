@@ -2,13 +2,14 @@ import type { Plan } from '../plan/plan.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
-import { createExecution } from './execution.ts'
+import { type AcceptPlan, createExecution } from './execution.ts'
 import { leftOfGone } from './ledgers/left-of-gone.ts'
 import { leftOpen } from './ledgers/left-open.ts'
 import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { checkRights } from './preflight.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import { seeLeases, seeOthers } from './leases/see-leases.ts'
+import type { OwnOrder } from './orders/own-orders.ts'
 import { standingOrders } from './orders/standing-orders.ts'
 import { observeWorld } from './world.ts'
 
@@ -25,8 +26,13 @@ export interface PreparedRun {
   plan: Plan
   /** Who has a Lease that it would take: at work, or killed there. Of none of the bare pods. */
   holders: readonly LeaseHolder[]
-  /** Takes the Lease, writes the ledger, and upgrades. Once only. */
-  execute(): Promise<RunResult>
+  /**
+   * Takes the Lease, writes the ledger, and upgrades. Once only. `accept` is told each plan that is about to be carried out, also the
+   * one that is made anew once the Lease is had; what it throws ends the run, with nothing touched.
+   */
+  execute(accept?: AcceptPlan): Promise<RunResult>
+  /** Pauses, resumes or aborts the run at once; durable once it resolves, as `give` of OwnOrders says. */
+  order(order: OwnOrder, by: string): Promise<void>
   /**
    * First interrupt: start no new pod, put back what is drained and not patched, give patched pods up to `graceMs` to
    * come home, then checkpoint; `execute` resolves with outcome `interrupted`.
@@ -68,7 +74,8 @@ export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<
   return {
     plan,
     holders: Array.from(now, ([lease, { record }]) => ({ lease, holder: record.holder })).filter(({ holder }) => holder !== ''),
-    execute: () => execution.run(),
+    execute: (accept = () => {}) => execution.run(accept),
+    order: execution.order,
     interrupt: (graceMs) => {
       tell({ type: 'interrupting', graceMs })
       execution.interrupt(graceMs)

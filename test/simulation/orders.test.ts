@@ -1131,7 +1131,7 @@ test('somebody deletes the Lease of a live owner, and another has seen it: what 
   const isAllowed = new Promise<void>((resolve) => (goOn = resolve))
   const second = stage.start(V2_REQUEST, async (ports) => {
     const prepared = await prepareRun(V2_REQUEST, ports)
-    return { ...prepared, execute: () => isAllowed.then(prepared.execute) }
+    return { ...prepared, execute: () => isAllowed.then(() => prepared.execute()) }
   })
   await stage.until(() => second.events.some(({ type }) => type === 'planned'))
   const first = stage.start(V2)

@@ -43,6 +43,7 @@ async function planRun({ request = {}, holders = [], refusals = [], flags = {}, 
         holders,
         execute: () => Promise.reject(new Error('a plan touches nothing')),
         interrupt() {},
+        order: async () => {},
         close: async () => {},
       }
     },

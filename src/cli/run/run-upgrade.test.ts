@@ -43,6 +43,7 @@ async function seen(play: Play, reportFiles: readonly ReportFile[] = []): Promis
         return runResult({ pods: [podResult({ uid: 'u1', pod: 'web-1', outcome: 'upgraded' })] })
       },
       interrupt() {},
+      order: async () => {},
       close: async () => {},
     }),
   })
@@ -121,6 +122,7 @@ test('an undo that is stopped at once names the run that it takes back', async (
         return new Promise<never>(() => {})
       },
       interrupt() {},
+      order: async () => {},
       close: async () => {},
     }),
   })

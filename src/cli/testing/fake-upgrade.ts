@@ -186,6 +186,7 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
       emit({ type: 'interrupting', graceMs })
       wakes.emit('interrupt')
     },
+    order: async () => {},
     close: async () => (scenario === 'lingering' ? never : undefined),
   }
 }

@@ -36,6 +36,8 @@ export interface Ownership {
    * where the API server does not say. Does not throw.
    */
   confirm(): Promise<boolean | undefined>
+  /** Reads it anew, so that an order on it is known now and not with the next renewal. Does not throw. */
+  hear(): Promise<void>
   /** Renews it no more: the next owner waits until it has run out. Does not throw. */
   leave(): Promise<void>
   /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
@@ -208,6 +210,15 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
         await renewing
       }
       return isHeld() || (lost ? false : undefined)
+    },
+    async hear() {
+      await renewing
+      if (ended || lost) return
+      // A renewal waits for it as for another one: two at once would read each other's version.
+      renewing = isStillOurs().then((isOurs) => {
+        if (!isOurs) options.onLost(reason)
+      })
+      await renewing
     },
     async leave() {
       ended = true

@@ -34,8 +34,10 @@ export interface Owners extends Owner {
    * while a Lease was being made: its own was deleted by somebody, so that it may not know yet, and still act.
    */
   assertAlone(): Promise<void>
-  /** What stands on the Leases now. */
+  /** What stands on the Leases, as it was last heard. */
   orders(): (Order | undefined)[]
+  /** Reads the Leases anew: what stands on them now is heard now. */
+  hear(): Promise<void>
   /** Renews them no more: the next owner waits until they have run out. */
   leave(): Promise<void>
   /** Gives them back, but where another may still act; an order that is done with goes from each of them. */
@@ -189,6 +191,7 @@ export async function takeOwners({
     outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),
     assertAlone,
     orders: () => Array.from(held.values(), ({ order }) => order),
+    hear: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.hear()))),
     release,
     leave: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.leave()))),
   }

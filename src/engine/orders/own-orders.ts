@@ -1,0 +1,113 @@
+import type { KubeClient } from '../../kube/client.ts'
+import type { WorkloadRef } from '../../plan/plan.ts'
+import { assertLeased, giveOrder, liftPause } from './give-order.ts'
+import type { Given } from './obedience.ts'
+import { readOpenRuns } from './open-runs.ts'
+
+/** What a run can be told by the process that it runs in. */
+export type OwnOrder = 'pause' | 'resume' | 'abort'
+
+/** The run is at its end, and hears no order any more. */
+export class RunOverError extends Error {
+  override readonly name = 'RunOverError'
+  readonly component = 'engine'
+  constructor() {
+    super('the run is at its end, and hears no order any more')
+  }
+}
+
+/**
+ * Orders that a run is given by its own process. Each one counts at once, and is written to the Leases as one that another process
+ * gives: whoever goes on with the run finds it there.
+ */
+export interface OwnOrders {
+  /** The order that counts for the run: what stands on the Leases, and over it what was given here and is not written yet. */
+  counting(standing: Given | undefined): Given | undefined
+  /**
+   * Resolves once the order is on the Leases, or an abort has ended the run. Rejects with a RunOverError where the run has come to its
+   * end, and with a RunError or a KubeError where the order could not be written: a pause and an abort count in this process all the same.
+   */
+  give(order: OwnOrder, by: string): Promise<void>
+  /** The run is on record, and hears orders that stand on its Leases. */
+  begin(run: BegunRun): void
+  /** How the run ends is decided. */
+  end(): void
+}
+
+export interface BegunRun {
+  run: string
+  /** Whose Leases this process has. */
+  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  /** Reads the Leases anew. */
+  hear(): Promise<void>
+  /** What counts may be another order than before. */
+  onOrder(): void
+}
+
+export interface OwnOrdersOptions {
+  client: KubeClient
+  namespace: string
+}
+
+export function createOwnOrders({ client, namespace }: OwnOrdersOptions): OwnOrders {
+  const beginning = Promise.withResolvers<BegunRun>()
+  // Where no order was given there is nobody to hear that none can be.
+  beginning.promise.catch(() => {})
+  let begun: BegunRun | undefined
+  let isOver = false
+  /** `order` is undefined for a resume. */
+  let local: { order: Given | undefined } | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  async function write(order: OwnOrder, by: string): Promise<void> {
+    const { run, refs, hear } = await beginning.promise
+    const open = await readOpenRuns(client, { namespace, select: { refs: [...refs] } })
+    if (isOver || !open.runs.some((one) => one.run === run)) {
+      // It counted here from the beginning, and has ended the run.
+      if (order === 'abort') return
+      throw new RunOverError()
+    }
+    if (order === 'resume') await liftPause(open, { client, namespace })
+    else {
+      assertLeased(open)
+      await giveOrder(open, { order, by }, { client, namespace })
+    }
+    await hear()
+  }
+
+  return {
+    counting(standing) {
+      // An abort is never taken back.
+      if (standing?.order === 'abort' || local === undefined) return standing
+      return local.order
+    },
+    async give(order, by) {
+      if (isOver) throw new RunOverError()
+      const given = { order: order === 'resume' ? undefined : { order, by } }
+      local = given
+      begun?.onOrder()
+      // One after another: what is given last is what stands there last.
+      const mine = writing.then(() => write(order, by))
+      writing = mine.catch(() => {})
+      try {
+        await mine
+        if (local === given) local = undefined
+      } catch (error) {
+        // It stays paused where that could not be taken off.
+        if (local === given && order === 'resume') local = undefined
+        throw error
+      } finally {
+        begun?.onOrder()
+      }
+    },
+    begin(run) {
+      begun = run
+      beginning.resolve(run)
+    },
+    end() {
+      isOver = true
+      begun = undefined
+      beginning.reject(new RunOverError())
+    },
+  }
+}

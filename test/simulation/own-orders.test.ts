@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest'
+import { RENEW_EVERY_MS } from '../../src/engine/leases/lease.ts'
+import { leaseName, leasePath } from '../../src/engine/leases/lease.ts'
+import { readLease } from '../../src/engine/leases/read-lease.ts'
+import { giveOrder } from '../../src/engine/orders/give-order.ts'
+import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
+import { orderFor, readOrder } from '../../src/engine/orders/order.ts'
+import { RunOverError } from '../../src/engine/orders/own-orders.ts'
+import { prepareRun, type PreparedRun } from '../../src/engine/run.ts'
+import { imageOf, NAME, NAMESPACE } from './manifests.ts'
+import { PLAIN_SETTINGS, plainScene } from './scene.ts'
+import { type Actor, isIn, openStage, type Stage } from './stage.ts'
+
+/* Orders that a run is given by the process that it runs in. */
+
+const REQUEST = {
+  namespace: NAMESPACE,
+  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
+  images: [{ container: 'app', image: imageOf('v2') }],
+  settings: PLAIN_SETTINGS,
+  acceptTemplateDrift: false,
+  allowUnbalanced: false,
+}
+
+interface Driven {
+  stage: Stage
+  actor: Actor
+  run(): PreparedRun
+}
+
+async function driven(pods = 3, beforeExecute: (prepared: PreparedRun) => void = () => {}): Promise<Driven> {
+  const stage = await openStage(plainScene({ pods }))
+  let run: PreparedRun | undefined
+  const actor = stage.start(REQUEST, async (ports) => {
+    run = await prepareRun(REQUEST, ports)
+    beforeExecute(run)
+    return run
+  })
+  return { stage, actor, run: () => run! }
+}
+
+const orderedAt = ({ events }: Actor, order: string): number | undefined =>
+  events.find((event) => event.type === 'ordered' && event.order === order)?.atMs
+
+const started = ({ events }: Actor): number =>
+  events.filter((event) => event.type === 'podState' && event.to === 'draining').length
+
+const runOf = ({ events }: Actor): string => events.flatMap((event) => (event.type === 'started' ? [event.run] : []))[0]!
+
+async function standing({ stage, actor }: Driven) {
+  const lease = await stage.ask(readLease(stage.client, NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME })))
+  return orderFor(runOf(actor), [readOrder(lease!.annotations)])
+}
+
+test('a pause counts at once, stands on the Lease, and is lifted at once', async () => {
+  const bed = await driven()
+  const { stage, actor, run } = bed
+  await stage.until(() => isIn('restarting')(actor))
+  const at = actor.events.at(-1)!.atMs
+  await stage.ask(run().order('pause', 'ann@desk'))
+  expect(orderedAt(actor, 'pause')! - at).toBeLessThan(RENEW_EVERY_MS / 4)
+  expect(await standing(bed)).toMatchObject({ order: 'pause', by: 'ann@desk', runs: [runOf(actor)] })
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  await stage.pass(60_000)
+  expect(started(actor)).toBe(1)
+
+  await stage.ask(run().order('resume', 'ann@desk'))
+  expect(await standing(bed)).toBeUndefined()
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+})
+
+test('a pause that is given before the run begins keeps its first pod from starting, and is taken over with it', async () => {
+  const orders: Promise<void>[] = []
+  const bed = await driven(3, (prepared) => orders.push(prepared.order('pause', 'ann@desk')))
+  const { stage, actor } = bed
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  await stage.ask(Promise.all(orders))
+  expect(await standing(bed)).toMatchObject({ order: 'pause' })
+  expect(started(actor)).toBe(0)
+  actor.host.kill()
+
+  const next = stage.start(REQUEST)
+  await stage.until(() => next.events.some(({ type }) => type === 'paused'))
+  expect([runOf(next), started(next)]).toEqual([runOf(actor), 0])
+})
+
+test('an abort puts the run to its end, and its order goes with it', async () => {
+  const bed = await driven()
+  const { stage, actor, run } = bed
+  await stage.until(() => isIn('done')(actor))
+  await stage.ask(run().order('abort', 'ann@desk'))
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject({ outcome: 'aborted', reason: expect.stringContaining('ann@desk') })
+  expect(await standing(bed)).toBeUndefined()
+  const [set] = stage.world.server.store.list('statefulsets.apps', NAMESPACE) as unknown as {
+    spec: { template: { spec: { containers: { image: string }[] } } }
+  }[]
+  expect(set!.spec.template.spec.containers[0]!.image).toBe(imageOf('v1'))
+})
+
+test('a pause that cannot be written counts in this process all the same, and whoever gave it hears that', async () => {
+  const { stage, actor, run } = await driven()
+  await stage.until(() => isIn('restarting')(actor))
+  stage.stopApiServer(25_000)
+  const given = run()
+    .order('pause', 'ann@desk')
+    .then(
+      () => 'written',
+      (error: Error) => error.name,
+    )
+  expect(orderedAt(actor, 'pause')).toBeDefined()
+  expect(await stage.ask(given)).toBe('KubeError')
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  expect(started(actor)).toBe(1)
+  await stage.ask(run().order('resume', 'ann@desk'))
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+})
+
+test('an abort by another process outranks a pause and a resume from here', async () => {
+  const { stage, actor, run } = await driven()
+  await stage.until(() => isIn('restarting')(actor))
+  const open = await stage.ask(readOpenRuns(stage.client, REQUEST))
+  await stage.ask(giveOrder(open, { order: 'abort', by: 'bob@desk' }, { client: stage.client, namespace: NAMESPACE }))
+  for (const order of ['pause', 'resume'] as const)
+    await expect(stage.ask(run().order(order, 'ann@desk'))).rejects.toMatchObject({ name: 'RunError', kind: 'conflict' })
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject({ outcome: 'aborted', reason: expect.stringContaining('bob@desk') })
+})
+
+test('a run that is over hears no order', async () => {
+  const { stage, actor, run } = await driven(1)
+  await stage.until(() => actor.end !== undefined)
+  await expect(run().order('pause', 'ann@desk')).rejects.toBeInstanceOf(RunOverError)
+  const lease = await stage.ask(stage.client.get(leasePath(NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME }))))
+  expect(JSON.stringify(lease)).not.toContain('ann@desk')
+})
