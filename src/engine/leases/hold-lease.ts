@@ -156,6 +156,10 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     }
   }
 
+  async function look(): Promise<void> {
+    if (!(await isStillOurs())) options.onLost(reason)
+  }
+
   function write(written: Pick<Parameters<typeof leaseBody>[0], 'holder' | 'isGivenBack' | 'annotations'>): Promise<unknown> {
     const renewedAt = clock.wallNow()
     const body = leaseBody({ namespace, name: lease, transitions: epoch, renewedAt, found: record, ...written })
@@ -214,10 +218,8 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     async hear() {
       await renewing
       if (ended || lost) return
-      // A renewal waits for it as for another one: two at once would read each other's version.
-      renewing = isStillOurs().then((isOurs) => {
-        if (!isOurs) options.onLost(reason)
-      })
+      // Whoever waits for a renewal waits for this look too.
+      renewing = look()
       await renewing
     },
     async leave() {
