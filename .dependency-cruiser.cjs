@@ -16,9 +16,10 @@ const table = {
   '^adapters/conformance/': ['^adapters/', '^demo/load-balancer/', 'zod', core],
   '^src/config/': ['^adapters/', '^src/pods/', 'zod', 'yaml', 'fastest-levenshtein', core],
   '^src/kube/': ['^src/ports/', '^src/pods/', 'undici', 'yaml', 'zod', core],
-  '^src/workloads/': ['^src/pods/', '^src/journal/', '^src/plan/', '^src/kube/', '^src/ports/', 'zod'],
+  '^src/observation/': ['^src/(ports|pods|journal|kube)/', 'zod'],
+  '^src/workloads/': ['^src/(ports|pods|journal|plan|kube|observation)/', 'zod'],
   '^src/engine/': [
-    '^src/(ports|pods|journal|plan|kube|workloads)/',
+    '^src/(ports|pods|journal|plan|kube|observation|workloads)/',
     '^machines/',
     '^adapters/contract\\.ts$',
     'xstate',

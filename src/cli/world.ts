@@ -2,7 +2,9 @@ import { createLoadBalancers } from '../config/create-load-balancers.ts'
 import { loadConfig } from '../config/load-config.ts'
 import type { ConfigSettings } from '../config/config.ts'
 import type { LoadBalancer } from '../engine/run.ts'
+import { createScopeQueues, type ScopeQueues } from '../engine/traffic/scope-queues.ts'
 import type { KubeClient } from '../kube/client.ts'
+import { createObservation, type SharedObservation } from '../observation/observation.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import type { ClusterFlags } from './arguments/flags.ts'
 import { inert } from './output/inert.ts'
@@ -18,7 +20,9 @@ export interface Cluster {
 
 /** Everything outside that a run needs. */
 export interface World extends Cluster {
+  observation: SharedObservation
   loadBalancers: LoadBalancer[]
+  queues: ScopeQueues
   settings: ConfigSettings
 }
 
@@ -69,7 +73,10 @@ export async function openWorld(
   return {
     client: cluster.client,
     namespace: cluster.namespace,
+    // One run a process: a command lists no more than it is asked about.
+    observation: createObservation({ client: cluster.client, clock: systemClock, random: systemRandom, scope: 'request' }),
     loadBalancers,
+    queues: createScopeQueues(systemClock),
     settings: config.settings,
     close: async () => {
       await Promise.allSettled(loadBalancers.map(({ adapter }) => adapter.close()))

@@ -40,7 +40,7 @@ import { createRunEnd, INTERRUPTED, plannedPods } from './run-end.ts'
 import { createRunPods } from './run-pods.ts'
 import { fenceOf } from './template-fence.ts'
 import { token } from './token.ts'
-import { CALL_LIFE_MS } from './traffic/balancers.ts'
+import { CALL_LIFE_MS } from './traffic/scope-queues.ts'
 import type { World } from './world.ts'
 
 export interface Execution {

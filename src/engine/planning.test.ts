@@ -12,9 +12,10 @@ import { NAMESPACE } from '../workloads/testing/manifests.ts'
 import { lonePods } from '../workloads/pod.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { createPlanning } from './planning.ts'
-import type { PodStore } from './pod-store.ts'
+import type { PodStore } from '../observation/pod-store.ts'
 import type { RunRequest } from './request.ts'
 import type { Traffic } from './traffic/traffic.ts'
+import { createScopeQueues } from './traffic/scope-queues.ts'
 import { createTraffic } from './traffic/traffic.ts'
 
 const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
@@ -132,6 +133,7 @@ async function planned({
     beside: NOBODY,
     traffic: createTraffic({
       clock: createVirtualClock(),
+      queues: createScopeQueues(createVirtualClock()),
       loadBalancers,
       allowUnbalanced: false,
       assertOwned: () => {},

@@ -5,7 +5,7 @@ import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { assertConfirmed } from './leases/confirm-all.ts'
 import { rehearse } from './rollout/pod-ports.ts'
-import { podsPath } from './pod-store.ts'
+import { podsPath } from '../observation/pod-store.ts'
 import type { World } from './world.ts'
 import { isOpen } from '../pods/open-journal.ts'
 

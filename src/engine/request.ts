@@ -1,5 +1,6 @@
 import type { Adapter } from '../../adapters/contract.ts'
 import type { KubeClient } from '../kube/client.ts'
+import type { SharedObservation } from '../observation/observation.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -8,6 +9,7 @@ import type { RunEvent } from './events.ts'
 import type { RunSettings } from './settings.ts'
 import type { UndoRequest } from './undoing.ts'
 import type { SeenLease } from './leases/ownership.ts'
+import type { ScopeQueues } from './traffic/scope-queues.ts'
 
 /** One configured load balancer, with its adapter made. */
 export interface LoadBalancer {
@@ -46,7 +48,11 @@ export interface RunRequest {
 /** Everything from outside, given at one place. */
 export interface RunPorts {
   client: KubeClient
+  /** Of the same client; all runs of a process share it. */
+  observation: SharedObservation
   loadBalancers: LoadBalancer[]
+  /** All runs of a process that have these load balancers share them. */
+  queues: ScopeQueues
   clock: Clock
   random: Random
   /** Names this process in the Lease, such as HOST_PID. */

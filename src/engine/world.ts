@@ -4,13 +4,14 @@ import type { Ledger } from '../journal/ledger.ts'
 import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
-import { openNamed, openOwners, type PodSelector } from '../workloads/open.ts'
+import type { PodSelection } from '../observation/pod-record.ts'
+import { openNamed, openOwners } from '../workloads/open.ts'
 import type { Availability } from './rollout/availability.ts'
 import { createAvailability } from './rollout/availability.ts'
 import type { Beside } from './rollout/beside.ts'
 import { besideNamed, besideSelected } from './rollout/beside.ts'
-import type { EndpointStore } from './endpoint-store.ts'
-import { openEndpointStore } from './endpoint-store.ts'
+import type { EndpointStore } from '../observation/endpoint-store.ts'
+import { openEndpointStore } from '../observation/endpoint-store.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import type { JournalCount, TermOf } from './ledgers/late-intents.ts'
@@ -19,8 +20,8 @@ import { namingUnfinished } from './ledgers/naming-unfinished.ts'
 import { createNewcomers } from './newcomers.ts'
 import type { Planning } from './planning.ts'
 import { createPlanning } from './planning.ts'
-import type { PodStore } from './pod-store.ts'
-import { openPodStore } from './pod-store.ts'
+import type { PodStore } from '../observation/pod-store.ts'
+import { openPodStore } from '../observation/pod-store.ts'
 import type { RunPorts, RunRequest } from './request.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import { createTraffic } from './traffic/traffic.ts'
@@ -34,7 +35,7 @@ export interface WorldListener {
   onSight(): void
   /** Is a change of a pod, or of its endpoint, waited for? */
   isWaiting(): boolean
-  /** A watch ended for good: the world cannot be seen any more. Told at once where it has been so before. */
+  /** The API server has refused a watch for so long that the run is to end. Told at once where it has been so before. */
   onBlind(error: RunError): void
 }
 
@@ -57,7 +58,7 @@ export interface World extends Planning {
   journalOf(pod: PodView): ReadJournal
   /** Nothing was open on the pod then, and no owner before could act any more. */
   boundOf: JournalCount['boundOf']
-  /** Throws a RunError of kind `deadline` once a watch has ended for good. */
+  /** Throws a RunError of kind `deadline` once a watch has been refused for so long. */
   assertWatched(): void
   listen(listener: WorldListener): void
   /** Asked before every effect: throws where the run may not act on the pod now. */
@@ -75,7 +76,7 @@ const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
-  const { client, clock, random, loadBalancers } = ports
+  const { client, observation, clock, random, loadBalancers, queues } = ports
   const { namespace, select, acceptTemplateDrift } = request
   let listener = DEAF
   let blind: RunError | undefined
@@ -86,21 +87,21 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const journals = createJournalCount()
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => void (await Promise.all(stops.map((one) => one())))
-  const onError = (error: Error, fatal: boolean): void => {
+  const onError = (error: Error, lasting: boolean): void => {
     // Found by trial: a run of two minutes was warned of a connection that was sound.
     // What holds one watch holds all of them.
     const isHeldAgain = isHeld && isProblem(error, 'held')
     isHeld ||= isProblem(error, 'held')
     if (!isProblem(error, 'quiet') && !isHeldAgain) tell({ type: 'warning', message: messageOf(error) })
-    if (!fatal || blind) return
+    if (!lasting || blind) return
     blind = new RunError('deadline', `the cluster cannot be watched any more: ${messageOf(error)}`, { cause: error })
     listener.onBlind(blind)
   }
   // Before the run begins one that lost its label is none that was asked for.
   const keepsUnselected = (): boolean => listener !== DEAF
   const isAwaited = (): boolean => listener.isWaiting()
-  const watched = { client, clock, random, namespace, keepsUnselected, counts: journals.count, isAwaited, onError }
-  const openOptions = { client, clock, random, onError, acceptTemplateDrift }
+  const watched = { observation, namespace, keepsUnselected, counts: journals.count, isAwaited, onError }
+  const openOptions = { client, observation, clock, random, onError, acceptTemplateDrift }
 
   try {
     const named =
@@ -146,6 +147,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const traffic = createTraffic({
       clock,
       loadBalancers,
+      queues,
       allowUnbalanced: request.allowUnbalanced,
       assertOwned: (uid) => assertOwned(uid),
       tell,
@@ -212,7 +214,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     throw error
   }
 
-  async function openSiblings(selector: PodSelector): Promise<PodStore> {
+  async function openSiblings(selector: PodSelection): Promise<PodStore> {
     const onChange = (): void => listener.onSight()
     const siblings = await openPodStore({ ...watched, selector, onChange, onGone: onChange, onSight: onChange })
     stops.push(() => siblings.stop())

@@ -47,7 +47,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
   const random = { next: () => overrides.random ?? 0.5 }
   const client = createKubeClient({ transport, clock, random })
   const events: string[] = []
-  const errors: { error: Error; fatal: boolean }[] = []
+  const errors: { error: Error; lasting: boolean }[] = []
   const told: boolean[] = []
   const reflector = createReflector({
     client,
@@ -61,7 +61,7 @@ function setUp(overrides: { onEvent?: (event: ReflectorEvent<PodRecord>) => void
       events.push(show(event))
       overrides.onEvent?.(event)
     },
-    onError: (error, fatal) => errors.push({ error, fatal }),
+    onError: (error, lasting) => errors.push({ error, lasting }),
     onCurrent: (isCurrent) => told.push(isCurrent),
   })
   /** The events since the last call. */
@@ -185,7 +185,7 @@ test('410 makes it list again: the difference is by uid', async () => {
     const second = await next('watch')
     expect(taken()).toEqual(['deleted gone@3', 'deleted old@4', 'modified changed@20', 'added new@21', 'added reborn@22'])
     expect(known()).toEqual(['same@1', 'changed@20', 'new@21', 'reborn@22'])
-    expect(errors.map(({ fatal }) => fatal)).toEqual([false])
+    expect(errors.map(({ lasting }) => lasting)).toEqual([false])
     second.line({ type: 'MODIFIED', object: pod('same', 31) })
     second.line({ type: 'MODIFIED', object: pod('changed', 32) })
     expect(taken()).toEqual(['modified same@31', 'modified changed@32'])
@@ -421,10 +421,11 @@ test('asked anew it lists, whatever the watch does, and says when that is in', a
   await startWith(9, [pod('a', 1)])
   let isIn = false
   const refreshed = reflector.refresh().then(() => (isIn = true))
-  expect(reflector.isCurrent()).toBe(false)
+  // For the other callers it is as current as it was.
+  expect(reflector.isCurrent()).toBe(true)
   ;(await next('list')).fail(false)
   const list = await next('list')
-  expect(isIn).toBe(false)
+  expect([isIn, reflector.isCurrent()]).toEqual([false, false])
   list.answer(200, listOf(12, [pod('b', 11)]))
   await refreshed
   expect([known(), reflector.isCurrent()]).toEqual([['b@11'], true])
@@ -486,7 +487,7 @@ test('asked anew again and again while lists are put off, all are told as the wa
   ask(2)
   await clock.advance(400)
   // What happened before it was asked may be on its way yet.
-  expect([told, reflector.isCurrent()]).toEqual([[1], false])
+  expect([told, reflector.isCurrent()]).toEqual([[1], true])
   await clock.advance(1_000)
   expect([told, reflector.isCurrent()]).toEqual([[1, 2], true])
   // Nothing waits for what has told all already.
@@ -516,7 +517,7 @@ test('for a watch that is refused nothing stands in for the list', async () => {
   ;(await next('list')).answer(200, listOf(12, []))
   expect(clock.now() - startedAt).toBeGreaterThanOrEqual(20_000)
   await next('watch')
-  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false])
+  expect(errors.map(({ lasting }) => lasting)).toEqual([false, false])
   await reflector.stop()
 })
 
@@ -536,10 +537,11 @@ test('asked anew while a list is under way, it lists once more', async () => {
   const { next, reflector } = setUp()
   const started = reflector.start()
   const first = await next('list')
-  const refreshed = reflector.refresh()
+  let isIn = false
+  const refreshed = reflector.refresh().then(() => (isIn = true))
   first.answer(200, listOf(9, []))
   await started
-  expect(reflector.isCurrent()).toBe(false)
+  expect([isIn, reflector.isCurrent()]).toEqual([false, true])
   ;(await next('list')).answer(200, listOf(10, []))
   await refreshed
   expect(reflector.isCurrent()).toBe(true)
@@ -576,7 +578,7 @@ test('a server error that comes back without progress makes it list again', asyn
   await reflector.stop()
 })
 
-test.each([400, 401, 403, 404, 422])('%i on the first list is fatal', async (status) => {
+test.each([400, 401, 403, 404, 422])('%i on the first list ends it', async (status) => {
   const { reflector, next, errors, transport } = setUp()
   const started = reflector.start()
   const settled = started.then(
@@ -585,46 +587,61 @@ test.each([400, 401, 403, 404, 422])('%i on the first list is fatal', async (sta
   )
   ;(await next('list')).answer(status, { kind: 'Status', reason: 'No', message: 'not you' })
   expect(await settled).toMatchObject({ status })
-  expect(errors).toMatchObject([{ error: { status }, fatal: true }])
+  expect(errors).toMatchObject([{ error: { status }, lasting: true }])
   expect(transport.waiting()).toBe(0)
   await reflector.stop()
 })
 
-test.each(['list', 'watch'] as const)('after the first list, refusals of the %s are fatal when they last', async (which) => {
-  const { startWith, next, errors, clock, transport, reflector } = setUp()
-  const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
+test.each(['list', 'watch'] as const)(
+  'after the first list, refusals of the %s that last are told as such, and tried again',
+  async (which) => {
+    const { startWith, next, errors, clock, transport, reflector, known } = setUp()
+    const refused = { kind: 'Status', reason: 'Forbidden', message: 'not yet' }
 
-  /** Refuses what comes for a while; a list that is not refused is answered. */
-  async function refuse(done: () => boolean): Promise<void> {
-    while (!done()) {
-      const incoming = await transport.next()
-      if (which === 'watch' && !incoming.stream) incoming.answer(200, listOf(12, []))
-      else incoming.answer(403, refused)
-      await clock.settle()
+    /** Refuses what comes for a while; a list that is not refused is answered. */
+    async function refuse(done: () => boolean): Promise<void> {
+      while (!done()) {
+        const incoming = await transport.next()
+        if (which === 'watch' && !incoming.stream) incoming.answer(200, listOf(12, []))
+        else incoming.answer(403, refused)
+        await clock.settle()
+      }
     }
-  }
-  const isFatal = () => errors.at(-1)?.fatal === true
+    const isLasting = () => errors.at(-1)?.lasting === true
 
-  const first = await startWith(9, [])
-  const startedAt = clock.now()
-  first.answer(403, refused)
-  await refuse(() => clock.now() - startedAt > 5_000)
-  let back = await transport.next()
-  if (!back.stream) {
-    back.answer(200, listOf(13, []))
-    back = await next('watch')
-  }
-  back.line(bookmark(14))
-  expect(errors.some(({ fatal }) => fatal)).toBe(false)
+    const first = await startWith(9, [])
+    const startedAt = clock.now()
+    first.answer(403, refused)
+    await refuse(() => clock.now() - startedAt > 5_000)
+    let back = await transport.next()
+    if (!back.stream) {
+      back.answer(200, listOf(13, []))
+      back = await next('watch')
+    }
+    back.line(bookmark(14))
+    expect(errors.some(({ lasting }) => lasting)).toBe(false)
 
-  // That line ended the row.
-  back.answer(403, refused)
-  const refusedAt = clock.now()
-  await refuse(isFatal)
-  expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(10_000)
-  await reflector.stop()
-  expect(clock.pending()).toBe(0)
-})
+    // That line ended the row.
+    back.answer(403, refused)
+    const refusedAt = clock.now()
+    const refreshed = reflector.refresh()
+    await refuse(isLasting)
+    expect(clock.now() - refusedAt).toBeGreaterThanOrEqual(10_000)
+    // A caller is not kept waiting for what nobody may see.
+    await refreshed
+    const toldSoFar = errors.length
+    await refuse(() => clock.now() - refusedAt > 60_000)
+    expect(errors.length).toBeGreaterThan(toldSoFar + 5)
+    expect(errors.filter(({ lasting }) => lasting)).toHaveLength(1)
+    let granted = await transport.next()
+    for (; !granted.stream; granted = await transport.next()) granted.answer(200, listOf(20, []))
+    granted.line({ type: 'ADDED', object: pod('a', 21) })
+    await clock.settle()
+    expect([reflector.isCurrent(), known()]).toEqual([true, ['a@21']])
+    await reflector.stop()
+    expect(clock.pending()).toBe(0)
+  },
+)
 
 test('a refusal long after another, with a watch that said nothing in between, is the first of its row', async () => {
   const { startWith, next, errors, clock, reflector } = setUp()
@@ -638,7 +655,7 @@ test('a refusal long after another, with a watch that said nothing in between, i
   ;(await next('watch')).answer(403, refused)
   ;(await next('list')).answer(200, listOf(13, []))
   await next('watch')
-  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false, false])
+  expect(errors.map(({ lasting }) => lasting)).toEqual([false, false, false])
   await reflector.stop()
 })
 
@@ -652,7 +669,7 @@ test('refusals of a server that starts twice, and was away in between, do not la
   ;(await next('list')).answer(403, refused)
   ;(await next('list')).answer(200, listOf(12, []))
   await next('watch')
-  expect(errors.filter(({ fatal }) => fatal)).toEqual([])
+  expect(errors.filter(({ lasting }) => lasting)).toEqual([])
   await reflector.stop()
 })
 
@@ -689,7 +706,7 @@ test('other failures of the first list are tried again', async () => {
   expect(clock.now() - overloadedAt).toBeGreaterThanOrEqual(70_000)
   last.answer(200, listOf(9, null as unknown as unknown[]))
   await started
-  expect(errors.map(({ fatal }) => fatal)).toEqual([false, false, false, false, false])
+  expect(errors.map(({ lasting }) => lasting)).toEqual([false, false, false, false, false])
   await reflector.stop()
 })
 
@@ -785,7 +802,7 @@ test('control: after the first, lists are asked for as long as it takes', async 
     ;(await transport.next()).answer(500, {})
     await clock.settle()
   }
-  expect(errors.some(({ fatal }) => fatal)).toBe(false)
+  expect(errors.some(({ lasting }) => lasting)).toBe(false)
   expect(problems().length).toBeGreaterThan(10)
   await reflector.stop()
 })

@@ -29,8 +29,11 @@ export interface ReflectorOptions<R extends ObjectRecord> {
   /** Checks and trims one raw object; throws where it is malformed. */
   decode: (raw: unknown) => R
   onEvent: (event: ReflectorEvent<R>) => void
-  /** Every error, also those that the reflector survives. `fatal` ones (401, 403, 404) end it. */
-  onError: (error: Error, fatal: boolean) => void
+  /**
+   * Every error. `lasting`: the first list cannot be had, which ends the reflector, or the server has refused (401, 403, 404) for
+   * `REFUSED_UNTIL_LASTING_MS`: told once a row of refusals, and the reflector goes on trying.
+   */
+  onError: (error: Error, lasting: boolean) => void
   /** What `isCurrent` or `isBroken` says has changed. */
   onCurrent?: (isCurrent: boolean) => void
   /** Somebody waits for a change. A silent watch is then compared with a list, now and then. */
@@ -56,11 +59,12 @@ export interface Reflector<R extends ObjectRecord> {
    * a list is in, or a watch has gone on for a moment.
    */
   isCurrent(): boolean
-  /** It is not current since a list or a watch failed, and not since `refresh` was called. */
+  /** It is not current since a list or a watch failed. */
   isBroken(): boolean
   /**
-   * Observes all anew: by a list, or by a watch that has gone on for a moment where lists are put off. Resolves once that is in, or the
-   * reflector has come to its end.
+   * Observes all anew: by a list, or by a watch that has gone on for a moment where lists are put off. Callers that ask before the list
+   * begins share it. Resolves once that is in; where it is not to be had, as the refusal is lasting or the reflector has ended, it
+   * resolves too, and `isBroken` says so. What was current stays so meanwhile.
    */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -88,8 +92,8 @@ const AT_ONCE_MS = 1_000
 const RESUMED_WITHIN_MS = 2_000
 /** A watch that has gone on for so long has told what happened in a shorter one. */
 const CAUGHT_UP_AFTER_MS = 1_000
-/** 401 and 403 also come from an API server that has just started: after the first list, only lasting ones are fatal. */
-const REFUSED_UNTIL_FATAL_MS = 10_000
+/** 401 and 403 also come from an API server that has just started: after the first list, only those that last are told as such. */
+const REFUSED_UNTIL_LASTING_MS = 10_000
 
 /**
  * A first list that fails for so long is given up: nothing rests on it yet, and whoever began it has to hear of it. Found by
@@ -115,6 +119,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   let refusedSince: number | undefined
+  let isRefusalTold = false
   /** A stream that ended with an error of the server was resumed, and has brought nothing since. */
   let resumedAfterServerError = false
   let current = false
@@ -157,6 +162,15 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     if (hasChanged && !current) options.onCurrent?.(false)
   }
 
+  function endRefusals(): void {
+    refusedSince = undefined
+    isRefusalTold = false
+  }
+
+  function tellRefreshed(waiting: (() => void)[]): void {
+    for (const resolve of waiting) resolve()
+  }
+
   function see(version: string): void {
     if (seenVersion === undefined || isNewerVersion(version, seenVersion)) seenVersion = version
     if (answeredVersion === undefined || isNewerVersion(answeredVersion, seenVersion)) return
@@ -179,9 +193,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause })
   }
 
-  function report(error: Error, fatal: boolean): void {
+  function report(error: Error, lasting: boolean): void {
     try {
-      options.onError(error, fatal)
+      options.onError(error, lasting)
     } catch {
       // There is nobody left to tell, and the stream must go on.
     }
@@ -249,9 +263,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     function onOpen(): void {
       clock.clearTimeout(opening)
       // A quiet collection may have no line for minutes, in which the server is restarted once more.
-      refusedSince = undefined
+      endRefusals()
       // That it is open says nothing of a watch that does not deliver: a list has made it current.
-      if (ended === undefined && !current && !delivery.isPolling()) catchUp()
+      if (ended === undefined && (!current || refreshing.length > 0) && !delivery.isPolling()) catchUp()
     }
 
     /** With what it has told by then, a watch that goes on is as good as a list for who has asked by now. */
@@ -265,9 +279,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         } else {
           if (isPutOff) failures = 0
           isPutOff = false
-          setCurrent(true)
         }
-        for (const resolve of waiting) resolve()
+        setCurrent(true)
+        tellRefreshed(waiting)
       }, CAUGHT_UP_AFTER_MS)
     }
 
@@ -322,7 +336,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (isNewerVersion(version, position)) position = version
       see(version)
       resumedAfterServerError = false
-      refusedSince = undefined
+      endRefusals()
     }
 
     function takeLine(text: string): void {
@@ -432,9 +446,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (outcome.error !== undefined) setBroken()
       if (isList && outcome.error === undefined) {
         listed = true
-        // Whoever has asked while it was under way is told of the next one.
-        if (refreshing.length === 0) setCurrent(true)
-        for (const resolve of waiting) resolve()
+        setCurrent(true)
+        // A caller that has asked while it was under way is told of the next one.
+        tellRefreshed(waiting)
         onListed()
       } else if (clock.now() - startedAt >= HEALTHY_AFTER_MS) {
         failures = 0
@@ -451,16 +465,19 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         return error
       }
       if (isRefusal(error)) {
-        refusedSince ??= clock.now()
-        if (!listed || clock.now() - refusedSince >= REFUSED_UNTIL_FATAL_MS) {
+        if (!listed) {
           report(error, true)
           return error
         }
+        refusedSince ??= clock.now()
       } else {
         // One that is away in between is started once more.
-        refusedSince = undefined
+        endRefusals()
       }
-      report(error, false)
+      const isLasting = refusedSince !== undefined && clock.now() - refusedSince >= REFUSED_UNTIL_LASTING_MS
+      report(error, isLasting && !isRefusalTold)
+      isRefusalTold ||= isLasting
+      if (isLasting) tellRefreshed(refreshing.splice(0))
       failures += 1
       // A gateway may ask for an hour, and be back in a minute: pods that are out of rotation cannot wait for it unseen.
       const askedMs = error instanceof KubeError ? Math.min(error.retryAfterMs ?? 0, SILENCE_LIMIT_MS) : 0
@@ -483,7 +500,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
           })
           .finally(() => {
             hasEnded = true
-            for (const tell of refreshing) tell()
+            tellRefreshed(refreshing.splice(0))
           })
       })
     },
@@ -493,7 +510,6 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     isBroken: () => broken,
     refresh() {
       if (hasEnded) return Promise.resolve()
-      setCurrent(false)
       return new Promise((resolve) => {
         refreshing.push(resolve)
         cutShort()

@@ -3,7 +3,7 @@ import { assessDeployment } from './assess-deployment.ts'
 import { createDriftWatch } from './drift-watch.ts'
 import { expectTemplate } from './expected-template.ts'
 import { goneAssessment } from './gone.ts'
-import { labelSelectorQuery } from './label-selector.ts'
+import { podSelectionOf } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
 import { type ReplicaSetRecord, replicaSetRecord } from './records.ts'
 import { DEPLOYMENTS, REPLICA_SETS, displayName } from './resources.ts'
@@ -14,7 +14,7 @@ import type { Workload } from './workload.ts'
 export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
   const watch = await watchWorkload<ReplicaSetRecord>(
     ref,
-    { resource: DEPLOYMENTS, childResource: REPLICA_SETS, decodeChild: replicaSetRecord },
+    { resource: DEPLOYMENTS, childResource: REPLICA_SETS, decodeChild: replicaSetRecord, ownerOf: ({ owner }) => owner?.uid },
     options,
   )
   const { uid, newest } = watch
@@ -24,13 +24,13 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
   let planned = newest()?.template
 
   function replicaSets(): ReplicaSetRecord[] {
-    return [...watch.children()].filter(({ owner }) => owner?.uid === uid)
+    return [...watch.children()]
   }
 
   return {
     ref,
     uid,
-    selector: { labelSelector: labelSelectorQuery(watch.selector) },
+    selector: podSelectionOf(watch.selector),
     owns: (pod) => pod.owner !== undefined && replicaSets().some((one) => one.uid === pod.owner!.uid),
     desired() {
       const workload = newest()

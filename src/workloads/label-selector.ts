@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { PodSelection } from '../observation/pod-record.ts'
 
 export const LabelSelector = z.object({
   matchLabels: z.record(z.string(), z.string()).nullish(),
@@ -31,4 +32,29 @@ export function labelSelectorQuery(selector: LabelSelector): string {
     }
   })
   return [...labels, ...expressions].join(',')
+}
+
+/** The same of labels that are known, as the API server decides it: a missing label is in no list of values, and so not in any. */
+function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
+  const isOf = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
+  return (
+    isOf &&
+    (selector.matchExpressions ?? []).every(({ key, operator, values }) => {
+      const value = labels[key]
+      switch (operator) {
+        case 'In':
+          return value !== undefined && (values ?? []).includes(value)
+        case 'NotIn':
+          return value === undefined || !(values ?? []).includes(value)
+        case 'Exists':
+          return value !== undefined
+        case 'DoesNotExist':
+          return value === undefined
+      }
+    })
+  )
+}
+
+export function podSelectionOf(selector: LabelSelector): PodSelection {
+  return { labelSelector: labelSelectorQuery(selector), selects: ({ labels }) => selectsLabels(selector, labels) }
 }

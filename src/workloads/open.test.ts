@@ -15,6 +15,7 @@ import {
   startRevisionController,
   workload,
 } from './testing/manifests.ts'
+import { withObservation } from '../observation/testing/with-observation.ts'
 import { createTestClock, turn } from './testing/test-clock.ts'
 import type { Workload } from './workload.ts'
 
@@ -25,7 +26,7 @@ let options: OpenOptions
 
 beforeEach(async () => {
   api = createFakeApi()
-  options = { client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }
+  options = withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} })
   startRevisionController(api)
   api.put(`${APPS}/statefulsets/web`, workload())
   api.put(`${APPS}/deployments/web`, deployment())
@@ -98,7 +99,7 @@ describe('opening by name', () => {
       options,
     )
     expect(names(named.workloads)).toEqual(['Deployment/web', 'Pod/lone', 'StatefulSet/web'])
-    expect(named.selector).toEqual({})
+    expect(named.selector).toEqual({ selects: expect.any(Function) })
     expect(['lone', 'other', 'shop-1', 'web-0', 'web-1', 'web-2'].filter((name) => named.includes(view(name)))).toEqual([
       'lone',
       'shop-1',
@@ -112,9 +113,17 @@ describe('opening by name', () => {
     putPod('lone')
     const lone = await openWorkload(ref('Pod', 'lone'), options)
     const web = await openWorkload(ref('StatefulSet', 'web'), options)
-    expect(podSelector([lone])).toEqual({ fieldSelector: 'metadata.name=lone' })
-    expect(podSelector([web])).toEqual({ labelSelector: 'app=web' })
-    expect(podSelector([lone, web])).toEqual({})
+    const selects = expect.any(Function)
+    expect(podSelector([lone])).toEqual({ fieldSelector: 'metadata.name=lone', selects })
+    expect(podSelector([web])).toEqual({ labelSelector: 'app=web', selects })
+    expect(podSelector([lone, web])).toEqual({ selects })
+    const pods = [
+      { name: 'lone', labels: {} },
+      { name: 'web-0', labels: { app: 'web' } },
+      { name: 'other', labels: { app: 'other' } },
+    ]
+    const selected = (workloads: Workload[]) => pods.flatMap((pod) => (podSelector(workloads).selects!(pod) ? [pod.name] : []))
+    expect([selected([lone]), selected([web]), selected([lone, web])]).toEqual([['lone'], ['web-0'], ['lone', 'web-0']])
     await web.stop()
   })
 

@@ -1,4 +1,5 @@
 import { isNotFound } from '../kube/errors.ts'
+import type { PodSelection } from '../observation/pod-record.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
@@ -14,17 +15,12 @@ import { statefulSet } from './statefulset.ts'
 import { notFound } from './watch.ts'
 import type { Workload } from './workload.ts'
 
-export interface PodSelector {
-  labelSelector?: string
-  fieldSelector?: string
-}
-
 /** What a request by name means. */
 export interface NamedWorkloads {
   /** Sorted, each once; a pod that was named stands under its owner. */
   workloads: Workload[]
-  /** For the one list and watch of pods. */
-  selector: PodSelector
+  /** For the one view of pods. */
+  selector: PodSelection
   /** The pods that the request is about: of a workload that was named, or named themselves. */
   includes(pod: PodView): boolean
   /** Some pods were named, and their workloads may have others. */
@@ -72,11 +68,12 @@ export async function openOwners(pods: readonly OwnedPod[], options: OpenOptions
 
 /**
  * The one selector for the pods of several workloads. There is no union of selectors, so for more than one workload it
- * is the whole namespace, and `owns` tells the pods apart.
+ * is the feed of the whole namespace, of which the view has theirs.
  */
-export function podSelector(workloads: readonly Pick<Workload, 'selector'>[]): PodSelector {
+export function podSelector(workloads: readonly Pick<Workload, 'selector'>[]): PodSelection {
   const [only, ...more] = workloads
-  return only !== undefined && more.length === 0 ? only.selector : {}
+  if (only !== undefined && more.length === 0) return only.selector
+  return { selects: (pod) => workloads.some(({ selector }) => selector.selects?.(pod)) }
 }
 
 interface Owners {

@@ -49,7 +49,10 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
   return {
     ref,
     uid,
-    selector: pods.length === 1 ? { fieldSelector: `metadata.name=${name}` } : {},
+    selector: {
+      ...(pods.length === 1 ? { fieldSelector: `metadata.name=${name}` } : {}),
+      selects: (pod) => pods.some((one) => one.name === pod.name),
+    },
     owns: (pod) =>
       pods.some((one) => one.name === pod.name && one.namespace === pod.namespace && one.owner?.uid === pod.owner?.uid),
     desired: () => undefined,

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { rbacFile } from '../cli/output/rbac-manifest.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
+import { withObservation } from '../observation/testing/with-observation.ts'
 import { openNamed } from './open.ts'
 import { createFakeApi } from './testing/fake-api.ts'
 import {
@@ -73,12 +74,10 @@ it('grants every call that workloads make', async () => {
     { kind: 'DaemonSet', name: 'agent', namespace: NAMESPACE },
     { kind: 'Pod', name: 'shop', namespace: NAMESPACE },
   ]
-  const { workloads } = await openNamed(refs, {
-    client: api.client,
-    clock: createTestClock(),
-    random: { next: () => 0 },
-    onError: () => {},
-  })
+  const { workloads } = await openNamed(
+    refs,
+    withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
+  )
   const signal = new AbortController().signal
   for (const one of workloads)
     await one.prepare([{ container: 'app', image: 'registry/app:v2' }], { signal, isOwned: async () => true })

@@ -3,6 +3,7 @@ import type { PatchOperation } from '../kube/client.ts'
 import { KubeError, type KubeErrorKind } from '../kube/errors.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import type { WorkloadError } from './errors.ts'
+import { withObservation } from '../observation/testing/with-observation.ts'
 import { openWorkload } from './open.ts'
 import { type FakeApi, createFakeApi } from './testing/fake-api.ts'
 import { APPS, NAMESPACE, ownerOf, pod, startRevisionController, template, workload as manifest } from './testing/manifests.ts'
@@ -42,7 +43,10 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   })
 
   function open(): Promise<Workload> {
-    return openWorkload(ref, { client: api.client, clock, random: { next: () => 0 }, onError: (error) => errors.push(error) })
+    return openWorkload(
+      ref,
+      withObservation({ client: api.client, clock, random: { next: () => 0 }, onError: (error: Error) => errors.push(error) }),
+    )
   }
 
   function prepare(wanted = v2, signal = new AbortController().signal): Promise<void> {
@@ -574,12 +578,10 @@ it('waits for a ControllerRevision of a DaemonSet that its watch has not brought
   api.put(path, manifest())
   await turn()
   const ref: WorkloadRef = { kind: 'DaemonSet', name: 'web', namespace: NAMESPACE }
-  const workload = await openWorkload(ref, {
-    client: api.client,
-    clock: createTestClock(),
-    random: { next: () => 0 },
-    onError: () => {},
-  })
+  const workload = await openWorkload(
+    ref,
+    withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
+  )
   // The status is there first, with the old revision as the newest one known.
   api.onStored = () => {}
   api.edit(path, (raw) => {
@@ -623,7 +625,8 @@ it('rejects an update revision of a StatefulSet that is not its template', async
   api.put(path, manifest())
   await turn()
   const ref: WorkloadRef = { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE }
-  const options = { client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }
+  const ports = { client: api.client, clock: createTestClock(), random: { next: () => 0 } }
+  const options = withObservation({ ...ports, onError: () => {} })
   const workload = await openWorkload(ref, options)
   api.onStored = () => {}
   api.edit(path, (raw) => {

@@ -4,7 +4,7 @@ import { assessRevisioned } from './assess-revisioned.ts'
 import { createDriftWatch } from './drift-watch.ts'
 import { WorkloadError } from './errors.ts'
 import type { ExpectedTemplate } from './expected-template.ts'
-import { labelSelectorQuery } from './label-selector.ts'
+import { podSelectionOf } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
 import { pinRevision } from './pin-revision.ts'
 import { imageChanges, withImages } from './pod-template.ts'
@@ -25,7 +25,12 @@ const TEMPLATE_DEADLINE_MS = 60_000
 export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, options: OpenOptions): Promise<Workload> {
   const watch = await watchWorkload<RevisionRecord>(
     ref,
-    { resource: kind.resource, childResource: CONTROLLER_REVISIONS, decodeChild: revisionRecord },
+    {
+      resource: kind.resource,
+      childResource: CONTROLLER_REVISIONS,
+      decodeChild: revisionRecord,
+      ownerOf: ({ ownerUid }) => ownerUid,
+    },
     options,
   )
   const { uid, changes, newest } = watch
@@ -38,7 +43,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   let pinnedLabel: string | undefined
 
   function revisions(): RevisionRecord[] {
-    return [...watch.children()].filter(({ ownerUid }) => ownerUid === uid)
+    return [...watch.children()]
   }
 
   function pinned(): string {
@@ -80,7 +85,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   return {
     ref,
     uid,
-    selector: { labelSelector: labelSelectorQuery(watch.selector) },
+    selector: podSelectionOf(watch.selector),
     owns: (pod) => pod.owner?.uid === uid,
     desired() {
       const workload = newest()

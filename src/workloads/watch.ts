@@ -1,4 +1,5 @@
-import { type ObjectRecord, type Reflector, createReflector } from '../kube/reflector.ts'
+import type { ObjectRecord, ReflectorEvent } from '../kube/reflector.ts'
+import type { Feed } from '../observation/feed.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
@@ -8,7 +9,7 @@ import type { Workload } from './workload.ts'
 import { type WorkloadRecord, workloadRecord } from './records.ts'
 import { type Resource, displayName } from './resources.ts'
 
-/** The watches of one workload: on its own object, and on what its controller makes for it. */
+/** The view of one workload: of its own object, and of what its controller makes for it. */
 export interface WorkloadWatch<R extends ObjectRecord> {
   readonly uid: string
   /** As it was when it was opened; it cannot change. */
@@ -17,7 +18,7 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   /** The newest known version, or undefined once it is gone. */
   newest(): WorkloadRecord | undefined
   counted: Workload['counted']
-  /** What its controller made for it: ControllerRevisions or ReplicaSets, those of others among them. */
+  /** What its controller made for it: ControllerRevisions or ReplicaSets. */
   children(): Iterable<R>
   /** Takes in an answer of the API server. */
   observe(raw: unknown): WorkloadRecord
@@ -25,7 +26,7 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   isCurrent(): boolean
   /** It is not, since it could not be watched. */
   isBroken(): boolean
-  /** Lists both anew. */
+  /** Has both observed anew. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -34,54 +35,64 @@ export interface WatchKind<R extends ObjectRecord> {
   resource: Resource
   childResource: Resource
   decodeChild: (raw: unknown) => R
+  /** Uid of the workload that a child is of. */
+  ownerOf: (child: R) => string | undefined
 }
 
-/** One LIST and one WATCH each. Rejects with a WorkloadError where there is no such workload, or no right to see it. */
+/** One feed each, which others may share. Rejects with a WorkloadError where there is no such workload, or no right to see it. */
 export async function watchWorkload<R extends ObjectRecord>(
   ref: WorkloadRef,
   kind: WatchKind<R>,
   options: OpenOptions,
 ): Promise<WorkloadWatch<R>> {
   const changes = createChanges()
-  const started: Reflector<ObjectRecord>[] = []
-  const stop = async (): Promise<void> => void (await Promise.all(started.map((reflector) => reflector.stop())))
+  const { observation } = options
+  const started: { stop(): Promise<void>; refresh(): Promise<void> }[] = []
+  const stop = async (): Promise<void> => void (await Promise.all(started.map((feed) => feed.stop())))
 
   async function start<T extends ObjectRecord>(
     resource: Resource,
     decode: (raw: unknown) => T,
     selector: { labelSelector?: string; fieldSelector?: string },
-  ): Promise<Reflector<T>> {
+    onEvent: (event: ReflectorEvent<T>) => void,
+  ): Promise<Feed<T>> {
     const naming = (error: unknown): unknown => namingTheRight(error, 'list and watch', resource.name, ref.namespace)
-    const reflector = createReflector<T>({
-      client: options.client,
-      clock: options.clock,
-      random: options.random,
-      path: resource.collection(ref.namespace),
-      ...selector,
-      decode,
-      onEvent: changes.notify,
-      onCurrent: changes.notify,
-      isAwaited: changes.isAwaited,
-      onError(error, fatal) {
-        options.onError(error, fatal)
-        if (fatal) changes.fail(naming(error) as Error)
-      },
-    })
-    started.push(reflector)
     try {
-      await reflector.start()
+      const feed = await observation.open(
+        { path: resource.collection(ref.namespace), decode, ...(observation.scope === 'request' ? selector : {}) },
+        {
+          onEvent,
+          onSight: changes.notify,
+          isAwaited: changes.isAwaited,
+          onError(error, lasting) {
+            options.onError(error, lasting)
+            if (lasting) changes.fail(naming(error) as Error)
+          },
+        },
+      )
+      started.push(feed)
+      return feed
     } catch (error) {
       throw naming(error)
     }
-    return reflector
   }
 
   try {
-    const objects = await start(kind.resource, workloadRecord, { fieldSelector: `metadata.name=${ref.name}` })
-    const [found] = objects.records().values()
+    const objects = await start(kind.resource, workloadRecord, { fieldSelector: `metadata.name=${ref.name}` }, ({ record }) => {
+      if (record.name === ref.name) changes.notify()
+    })
+    const found = [...objects.records().values()].find(({ name }) => name === ref.name)
     if (!found) throw notFound(ref)
     const { uid, selector } = found
-    const children = await start(kind.childResource, kind.decodeChild, { labelSelector: labelSelectorQuery(selector) })
+    /** Of the feed's records those of this workload, so that a look does not go through those of all others. */
+    const own = new Map<string, R>()
+    const labelled = { labelSelector: labelSelectorQuery(selector) }
+    await start(kind.childResource, kind.decodeChild, labelled, ({ type, record }) => {
+      const isOwn = type !== 'deleted' && kind.ownerOf(record) === uid
+      if (isOwn) own.set(record.uid, record)
+      else if (!own.delete(record.uid)) return
+      changes.notify()
+    })
     return {
       uid,
       selector,
@@ -93,15 +104,15 @@ export async function watchWorkload<R extends ObjectRecord>(
         const isCounted = workload !== undefined && objects.isCurrent() && workload.observedGeneration >= workload.generation
         return isCounted ? workload.counted : undefined
       },
-      children: () => children.records().values(),
+      children: () => own.values(),
       observe(raw) {
         const record = objects.observe(raw)
         changes.notify()
         return record
       },
-      isCurrent: () => objects.isCurrent(),
-      isBroken: () => objects.isBroken(),
-      refresh: async () => void (await Promise.all(started.map((reflector) => reflector.refresh()))),
+      isCurrent: objects.isCurrent,
+      isBroken: objects.isBroken,
+      refresh: async () => void (await Promise.all(started.map((feed) => feed.refresh()))),
       stop,
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { PatchOperation } from '../kube/client.ts'
+import type { PodSelection } from '../observation/pod-record.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
 import type { CountedPods } from './records.ts'
@@ -44,8 +45,8 @@ export interface Drift {
 export interface Workload {
   readonly ref: WorkloadRef
   readonly uid: string
-  /** For the pod list and watch. */
-  readonly selector: { labelSelector?: string; fieldSelector?: string }
+  /** For the view of its pods. */
+  readonly selector: PodSelection
   owns(pod: PodView): boolean
   /** How many pods its controller is to keep; undefined where nobody says. */
   desired(): number | undefined

@@ -7,6 +7,7 @@ import { podView } from '../../src/pods/view.ts'
 import type { WorkloadRef } from '../../src/plan/plan.ts'
 import { rbacManifest } from '../../src/cli/output/rbac-manifest.ts'
 import { systemClock, systemRandom } from '../../src/ports/system.ts'
+import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { openNamed, openWorkload } from '../../src/workloads/open.ts'
 import type { Workload } from '../../src/workloads/workload.ts'
 import type { KubeObject } from './kube-api.ts'
@@ -56,7 +57,12 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
   })
 
   async function open(kind: WorkloadRef['kind'], name: string): Promise<Workload> {
-    const options = { client, clock: systemClock, random: systemRandom, onError: (error: Error) => errors.push(error) }
+    const options = withObservation({
+      client,
+      clock: systemClock,
+      random: systemRandom,
+      onError: (error: Error) => errors.push(error),
+    })
     const workload = await openWorkload({ kind, name, namespace: ns }, options)
     opened.push(workload)
     return workload
@@ -157,7 +163,12 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
 
   it('Deployment: finds it from its pod, and refuses', async () => {
     const [pod] = await podsOf('shop')
-    const options = { client, clock: systemClock, random: systemRandom, onError: (error: Error) => errors.push(error) }
+    const options = withObservation({
+      client,
+      clock: systemClock,
+      random: systemRandom,
+      onError: (error: Error) => errors.push(error),
+    })
     const named = await openNamed([{ kind: 'Pod', name: pod!.name, namespace: ns }], options)
     opened.push(...named.workloads)
     expect(named.workloads.map(({ ref }) => ref)).toEqual([{ kind: 'Deployment', name: 'shop', namespace: ns }])
@@ -169,7 +180,7 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
   it('says what a user without rights lacks', async () => {
     const kubeconfig = await cluster().kubeconfigFor({ user: 'sluice-viewer' })
     const stranger = await connect({ kubeconfig, clock: systemClock, random: systemRandom })
-    const options = { client: stranger.client, clock: systemClock, random: systemRandom, onError: () => {} }
+    const options = withObservation({ client: stranger.client, clock: systemClock, random: systemRandom, onError: () => {} })
     await expect(openWorkload({ kind: 'StatefulSet', name: 'web', namespace: ns }, options)).rejects.toMatchObject({
       name: 'WorkloadError',
       kind: 'forbidden',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { podView } from '../../src/pods/view.ts'
 import { NAME, NAMESPACE } from './manifests.ts'
@@ -45,7 +46,7 @@ test.each([
       }
       return client.get(path, ...rest)
     }
-    return prepareRun(request, { ...ports, client: { ...client, create, patch, get } })
+    return prepareRun(request, withObservation({ ...ports, client: { ...client, create, patch, get } }))
   })
   const end = await ended(stage, next)
   expect([isAway, end.outcome]).toEqual([true, outcome])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
@@ -66,7 +67,7 @@ function startHolding<Kinds extends ((call: string) => boolean)[]>(
       await hold(`PATCH ${path} ${JSON.stringify(operations)}`)
       return client.patch(path, operations, ...rest)
     }
-    return prepareRun(request, { ...ports, client: { ...client, create, get, patch } })
+    return prepareRun(request, withObservation({ ...ports, client: { ...client, create, get, patch } }))
   })
   const told = gates.map((gate): Gate => ({ isReached: () => gate.isReached, goOn: () => gate.resolve() }))
   return { actor, gates: told as { [At in keyof Kinds]: Gate } }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
+import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder, liftPause } from '../../src/engine/orders/give-order.ts'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
@@ -179,7 +180,7 @@ test('whose watch tells nothing, and who plans while another owner acts, looks a
   const second = stage.start(V2, async (ports) => {
     const watch: typeof ports.client.watch = (path, options) =>
       ports.client.watch(path, { ...options, onLine: (line) => void (hears && options.onLine(line)) })
-    const prepared = await prepareRun(V2_REQUEST, { ...ports, client: { ...ports.client, watch } })
+    const prepared = await prepareRun(V2_REQUEST, withObservation({ ...ports, client: { ...ports.client, watch } }))
     return { ...prepared, execute: () => isAborted.then(() => prepared.execute()) }
   })
   await stage.until(() => second.events.some(({ type }) => type === 'planned'))
@@ -445,7 +446,7 @@ test('a second template is refused once the first is patched: the run has failed
       throw new KubeError('a policy forbids this image', { kind: 'definite', method: 'PATCH', path: url, status: 400 })
     }
     const client = { get, create, replace, patch: refusing, delete: remove, watch }
-    return prepareRun({ ...request, acceptTemplateDrift: false, allowUnbalanced: false }, { ...ports, client })
+    return prepareRun({ ...request, acceptTemplateDrift: false, allowUnbalanced: false }, withObservation({ ...ports, client }))
   })
   await stage.until(() => actor.end !== undefined)
   expect(templateImage(stage)).toBe(imageOf('v2'))
@@ -466,7 +467,7 @@ test('an interrupt does not wait for an API server that answers nothing any more
     const { get, create, replace, patch, delete: remove, watch } = ports.client
     const client = { get, create, replace, patch, delete: remove }
     const silenced = Object.fromEntries(Object.entries(client).map(([name, call]) => [name, hanging(call)])) as typeof client
-    return prepareRun(V2_REQUEST, { ...ports, client: { ...silenced, watch } })
+    return prepareRun(V2_REQUEST, withObservation({ ...ports, client: { ...silenced, watch } }))
   })
   await stage.until(() => isIn('restarting')(run))
   isSilent = true
@@ -663,7 +664,7 @@ function startBlindable(stage: Stage, change: Pick<RunRequest, 'select' | 'image
       patch,
       delete: remove,
     }
-    return prepareRun(request, { ...ports, client })
+    return prepareRun(request, withObservation({ ...ports, client }))
   })
   return { actor, blind: () => sight.abort() }
 }

@@ -3,6 +3,8 @@ import type { RunEvent, RunResult } from '../../src/engine/events.ts'
 import { RunError } from '../../src/engine/errors.ts'
 import type { PreparedRun, RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
+import { createScopeQueues } from '../../src/engine/traffic/scope-queues.ts'
+import { createObservation } from '../../src/observation/observation.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { createKubeClient } from '../../src/kube/kube-client.ts'
 import type { Transport } from '../../src/kube/transport.ts'
@@ -42,6 +44,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
   const prepare = options.prepare ?? ((ports: RunPorts) => prepareRun(request, ports))
   const { clock } = host
   const client = createKubeClient({ transport, clock, random: random.fork('client') })
+  const engineRandom = random.fork('engine')
   let prepared: PreparedRun | undefined
   let interrupted = false
 
@@ -49,9 +52,11 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
     try {
       prepared = await prepare({
         client,
+        observation: createObservation({ client, clock, random: engineRandom, scope: 'request' }),
         loadBalancers,
+        queues: createScopeQueues(clock),
         clock,
-        random: random.fork('engine'),
+        random: engineRandom,
         identity: host.name,
         onEvent: (event) => {
           if (host.isAlive()) options.onEvent(event)

@@ -47,7 +47,9 @@ export async function runPlan(
     world = await deps.openWorld()
     const prepared = await deps.prepareRun(runRequest(request, world.namespace, world.settings), {
       client: world.client,
+      observation: world.observation,
       loadBalancers: world.loadBalancers,
+      queues: world.queues,
       clock: terminal.clock,
       random: systemRandom,
       identity: processIdentity(),

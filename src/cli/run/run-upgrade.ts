@@ -110,7 +110,9 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     world = await deps.openWorld(renderer.notice)
     prepared = await deps.prepareRun(runRequest(order.request, world.namespace, world.settings), {
       client: world.client,
+      observation: world.observation,
       loadBalancers: world.loadBalancers,
+      queues: world.queues,
       clock,
       random: systemRandom,
       identity: processIdentity(),

@@ -7,8 +7,11 @@ import { RunError } from '../../engine/errors.ts'
 import type { PodOutcome, RunEventBody, RunOutcome } from '../../engine/events.ts'
 import { needsOperatorInstructions } from '../../engine/instructions.ts'
 import type { PreparedRun, RunPorts } from '../../engine/run.ts'
+import { createScopeQueues } from '../../engine/traffic/scope-queues.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import { createObservation } from '../../observation/observation.ts'
+import { systemClock, systemRandom } from '../../ports/system.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { endProcess } from '../end-process.ts'
@@ -132,8 +135,11 @@ function cluster(open: string | undefined): KubeClient {
   return open === 'unknown' ? { ...api.client, get: () => never } : api.client
 }
 
+const client = cluster(process.env['OPEN'])
 const world: World = {
-  client: cluster(process.env['OPEN']),
+  client,
+  observation: createObservation({ client, clock: systemClock, random: systemRandom, scope: 'request' }),
+  queues: createScopeQueues(systemClock),
   namespace: 'shop',
   loadBalancers: [],
   settings: {

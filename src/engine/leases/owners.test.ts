@@ -3,6 +3,8 @@ import type { KubeClient } from '../../kube/client.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { LEASE_DURATION_MS, leaseName, leasePath, leaseRecord } from './lease.ts'
 import type { Owners } from './owners.ts'
+import { withObservation } from '../../observation/testing/with-observation.ts'
+import { createScopeQueues } from '../traffic/scope-queues.ts'
 import { takeOwners } from './owners.ts'
 import type { SeenLease } from './ownership.ts'
 import { PAUSE_MS } from './ownership.ts'
@@ -44,7 +46,15 @@ function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
   const take = (seen: ReadonlyMap<string, SeenLease> = new Map()): Promise<Owners> =>
     takeOwners({
       world,
-      ports: { client, clock, random: { next: () => 0.5 }, identity: 'me', loadBalancers: [], onEvent() {} },
+      ports: withObservation({
+        client,
+        clock,
+        random: { next: () => 0.5 },
+        identity: 'me',
+        loadBalancers: [],
+        queues: createScopeQueues(clock),
+        onEvent() {},
+      }),
       namespace: 'shop',
       signal: new AbortController().signal,
       seen,

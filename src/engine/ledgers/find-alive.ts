@@ -3,7 +3,7 @@ import type { KubeClient } from '../../kube/client.ts'
 import { isNotFound } from '../../kube/errors.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
-import { podsPath } from '../pod-store.ts'
+import { podsPath } from '../../observation/pod-store.ts'
 
 /** The pod of an entry, which the selector of this run may have lost; undefined where it is gone. Rejects with a KubeError. */
 export async function findAlive(client: KubeClient, namespace: string, { uid, pod }: LedgerEntry): Promise<PodView | undefined> {

@@ -6,7 +6,7 @@ import { findAlive } from './find-alive.ts'
 import { listLedgers } from './list-ledgers.ts'
 import { isOfOthers } from './of-others.ts'
 import { openEntries } from './open-entries.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 
 interface Observed {
   refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]

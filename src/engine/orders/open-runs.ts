@@ -16,7 +16,7 @@ import { messageOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { LEASE_DURATION_MS, leaseName, LOOK_EVERY_MS } from '../leases/lease.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
-import { podsPath } from '../pod-store.ts'
+import { podsPath } from '../../observation/pod-store.ts'
 import { readLease } from '../leases/read-lease.ts'
 import type { RunRequest } from '../request.ts'
 

@@ -4,7 +4,7 @@ import { isNewerVersion } from '../../kube/resource-version.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { podsPath } from '../pod-store.ts'
+import { podsPath } from '../../observation/pod-store.ts'
 import type { Candidates } from './candidates.ts'
 
 /** What an answer has told of a pod is not asked for again for so long. */

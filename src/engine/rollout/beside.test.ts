@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { PodView, ReadJournal } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
-import type { NamedWorkloads, PodSelector } from '../../workloads/open.ts'
+import type { PodSelection } from '../../observation/pod-record.ts'
+import type { NamedWorkloads } from '../../workloads/open.ts'
 import type { Workload } from '../../workloads/workload.ts'
 import { besideNamed, besideSelected } from './beside.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 
 const NONE: ReadJournal = { kind: 'none' }
 const UNREADABLE: ReadJournal = { kind: 'unreadable', reason: 'it is not JSON' }
@@ -60,7 +61,7 @@ test('a request about whole workloads has nobody beside it', async () => {
 })
 
 test('by label: the others are listed by the selector of their workloads, since the list of those that are meant lacks them', async () => {
-  const opened: PodSelector[] = []
+  const opened: PodSelection[] = []
   const { store, calls } = storeOf(...PODS)
   const beside = await besideSelected([workloadOf('web')], storeOf(PODS[0]!).store, async (selector) => {
     opened.push(selector)

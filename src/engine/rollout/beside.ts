@@ -2,9 +2,10 @@ import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { NamedWorkloads } from '../../workloads/open.ts'
-import { podSelector, type PodSelector } from '../../workloads/open.ts'
+import type { PodSelection } from '../../observation/pod-record.ts'
+import { podSelector } from '../../workloads/open.ts'
 import type { Workload } from '../../workloads/workload.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 
 /**
  * Pods of the same workloads that a request by pod or by label is not about. Found by trial: of two pods that an interrupted
@@ -35,7 +36,7 @@ export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads
 export async function besideSelected(
   workloads: readonly Workload[],
   selected: PodStore,
-  open: (selector: PodSelector) => Promise<PodStore>,
+  open: (selector: PodSelection) => Promise<PodStore>,
 ): Promise<Beside> {
   if (workloads.length === 0) return NOBODY
   const store = await open(podSelector(workloads))

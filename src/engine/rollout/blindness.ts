@@ -1,6 +1,6 @@
 import { displayName } from '../../workloads/resources.ts'
 import type { Workload } from '../../workloads/workload.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 import type { Beside } from './beside.ts'
 
 interface Watched {

@@ -5,7 +5,7 @@ import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { PodState } from '../events.ts'
 import type { ExposableMember } from './exposed-pods.ts'
 import { exposedPods } from './exposed-pods.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 
 const OTHER = { ...TARGET, loadBalancer: 'inner' }

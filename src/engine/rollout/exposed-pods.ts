@@ -4,7 +4,7 @@ import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { openJournal } from '../../pods/open-journal.ts'
 import type { PodResult, PodState } from '../events.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 import type { Exposed } from './reload-guard.ts'
 import type { Traffic } from '../traffic/traffic.ts'
 

@@ -7,7 +7,7 @@ import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { PodState } from '../events.ts'
 import type { PodOwner } from './missing-pods.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
 

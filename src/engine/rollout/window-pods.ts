@@ -8,7 +8,7 @@ import type { PodResult, PodState } from '../events.ts'
 import type { Availability } from './availability.ts'
 import type { PodOwner } from './missing-pods.ts'
 import { isThere, missingPods } from './missing-pods.ts'
-import type { PodStore } from '../pod-store.ts'
+import type { PodStore } from '../../observation/pod-store.ts'
 
 /** A pod that has its machine. */
 export interface WindowMember {

@@ -1,15 +1,11 @@
 import type { Adapter, Capabilities } from '../../../adapters/contract.ts'
 import { AdapterError } from '../../../adapters/contract.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { LoadBalancer } from '../request.ts'
 import type { ScopeQueue } from './scope-queue.ts'
-import { createScopeQueue } from './scope-queue.ts'
+import type { ScopeQueues } from './scope-queues.ts'
 
-/** Milliseconds that one call to a load balancer may take before it is cut, and ambiguous. */
-export const CALL_LIFE_MS = 10_000
-
-/** The load balancers of a run by name, and the queue of each of their scopes. */
+/** The load balancers of a run by name, and the queue of each of their scopes, which other runs of the process may share. */
 export interface Balancers {
   has(name: string): boolean
   /** Throws where it is in the config no more. */
@@ -21,9 +17,8 @@ export interface Balancers {
   isReadable(target: JournalTarget): boolean
 }
 
-export function createBalancers(clock: Clock, loadBalancers: readonly LoadBalancer[]): Balancers {
+export function createBalancers(queues: ScopeQueues, loadBalancers: readonly LoadBalancer[]): Balancers {
   const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name, loadBalancer]))
-  const queues = new Map<string, ScopeQueue>()
 
   function adapterOf(name: string): Adapter {
     const loadBalancer = byName.get(name)
@@ -41,13 +36,7 @@ export function createBalancers(clock: Clock, loadBalancers: readonly LoadBalanc
         const known = untouched ? undefined : byName.get(loadBalancer)
         return known ? [known.adapter.capabilities] : []
       }),
-    queueOf(target) {
-      const key = JSON.stringify([target.loadBalancer, target.scope])
-      const queue =
-        queues.get(key) ?? createScopeQueue({ clock, adapter: adapterOf(target.loadBalancer), callLifeMs: CALL_LIFE_MS })
-      queues.set(key, queue)
-      return queue
-    },
+    queueOf: ({ loadBalancer, scope }) => queues.of(adapterOf(loadBalancer), scope),
     isReadable: ({ loadBalancer }) => adapterOf(loadBalancer).capabilities.inspect !== 'none',
   }
 }

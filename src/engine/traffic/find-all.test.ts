@@ -3,6 +3,7 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/con
 import type { Adapter } from '../../../adapters/contract.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 /* What is drained of a pod that has several entries, where a list may be short. */
@@ -31,6 +32,7 @@ function createBed({ allowUnbalanced = false } = {}) {
   }
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced,
     assertOwned: () => {},

@@ -3,7 +3,7 @@ import { AdapterError, addressesOf } from '../../../adapters/contract.ts'
 import type { JournalTarget, PodView } from '../../pods/glossary.ts'
 import { hostAddresses, portsOf } from '../../pods/host-addresses.ts'
 import type { LoadBalancer } from '../request.ts'
-import { CALL_LIFE_MS } from './balancers.ts'
+import { CALL_LIFE_MS } from './scope-queues.ts'
 
 /** A pod where its targets are looked for. */
 export type Listener = Pick<

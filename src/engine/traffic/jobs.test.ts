@@ -4,6 +4,7 @@ import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/con
 import type { Adapter, EffectResult } from '../../../adapters/contract.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 const LONGEST_JOB_MS = 10_000
@@ -34,6 +35,7 @@ function bed({ asyncJob = true } = {}) {
   const told: string[] = []
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},

@@ -3,6 +3,7 @@ import type { MemoryFault } from '../../../adapters/conformance/memory-adapter.t
 import { createMemoryAdapter, createMemoryBalancer } from '../../../adapters/conformance/memory-adapter.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 /* What a load balancer says may be from a while ago (`inspect: eventual`). */
@@ -19,6 +20,7 @@ function createBed(inspect: 'strong' | 'eventual') {
   })
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},

@@ -5,6 +5,7 @@ import { AdapterError } from '../../../adapters/contract.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 /* Where the load balancers have a pod that has got another address. */
@@ -58,6 +59,7 @@ async function relocate(found: string[], before = BEFORE, had: Had = {}) {
   }
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},
@@ -170,6 +172,7 @@ test('a load balancer that does not answer says nothing', async () => {
   }
   const traffic = createTraffic({
     clock: createVirtualClock(),
+    queues: createScopeQueues(createVirtualClock()),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},
@@ -186,6 +189,7 @@ test('a load balancer that has it no more does not hide where the others have it
   const clock = createVirtualClock()
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: Object.entries({ edge, inner }).map(([name, adapter]) => ({ name, adapterName: 'memory', adapter, port: 80 })),
     allowUnbalanced: false,
     assertOwned: () => {},

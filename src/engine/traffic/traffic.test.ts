@@ -14,6 +14,7 @@ import type { RunEventBody } from '../events.ts'
 import type { Traffic } from './traffic.ts'
 import type { VirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 type Told = Extract<RunEventBody, { type: 'effect' }>
@@ -43,6 +44,7 @@ function createBed(options: BedOptions = {}): Bed {
   const clock = createVirtualClock()
   const traffic = createTraffic({
     clock,
+    queues: createScopeQueues(clock),
     loadBalancers: [
       { name: 'edge', adapterName: 'memory', adapter: createMemoryAdapter(edge, options.edge), port: 80 },
       { name: 'inner', adapterName: 'memory', adapter: createMemoryAdapter(inner, options.inner), port: 'admin' },
@@ -150,6 +152,7 @@ describe('find', () => {
       const adapter = createMemoryAdapter(createMemoryBalancer(servers, 'edge'))
       const traffic = createTraffic({
         clock: createVirtualClock(),
+        queues: createScopeQueues(createVirtualClock()),
         loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: configured }],
         allowUnbalanced: false,
         assertOwned: () => {},
@@ -229,6 +232,7 @@ describe('find', () => {
     }
     const traffic = createTraffic({
       clock: createVirtualClock(),
+      queues: createScopeQueues(createVirtualClock()),
       loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
       allowUnbalanced: true,
       assertOwned: () => {},

@@ -14,6 +14,7 @@ import { createInspect } from './inspect-targets.ts'
 import { createKnowledge } from './knowledge.ts'
 import { createKnownEntries } from './known-entries.ts'
 import { relocate } from './relocate.ts'
+import type { ScopeQueues } from './scope-queues.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 
 /** All load balancers of a run together: one pod's targets in all of them are one thing to the pod's machine. */
@@ -37,14 +38,15 @@ export interface Traffic extends Effects {
 
 export interface TrafficOptions extends Where {
   clock: Clock
+  queues: ScopeQueues
   /** Throws where this process may not act on the pod's behalf now. */
   assertOwned(uid: string): void
   tell(event: RunEventBody): void
 }
 
-export function createTraffic({ clock, loadBalancers, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
+export function createTraffic({ clock, loadBalancers, queues, allowUnbalanced, assertOwned, tell }: TrafficOptions): Traffic {
   const where = { loadBalancers, allowUnbalanced }
-  const balancers = createBalancers(clock, loadBalancers)
+  const balancers = createBalancers(queues, loadBalancers)
   const knowledge = createKnowledge(clock, balancers)
   const entries = createKnownEntries()
   const ask = createAskTargets(clock, balancers, knowledge)

@@ -5,6 +5,7 @@ import { AdapterError } from '../../../adapters/contract.ts'
 import type { Journal, JournalTarget } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
+import { createScopeQueues } from './scope-queues.ts'
 import { createTraffic } from './traffic.ts'
 
 /* A load balancer that cannot be read back (G0): its answers are all that is known of it. */
@@ -23,6 +24,7 @@ function createBed() {
   })
   const traffic = createTraffic({
     clock: createVirtualClock(),
+    queues: createScopeQueues(createVirtualClock()),
     loadBalancers: [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }],
     allowUnbalanced: false,
     assertOwned: () => {},

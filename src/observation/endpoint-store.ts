@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import type { KubeClient } from '../kube/client.ts'
-import { createReflector } from '../kube/reflector.ts'
 import { NO_ENDPOINTS } from '../pods/endpoints.ts'
 import type { PodEndpoint } from '../pods/glossary.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Random } from '../ports/random.ts'
+import type { FeedIndex } from './feed.ts'
+import type { SharedObservation } from './observation.ts'
 
 /** Where Services route to, from the EndpointSlices of the namespace. */
 export interface EndpointStore {
@@ -77,23 +75,23 @@ function podEndpoints(pod: string, slices: Iterable<SliceRecord>): PodEndpoint[]
 }
 
 export interface EndpointStoreOptions {
-  client: KubeClient
-  clock: Clock
-  random: Random
+  observation: SharedObservation
   namespace: string
   onChange(podUids: Iterable<string>): void
   /** Somebody waits for them to change. */
   isAwaited?: () => boolean
-  onError(error: Error, fatal: boolean): void
+  onError(error: Error, lasting: boolean): void
 }
 
-export async function openEndpointStore(options: EndpointStoreOptions): Promise<EndpointStore> {
+type EndpointsOf = (podUid: string) => readonly PodEndpoint[]
+
+/** By pod, so that a lookup does not go through all slices; one for all runs that share the feed. */
+function createEndpointIndex(): FeedIndex<SliceRecord, readonly string[], EndpointsOf> {
   const slices = new Map<string, SliceRecord>()
-  /** By pod, so that a lookup does not go through all slices. */
   const slicesOf = new Map<string, Map<string, SliceRecord>>()
   const endpointsOf = new Map<string, readonly PodEndpoint[]>()
 
-  function put(uid: string, now: SliceRecord | undefined): void {
+  function put(uid: string, now: SliceRecord | undefined): string[] {
     const before = slices.get(uid)
     if (now) slices.set(uid, now)
     else slices.delete(uid)
@@ -109,24 +107,28 @@ export async function openEndpointStore(options: EndpointStoreOptions): Promise<
       else endpointsOf.set(pod, podEndpoints(pod, own.values()))
       changed.push(pod)
     }
-    options.onChange(changed)
+    return changed
   }
 
-  const reflector = createReflector<SliceRecord>({
-    client: options.client,
-    clock: options.clock,
-    random: options.random,
-    path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(options.namespace)}/endpointslices`,
-    decode: sliceRecord,
-    onEvent: ({ type, record }) => put(record.uid, type === 'deleted' ? undefined : record),
-    onError: options.onError,
-    ...(options.isAwaited && { isAwaited: options.isAwaited }),
-  })
-  await reflector.start()
   return {
-    of: (podUid) => endpointsOf.get(podUid) ?? NO_ENDPOINTS,
-    isCurrent: () => reflector.isCurrent(),
-    refresh: () => reflector.refresh(),
-    stop: () => reflector.stop(),
+    apply: ({ type, record }) => put(record.uid, type === 'deleted' ? undefined : record),
+    lookup: (podUid) => endpointsOf.get(podUid) ?? NO_ENDPOINTS,
   }
+}
+
+export async function openEndpointStore(options: EndpointStoreOptions): Promise<EndpointStore> {
+  const { observation, namespace, onChange, isAwaited, onError } = options
+  const feed = await observation.open(
+    {
+      path: `/apis/discovery.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/endpointslices`,
+      decode: sliceRecord,
+      createIndex: createEndpointIndex,
+    },
+    {
+      onEvent: ({ record }, changed) => onChange(changed ?? record.ready.keys()),
+      onError,
+      ...(isAwaited && { isAwaited }),
+    },
+  )
+  return { of: feed.lookup, isCurrent: feed.isCurrent, refresh: feed.refresh, stop: feed.stop }
 }

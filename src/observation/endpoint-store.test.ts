@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { openEndpointStore } from './endpoint-store.ts'
+import { withObservation } from './testing/with-observation.ts'
 
 const PATH = '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices'
 const OWN = 'endpointslice-controller.k8s.io'
@@ -33,9 +34,7 @@ async function open(slices: Record<string, SliceOptions>) {
   for (const [name, options] of Object.entries(slices)) put(name, options)
   const changed: string[] = []
   const store = await openEndpointStore({
-    client: api.client,
-    clock: createVirtualClock(),
-    random: { next: () => 0 },
+    ...withObservation({ client: api.client, clock: createVirtualClock(), random: { next: () => 0 } }),
     namespace: 'shop',
     onChange: (uids) => changed.push(...uids),
     onError(error) {

@@ -1,12 +1,11 @@
-import type { KubeClient } from '../kube/client.ts'
 import { field, stringField } from '../kube/json.ts'
 import type { Reflector } from '../kube/reflector.ts'
 import { createReflector } from '../kube/reflector.ts'
 import { isOlderVersion } from '../kube/resource-version.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Random } from '../ports/random.ts'
+import type { SharedObservation } from './observation.ts'
+import type { PodSourceUser } from './pod-record.ts'
 
 /**
  * Pods that a watch by labels has told as deleted: gone, or no longer selected, which it says in the same words. Each is asked for by
@@ -28,24 +27,14 @@ export interface UnselectedPods {
   stop(): Promise<void>
 }
 
-export interface UnselectedPodsOptions {
-  client: KubeClient
-  clock: Clock
-  random: Random
-  /** Of the collection. */
-  path: string
-  /** It is there all the same. */
-  onFound(pod: PodView): void
-  onChange(uid: string): void
-  onGone(uid: string): void
-  onSight(): void
-  isAwaited?: () => boolean
-  onError(error: Error, fatal: boolean): void
-}
-
-export function createUnselectedPods(options: UnselectedPodsOptions): UnselectedPods {
+export function createUnselectedPods(
+  { client, clock, random }: SharedObservation['ports'],
+  path: string,
+  user: PodSourceUser,
+): UnselectedPods {
   /** With those that are gone by now: a late answer of one of them brings it back to nobody. */
   const followers = new Map<string, Reflector<PodView>>()
+  let asking = 0
 
   const get = (uid: string): PodView | undefined => followers.get(uid)?.records().get(uid)
   const alive = (): Reflector<PodView>[] => [...followers].flatMap(([uid, one]) => (one.records().has(uid) ? [one] : []))
@@ -53,10 +42,10 @@ export function createUnselectedPods(options: UnselectedPodsOptions): Unselected
   return {
     follow({ uid, name, ...rest }) {
       const follower = createReflector<PodView>({
-        client: options.client,
-        clock: options.clock,
-        random: options.random,
-        path: options.path,
+        client,
+        clock,
+        random,
+        path,
         fieldSelector: `metadata.name=${name}`,
         known: [{ uid, name, ...rest }],
         decode: podView,
@@ -65,15 +54,15 @@ export function createUnselectedPods(options: UnselectedPodsOptions): Unselected
           if (record.uid !== uid) return
           if (type === 'deleted') {
             void follower.stop()
-            options.onGone(uid)
+            user.onGone(uid)
             return
           }
-          if (type === 'added') options.onFound(record)
-          options.onChange(uid)
+          if (type === 'added') user.onUnselected(record)
+          user.onChange(uid)
         },
-        onError: options.onError,
-        onCurrent: () => options.onSight(),
-        ...(options.isAwaited && { isAwaited: options.isAwaited }),
+        onError: user.onError,
+        onCurrent: user.onSight,
+        isAwaited: user.isAwaited,
       })
       followers.set(uid, follower)
       // Why it ends is told by onError.
@@ -92,9 +81,13 @@ export function createUnselectedPods(options: UnselectedPodsOptions): Unselected
       followers.delete(uid)
       return true
     },
-    isCurrent: () => alive().every((one) => one.isCurrent()),
+    isCurrent: () => asking === 0 && alive().every((one) => one.isCurrent()),
     isBroken: () => alive().some((one) => one.isBroken()),
-    refresh: async () => void (await Promise.all(alive().map((one) => one.refresh()))),
+    async refresh() {
+      asking += 1
+      await Promise.all(alive().map((one) => one.refresh()))
+      asking -= 1
+    },
     stop: async () => void (await Promise.all(Array.from(followers.values(), (one) => one.stop()))),
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { writeJournal } from '../journal/journal.ts'
 import { realisticJournal } from '../journal/testing/journals.ts'
+import type { KubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
 import type { RawPodOptions } from '../pods/testing/raw-pod.ts'
@@ -9,14 +10,13 @@ import { JOURNAL_KEY } from '../pods/view.ts'
 import { createFakeApi, type Raw } from '../workloads/testing/fake-api.ts'
 import type { PodStore } from './pod-store.ts'
 import { openPodStore } from './pod-store.ts'
+import { withObservation } from './testing/with-observation.ts'
 
 const journal = (attempt: number): string => writeJournal({ ...realisticJournal, attempt })
 
 async function open(): Promise<{ store: PodStore; see(version: number, options: RawPodOptions): unknown }> {
   const store = await openPodStore({
-    client: createFakeApi().client,
-    clock: createVirtualClock(),
-    random: { next: () => 0 },
+    ...withObservation({ client: createFakeApi().client, clock: createVirtualClock(), random: { next: () => 0 } }),
     namespace: 'shop',
     selector: { labelSelector: 'app=web' },
     onChange() {},
@@ -72,16 +72,15 @@ async function openRun({ hasBegun = true } = {}) {
   const put = (options: RawPodOptions = {}): unknown => api.put(WEB, rawPod({ labels: { app: 'web' }, ...options }))
   put()
   const streams: ((line: string) => void)[] = []
-  const store = await openPodStore({
-    client: {
-      ...api.client,
-      watch(path, watching) {
-        streams.push(watching.onLine)
-        return api.client.watch(path, watching)
-      },
+  const client: KubeClient = {
+    ...api.client,
+    watch(path, watching) {
+      streams.push(watching.onLine)
+      return api.client.watch(path, watching)
     },
-    clock,
-    random: { next: () => 0 },
+  }
+  const store = await openPodStore({
+    ...withObservation({ client, clock, random: { next: () => 0 } }),
     namespace: 'shop',
     selector: { labelSelector: 'app=web' },
     keepsUnselected: () => hasBegun,

@@ -1,0 +1,64 @@
+import type { SharedObservation } from './observation.ts'
+import { type PodRecord, podRecord, podsPath, type PodSource, type PodSourceUser } from './pod-record.ts'
+
+/** Some of the pods of a namespace, whose feed the runs of a process share; once a run has begun, those that lose their labels too. */
+export async function openNamespacePods(
+  observation: SharedObservation,
+  namespace: string,
+  selects: (pod: PodRecord) => boolean,
+  user: PodSourceUser,
+): Promise<PodSource> {
+  /** By uid, and whether it is selected still. The records are the feed's. */
+  const own = new Map<string, boolean>()
+
+  function leave(uid: string): void {
+    if (own.delete(uid)) user.onGone(uid)
+  }
+
+  function take(pod: PodRecord): void {
+    const { uid } = pod
+    const wasSelected = own.get(uid)
+    const isSelected = selects(pod)
+    if (!isSelected && wasSelected === undefined) return
+    if (!isSelected && wasSelected) {
+      if (pod.deleting || pod.finished || !user.keepsUnselected()) return leave(uid)
+      user.onUnselected(pod)
+    }
+    own.set(uid, isSelected)
+    user.onChange(uid)
+  }
+
+  const feed = await observation.open(
+    { path: podsPath(namespace), decode: podRecord },
+    {
+      onEvent({ type, record }) {
+        if (type === 'deleted') leave(record.uid)
+        else take(record)
+      },
+      onError: user.onError,
+      onSight: user.onSight,
+      isAwaited: user.isAwaited,
+    },
+  )
+
+  return {
+    *all() {
+      const records = feed.records()
+      for (const uid of own.keys()) {
+        const pod = records.get(uid)
+        if (pod) yield pod
+      }
+    },
+    get: (uid) => (own.has(uid) ? feed.records().get(uid) : undefined),
+    observe(raw) {
+      const pod = feed.observe(raw)
+      // Its event comes later.
+      if (!own.has(pod.uid) && feed.records().has(pod.uid) && selects(pod)) own.set(pod.uid, true)
+      return pod
+    },
+    isCurrent: feed.isCurrent,
+    isBroken: feed.isBroken,
+    refresh: feed.refresh,
+    stop: feed.stop,
+  }
+}

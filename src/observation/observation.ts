@@ -1,0 +1,61 @@
+import type { ObjectRecord } from '../kube/reflector.ts'
+import type { Feed, FeedRequest, FeedUser } from './feed.ts'
+import { createSharedFeed, type FeedPorts, type SharedFeed } from './shared-feed.ts'
+
+/**
+ * How much a feed lists:
+ * - `request`: what one run asks for, by its selectors. For a process with one run: the least rights and the least lists.
+ * - `namespace`: all of a kind in a namespace, which the runs of a process share. For a process with many runs.
+ */
+export type FeedScope = 'request' | 'namespace'
+
+/** What a process observes of a cluster: each collection once, however many runs look at it. */
+export interface SharedObservation {
+  readonly scope: FeedScope
+  /** For what is watched beside the feeds: a single object of a single run. */
+  readonly ports: FeedPorts
+  /**
+   * Joins the feed of that collection, or opens it. Resolves once a list is in that was begun after the call; rejects with a KubeError
+   * where the server refuses it, and with the last error where there is none within 60 s.
+   */
+  open<R extends ObjectRecord, C = undefined, I = undefined>(
+    request: FeedRequest<R, C, I>,
+    user: FeedUser<R, C>,
+  ): Promise<Feed<R, I>>
+  /** Feeds that are open, each of which is one watch. */
+  readonly size: number
+}
+
+export interface ObservationOptions extends FeedPorts {
+  scope: FeedScope
+}
+
+type Feeds = Map<string, SharedFeed<never, unknown, unknown>>
+
+/** Opens nothing by itself, and has nothing to close: a feed is closed after its last user. */
+export function createObservation({ scope, ...ports }: ObservationOptions): SharedObservation {
+  /** By what reads the objects: two users that read them differently have nothing to share. */
+  const byDecode = new Map<unknown, Feeds>()
+
+  return {
+    scope,
+    ports,
+    get size() {
+      return Array.from(byDecode.values(), (feeds) => feeds.size).reduce((sum, one) => sum + one, 0)
+    },
+    open<R extends ObjectRecord, C, I>(request: FeedRequest<R, C, I>, user: FeedUser<R, C>): Promise<Feed<R, I>> {
+      const feeds = byDecode.get(request.decode) ?? new Map<string, SharedFeed<never, unknown, unknown>>()
+      byDecode.set(request.decode, feeds)
+      const key = JSON.stringify([request.path, request.labelSelector, request.fieldSelector])
+      // The records of a feed are what its `decode` gives.
+      const known = feeds.get(key) as SharedFeed<R, C, I> | undefined
+      if (known !== undefined) return known.join(user)
+      const shared = createSharedFeed<R, C, I>(ports, request, () => {
+        feeds.delete(key)
+        if (feeds.size === 0) byDecode.delete(request.decode)
+      })
+      feeds.set(key, shared as unknown as SharedFeed<never, unknown, unknown>)
+      return shared.join(user)
+    },
+  }
+}
