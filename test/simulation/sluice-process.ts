@@ -45,6 +45,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
   const { clock } = host
   const client = createKubeClient({ transport, clock, random: random.fork('client') })
   const engineRandom = random.fork('engine')
+  const scope = random.fork('scope').chance(0.5) ? 'namespace' : 'request'
   let prepared: PreparedRun | undefined
   let interrupted = false
 
@@ -52,7 +53,7 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
     try {
       prepared = await prepare({
         client,
-        observation: createObservation({ client, clock, random: engineRandom, scope: 'request' }),
+        observation: createObservation({ client, clock, random: engineRandom, scope }),
         loadBalancers,
         queues: createScopeQueues(clock),
         clock,

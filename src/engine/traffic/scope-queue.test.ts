@@ -174,18 +174,59 @@ test('all have lost it: no call, and the next kind goes on', async () => {
   expect(calls()).toEqual(['inspect c'])
 })
 
-test('lost between the queue and the wire: nothing is sent, and all know that nothing was', async () => {
-  const { queue, calls, release } = createBed({ hold: true })
-  let isLive = true
-  const assertLive = (): void => {
-    if (!isLive) throw new AdapterError('engine', 'retryable', 'the Lease is not held')
+// Two runs share the queue: the one has lost its Lease, or is closed, as the call leaves.
+test.each([
+  { name: 'as a whole', perTarget: false },
+  { name: 'by target', perTarget: true },
+])('lost between the queue and the wire: its own effect is not sent, and the others are ($name)', async ({ perTarget }) => {
+  const { queue, calls, release, balancer } = createBed({
+    hold: true,
+    change: (adapter) => ({
+      ...adapter,
+      drain: (targets, call) =>
+        adapter.drain(targets, call).catch((error: AdapterError) => {
+          if (!perTarget) throw error
+          return new Map(targets.map(({ id }) => [id, { outcome: 'failed', error }]))
+        }),
+    }),
+  })
+  const lost: string[] = []
+  const assertLive = (name: string) => (): void => {
+    if (lost.includes(name)) throw new AdapterError('engine', 'retryable', `the Lease of ${name} is not held`)
   }
-  const both = Promise.allSettled([queue.effect(effect('a', { assertLive })), queue.effect(effect('b'))])
+  const all = Promise.allSettled(['a', 'b', 'c', 'd'].map((name) => queue.effect(effect(name, { assertLive: assertLive(name) }))))
   await turn()
-  isLive = false
+  lost.push('a', 'c')
   release()
+  expect(await all).toMatchObject([
+    { reason: { message: 'engine: the Lease of a is not held' } },
+    { value: { result: { outcome: 'applied' }, batch: 2 } },
+    { reason: { message: 'engine: the Lease of c is not held' } },
+    { value: { result: { outcome: 'applied' }, batch: 2 } },
+  ])
+  expect(calls()).toEqual(['drain bd'])
+  expect(balancer.calls[0]!.operationIds).toEqual(['op-b', 'op-d'])
+})
+
+test('what may have left before one was lost is not sent again by the queue', async () => {
+  let asked = 0
+  const { queue, calls } = createBed({
+    change: (adapter) => ({
+      ...adapter,
+      async drain(targets, call) {
+        for (const one of targets) await adapter.drain([one], call)
+        throw new Error('not reached')
+      },
+    }),
+  })
+  const assertLive = (): void => {
+    asked += 1
+    // In the queue, and for the first of the two.
+    if (asked > 2) throw new AdapterError('engine', 'retryable', 'the Lease is not held')
+  }
+  const both = Promise.allSettled([queue.effect(effect('a')), queue.effect(effect('b', { assertLive }))])
   expect(await both).toMatchObject([{ reason: { kind: 'retryable' } }, { reason: { kind: 'retryable' } }])
-  expect(calls()).toEqual([])
+  expect(calls()).toEqual(['drain a'])
 })
 
 test('a call that fails fails its batch, and no other', async () => {

@@ -113,32 +113,45 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
   /** Gives the milliseconds that the load balancer wants to be left alone for. */
   async function send(batch: Item[]): Promise<number> {
     const { kind } = batch[0]!
-    const assertLive = (): void => {
-      for (const { effect } of batch) effect?.assertLive()
-    }
-    const call: Call = { deadlineMs: callLifeMs, assertLive }
+    const liveness = createLiveness(batch)
+    const call: Call = { deadlineMs: callLifeMs, assertLive: liveness.assert }
     const targets = batch.map(({ target }) => target)
+    /** Not sent because of others of its batch, of another run perhaps. */
+    const unsent: Item[] = []
+    let holdMs = 0
+
+    function settle(item: Item, result: unknown): void {
+      const error = (result as Partial<{ error: unknown }>).error
+      if (item.effect === undefined) return item.resolve(result)
+      holdMs = Math.max(holdMs, holdOf({ error }))
+      if (liveness.isHaltOf(item, error)) item.reject(liveness.whyOf(item))
+      else if (liveness.isHalt(error)) unsent.push(item)
+      else item.resolve({ result, batch: batch.length })
+    }
+
     try {
       const results = await answer(kind, batch, targets, call)
-      let holdMs = 0
       for (const item of batch) {
         const result = results.get(item.target.id)
         if (result === undefined)
           item.reject(new AdapterError('engine', 'ambiguous', `the adapter gave no result for ${item.target.id}`))
-        else item.resolve(item.effect ? { result, batch: batch.length } : result)
-        if (item.effect) holdMs = Math.max(holdMs, holdOf((result as EffectResult | undefined) ?? {}))
+        else settle(item, result)
       }
-      return holdMs
     } catch (error) {
       // A snapshot fails as a whole for the sake of one target: it must not be the end of another pod's turn.
       if (kind === 'snapshot' && batch.length > 1 && isOfOneTarget(error)) {
-        let holdMs = 0
         for (const item of batch) holdMs = Math.max(holdMs, await send([item]))
         return holdMs
       }
-      for (const item of batch) item.reject(error)
-      return holdOf({ error })
+      holdMs = holdOf({ error })
+      for (const item of batch) {
+        if (liveness.isHaltOf(item, error)) item.reject(liveness.whyOf(item))
+        else if (liveness.isHalt(error) && !liveness.hasPassed()) unsent.push(item)
+        else item.reject(error)
+      }
     }
+    waiting.unshift(...unsent)
+    return holdMs
   }
 
   function answer(kind: Kind, batch: Item[], targets: Target[], call: Call): Promise<Map<string, unknown>> {
@@ -157,6 +170,35 @@ export function createScopeQueue({ clock, adapter, callLifeMs }: ScopeQueueOptio
     inspect: (target) => enqueue({ kind: 'inspect', target }),
     snapshot: (target) => enqueue({ kind: 'snapshot', target }),
     effect: (effect) => enqueue({ kind: effect.kind, target: effect.target, effect }),
+  }
+}
+
+/** Which effects of a batch may still be sent, asked right before the bytes leave. What halts a call says of whom it is. */
+function createLiveness(batch: readonly Item[]) {
+  const lost = new Map<Item, unknown>()
+  let halt: { error: unknown } | undefined
+  let passed = false
+  const isHalt = (error: unknown): boolean => halt !== undefined && error === halt.error
+
+  return {
+    assert(): void {
+      for (const item of batch) {
+        try {
+          item.effect?.assertLive()
+        } catch (error) {
+          lost.set(item, error)
+          halt ??= { error }
+        }
+      }
+      if (halt !== undefined) throw halt.error
+      passed = true
+    },
+    /** The call, or a part of it, was not sent for that reason. */
+    isHalt,
+    isHaltOf: (item: Item, error: unknown): boolean => isHalt(error) && lost.has(item),
+    whyOf: (item: Item): unknown => lost.get(item),
+    /** A part of the call may have been sent before that. */
+    hasPassed: () => passed,
   }
 }
 
