@@ -28,7 +28,7 @@ const table = {
   ],
   '^src/report/': ['^src/(pods|journal|plan)/', '^src/engine/(account|events)\\.ts$', 'zod', core],
   '^src/library/': [
-    '^src/(ports|pods|journal|plan|kube|workloads|engine|config|report)/',
+    '^src/(ports|pods|journal|plan|kube|observation|workloads|engine|config|report)/',
     '^adapters/(contract|registry)\\.ts$',
     'zod',
     core,

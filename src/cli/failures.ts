@@ -1,3 +1,4 @@
+import type { RequestError } from '../library/request/request-error.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 
 /** An error as the user gets to see it. */
@@ -27,6 +28,7 @@ export interface Failing {
 export function failureOf(error: unknown, { touched, plans = false }: Failing): Failure {
   if (isTyped(error)) {
     if (error.name === 'UsageError') return { code: EXIT.usage, lines: error.message.split('\n').map((line) => `error: ${line}`) }
+    if (error.name === 'RequestError') return { code: EXIT.usage, lines: requestLines(error as RequestError) }
     // Each line begins with file:line:column, so that editors and CI systems find the place.
     if (error.name === 'ConfigError') return { code: EXIT.usage, lines: error.message.split('\n') }
     const lines = errorLines(withCause(error))
@@ -64,6 +66,13 @@ function withCause(error: Error): string {
   const { cause } = error
   if (!(cause instanceof Error) || cause.message === '' || error.message.includes(cause.message)) return error.message
   return `${error.message}: ${cause.message}`
+}
+
+/** The command line was understood already: what is left are flags that do not go with the config. */
+function requestLines({ issues }: RequestError): string[] {
+  return issues.map(
+    ({ message, hint }) => `error: flags and config together: ${hint === undefined ? message : `${message}: ${hint}`}`,
+  )
 }
 
 function errorLines(message: string): string[] {

@@ -1,30 +1,13 @@
-import { createLoadBalancers } from '../config/create-load-balancers.ts'
-import { loadConfig } from '../config/load-config.ts'
-import type { ConfigSettings } from '../config/config.ts'
-import type { LoadBalancer } from '../engine/run.ts'
-import { createScopeQueues, type ScopeQueues } from '../engine/traffic/scope-queues.ts'
-import type { KubeClient } from '../kube/client.ts'
-import { createObservation, type SharedObservation } from '../observation/observation.ts'
-import { systemClock, systemRandom } from '../ports/system.ts'
+import type { Config } from '../config/config.ts'
+import type { Cluster } from '../library/connect.ts'
+import { loadConfig } from '../library/config.ts'
+import { createSluice, type Sluice, type SluiceOptions } from '../library/create-sluice.ts'
+import { processIdentity } from '../library/process-identity.ts'
+import { orderGiver } from './actions/order-giver.ts'
 import type { ClusterFlags } from './arguments/flags.ts'
 import { inert } from './output/inert.ts'
 import type { Terminal } from './terminal.ts'
 import { sluiceVersion } from './version.ts'
-
-/** A way to a cluster. */
-export interface Cluster {
-  client: KubeClient
-  namespace: string
-  close(): Promise<void>
-}
-
-/** Everything outside that a run needs. */
-export interface World extends Cluster {
-  observation: SharedObservation
-  loadBalancers: LoadBalancer[]
-  queues: ScopeQueues
-  settings: ConfigSettings
-}
 
 /** Shows a line without tearing apart what is on the screen. */
 export type Notice = (line: string) => void
@@ -40,7 +23,7 @@ export async function openCluster(
   { err, hasStdin }: Pick<Terminal, 'err' | 'hasStdin'>,
   notice: Notice = (line) => err.write(`${inert(line)}\n`),
 ): Promise<Cluster> {
-  const { connect } = await import('../kube/connect.ts')
+  const { connect } = await import('../library/connect.ts')
   return connect({
     kubeconfig: flags.kubeconfig,
     context: flags.context,
@@ -52,35 +35,35 @@ export async function openCluster(
     asUid: flags.asUid,
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     userAgent: `sluice/${sluiceVersion()}`,
-    clock: systemClock,
-    random: systemRandom,
     onWaiting: (what) => err.write(`${inert(what)}\n`),
     pluginTerminal: { isAttended: err.isTerminal, hasStdin, write: err.write, notice },
   })
 }
 
+/** A sluice of one run at most. `config` comes from a file that was checked already, or that is read when it is needed. */
+export function sluiceOf(cluster: Cluster, terminal: Pick<Terminal, 'clock' | 'env'>, config?: SluiceOptions['config']): Sluice {
+  return createSluice({
+    cluster,
+    ...(config === undefined ? {} : { config }),
+    identity: processIdentity(),
+    by: orderGiver(terminal.env),
+    clock: terminal.clock,
+  })
+}
+
+/** Reads and checks a config file. */
+export function readConfig(file: string): Promise<Config> {
+  return loadConfig(file)
+}
+
 /** The config is checked first: it costs nothing, and its mistakes are the user's to mend before anything else. */
-export async function openWorld(
+export async function openSluice(
   flags: ClusterFlags,
   configFile: string,
   requestTimeoutMs: number | undefined,
-  terminal: Pick<Terminal, 'err' | 'hasStdin'>,
+  terminal: Pick<Terminal, 'err' | 'hasStdin' | 'clock' | 'env'>,
   notice?: Notice,
-): Promise<World> {
+): Promise<Sluice> {
   const config = await loadConfig(configFile)
-  const cluster = await openCluster(flags, requestTimeoutMs, terminal, notice)
-  const loadBalancers = createLoadBalancers(config)
-  return {
-    client: cluster.client,
-    namespace: cluster.namespace,
-    // One run a process: a command lists no more than it is asked about.
-    observation: createObservation({ client: cluster.client, clock: systemClock, random: systemRandom, scope: 'request' }),
-    loadBalancers,
-    queues: createScopeQueues(systemClock),
-    settings: config.settings,
-    close: async () => {
-      await Promise.allSettled(loadBalancers.map(({ adapter }) => adapter.close()))
-      await cluster.close()
-    },
-  }
+  return sluiceOf(await openCluster(flags, requestTimeoutMs, terminal, notice), terminal, config)
 }

@@ -1,7 +1,7 @@
 import type { AdapterDefinition } from '../../adapters/contract.ts'
 import { adapterNames, loadAdapter } from '../../adapters/registry.ts'
 import type { z } from 'zod'
-import { check, formatPath, type Finding } from './check.ts'
+import { check, formatPath, type Checked, type Finding } from './check.ts'
 import { ConfigError, type ConfigIssue } from './config-error.ts'
 import type { Config, ConfiguredLoadBalancer, ConfigSettings } from './config.ts'
 import { parseDocument, type ConfigDocument } from './document.ts'
@@ -32,24 +32,51 @@ const SETTING_PATHS: Record<keyof ConfigSettings, readonly string[]> = {
   restoreDeadlineMs: ['deadlines', 'restore'],
 }
 
+const BUILT_IN: AdapterSource = { adapterNames, loadAdapter }
+
 /** Reads and checks a config file. Throws a ConfigError with everything that is wrong in it, not only the first thing. */
-export async function loadConfig(file: string, adapters: AdapterSource = { adapterNames, loadAdapter }): Promise<Config> {
+export async function loadConfig(file: string, adapters: AdapterSource = BUILT_IN): Promise<Config> {
   const document = parseDocument(file, await readConfigFile(file))
-  const shape = check(configSchema, document.value, { hintForUnknownKey })
+  const checked = await checkDocument(document.value, adapters)
+  if (checked.ok) return { file, ...checked.value }
+  throw new ConfigError(
+    file,
+    checked.findings.map((finding) => issueOf(finding, document)),
+  )
+}
+
+/** What `configOf` has in place of the name of a file. */
+export const NO_FILE = 'config'
+
+/** The same for what such a file holds, as a value. */
+export async function configOf(value: unknown, adapters: AdapterSource = BUILT_IN): Promise<Config> {
+  const checked = await checkDocument(value, adapters)
+  if (checked.ok) return { file: NO_FILE, ...checked.value }
+  throw new ConfigError(
+    NO_FILE,
+    checked.findings.map(({ path, message, hint }) => ({
+      path: formatPath(path),
+      message,
+      ...(hint === undefined ? {} : { hint }),
+      line: 0,
+      column: 0,
+    })),
+  )
+}
+
+async function checkDocument(value: unknown, adapters: AdapterSource): Promise<Checked<Omit<Config, 'file'>>> {
+  const shape = check(configSchema, value, { hintForUnknownKey })
   const findings = shape.ok ? [] : shape.findings
   // What is right by itself is checked further, even where another part of the file is wrong.
-  const loadBalancers = await checkLoadBalancers(document.value, adapters, findings)
+  const loadBalancers = await checkLoadBalancers(value, adapters, findings)
   if (shape.ok) {
     const settings = settingsOf(shape.value)
     for (const { setting, message, hint } of settingsProblems(settings)) {
       findings.push({ path: [...SETTING_PATHS[setting]], at: 'value', message, hint })
     }
-    if (findings.length === 0) return { file, loadBalancers, settings }
+    if (findings.length === 0) return { ok: true, value: { loadBalancers, settings } }
   }
-  throw new ConfigError(
-    file,
-    findings.map((finding) => issueOf(finding, document)),
-  )
+  return { ok: false, findings }
 }
 
 function issueOf({ path, at, message, hint }: Finding, document: ConfigDocument): ConfigIssue {

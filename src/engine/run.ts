@@ -1,4 +1,5 @@
 import type { Plan } from '../plan/plan.ts'
+import { unlessAborted } from '../kube/unless-aborted.ts'
 import { WorkloadError } from '../workloads/errors.ts'
 import { createAccount } from './account.ts'
 import type { RunEventBody, RunResult } from './events.ts'
@@ -11,6 +12,7 @@ import type { RunPorts, RunRequest } from './request.ts'
 import { seeLeases, seeOthers } from './leases/see-leases.ts'
 import type { OwnOrder } from './orders/own-orders.ts'
 import { standingOrders } from './orders/standing-orders.ts'
+import { untilPrepared } from './until-prepared.ts'
 import { observeWorld } from './world.ts'
 
 export type { LoadBalancer, RunPorts, RunRequest } from './request.ts'
@@ -42,8 +44,30 @@ export interface PreparedRun {
   close(): Promise<void>
 }
 
-/** Looks at the world and plans. Rejects with a typed error that names what is wrong (unknown workload, no right). */
-export async function prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun> {
+/**
+ * Looks at the world and plans. Rejects with a typed error that names what is wrong (unknown workload, no right). A signal that fires
+ * before it resolves ends it at once, with the signal's reason, and nothing that it has opened stays open.
+ */
+export async function prepareRun(request: RunRequest, ports: RunPorts, signal?: AbortSignal): Promise<PreparedRun> {
+  if (signal === undefined) return prepare(request, ports)
+  signal.throwIfAborted()
+  const { ports: cut, release } = untilPrepared(ports, signal)
+  const preparing = prepare(request, cut)
+  try {
+    const prepared = await unlessAborted(preparing, signal)
+    release()
+    return prepared
+  } catch (error) {
+    // A load balancer that is being asked is waited for behind the back of the caller.
+    preparing.then(
+      (prepared) => prepared.close(),
+      () => {},
+    )
+    throw error
+  }
+}
+
+async function prepare(request: RunRequest, ports: RunPorts): Promise<PreparedRun> {
   const { clock } = ports
   const beganAt = clock.now()
   const account = createAccount()

@@ -16,11 +16,13 @@ export interface SharedObservation {
   readonly ports: FeedPorts
   /**
    * Joins the feed of that collection, or opens it. Resolves once a list is in that was begun after the call; rejects with a KubeError
-   * where the server refuses it, and with the last error where there is none within 60 s.
+   * where the server refuses it, with the last error where there is none within 60 s, and with the reason of the signal; this then is
+   * no user any more.
    */
   open<R extends ObjectRecord, C = undefined, I = undefined>(
     request: FeedRequest<R, C, I>,
     user: FeedUser<R, C>,
+    signal?: AbortSignal,
   ): Promise<Feed<R, I>>
   /** Feeds that are open, each of which is one watch. */
   readonly size: number
@@ -43,19 +45,23 @@ export function createObservation({ scope, ...ports }: ObservationOptions): Shar
     get size() {
       return Array.from(byDecode.values(), (feeds) => feeds.size).reduce((sum, one) => sum + one, 0)
     },
-    open<R extends ObjectRecord, C, I>(request: FeedRequest<R, C, I>, user: FeedUser<R, C>): Promise<Feed<R, I>> {
+    open<R extends ObjectRecord, C, I>(
+      request: FeedRequest<R, C, I>,
+      user: FeedUser<R, C>,
+      signal?: AbortSignal,
+    ): Promise<Feed<R, I>> {
       const feeds = byDecode.get(request.decode) ?? new Map<string, SharedFeed<never, unknown, unknown>>()
       byDecode.set(request.decode, feeds)
       const key = JSON.stringify([request.path, request.labelSelector, request.fieldSelector])
       // The records of a feed are what its `decode` gives.
       const known = feeds.get(key) as SharedFeed<R, C, I> | undefined
-      if (known !== undefined) return known.join(user)
+      if (known !== undefined) return known.join(user, signal)
       const shared = createSharedFeed<R, C, I>(ports, request, () => {
         feeds.delete(key)
         if (feeds.size === 0) byDecode.delete(request.decode)
       })
       feeds.set(key, shared as unknown as SharedFeed<never, unknown, unknown>)
-      return shared.join(user)
+      return shared.join(user, signal)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../kube/client.ts'
 import { createReflector, type ObjectRecord } from '../kube/reflector.ts'
+import { unlessAborted } from '../kube/unless-aborted.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
@@ -16,8 +17,11 @@ export interface FeedPorts {
 
 /** One list-and-watch with its users. */
 export interface SharedFeed<R extends ObjectRecord, C, I> {
-  /** Rejects where there is no list to be had: for lack of rights, or for so long. */
-  join(user: FeedUser<R, C>): Promise<Feed<R, I>>
+  /**
+   * Rejects where there is no list to be had: for lack of rights, or for so long; and with the reason of the signal, which takes the
+   * user out again.
+   */
+  join(user: FeedUser<R, C>, signal?: AbortSignal): Promise<Feed<R, I>>
 }
 
 /** Begins with the first user. `onUnused`: the last user has left, or the first list was not to be had. */
@@ -83,23 +87,30 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     }
   }
 
+  async function joined(user: FeedUser<R, C>, feed: Feed<R, I>): Promise<void> {
+    if (started === undefined) {
+      started = reflector.start()
+      return started
+    }
+    for (const record of reflector.records().values()) tell(user, () => user.onEvent({ type: 'added', record }, undefined))
+    await started
+    // What the others know may lag by as much as their watch does, and a run begins with what is so now.
+    const isIn = await withinLimit(clock, JOINED_WITHIN_MS, feed.refresh)
+    if (!isIn || !reflector.isCurrent())
+      throw lastError ?? new Error(`${collection.path}: no list within ${JOINED_WITHIN_MS / 1000} s`)
+  }
+
   return {
-    async join(user) {
+    async join(user, signal) {
       users.add(user)
       const feed = feedOf(user)
+      const joining = joined(user, feed)
       try {
-        if (started === undefined) {
-          started = reflector.start()
-          await started
-          return feed
-        }
-        for (const record of reflector.records().values()) tell(user, () => user.onEvent({ type: 'added', record }, undefined))
-        await started
-        // What the others know may lag by as much as their watch does, and a run begins with what is so now.
-        const isIn = await withinLimit(clock, JOINED_WITHIN_MS, feed.refresh)
-        if (isIn && reflector.isCurrent()) return feed
-        throw lastError ?? new Error(`${collection.path}: no list within ${JOINED_WITHIN_MS / 1000} s`)
+        await (signal === undefined ? joining : unlessAborted(joining, signal))
+        return feed
       } catch (error) {
+        // Where the signal has come first, nothing is left to be heard of it.
+        joining.catch(() => {})
         await leave(user)
         throw error
       }

@@ -13,12 +13,10 @@ export async function carryOut(
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
   const [request, reportFiles] = parseTogether(parse, () => parseReportFiles(flags.report, flags))
-  const { configPath, openWorld } = await import('../world.ts')
-  const { prepareRun } = await import('../../engine/run.ts')
+  const { configPath, openSluice } = await import('../world.ts')
   const deps: UpgradeDeps = {
     terminal,
-    openWorld: (notice) => openWorld(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal, notice),
-    prepareRun,
+    openSluice: (notice) => openSluice(flags, configPath(flags.config, terminal.env), request.requestTimeoutMs, terminal, notice),
   }
   if (flags.dryRun === true) {
     const { runPlan } = await import('../run/run-plan.ts')

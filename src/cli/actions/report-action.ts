@@ -11,7 +11,7 @@ import { loadPage, parseReportFiles, writeReportFiles } from '../run/report-file
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
 import { isKindName, parseRef, type SelectedRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
-import { withCluster } from './with-cluster.ts'
+import { withSluice } from './with-cluster.ts'
 
 /** Reports one run from its ledger, or lists those that there are. */
 export async function reportAction(
@@ -23,38 +23,36 @@ export async function reportAction(
   const files = parseReportFiles(flags.report)
   const failures = flags.failures === undefined ? [] : await readFailures(flags.failures)
 
-  const { listLedgers } = await import('../../engine/ledgers/list-ledgers.ts')
-  const { reportOf, runsOf } = await import('../../report/from-ledgers.ts')
-  const { found, namespace } = await withCluster(flags, requestTimeoutMs, terminal, async (cluster) => ({
-    found: await listLedgers(cluster.client, cluster.namespace),
-    namespace: cluster.namespace,
-  }))
-
   const { printReport, printRuns } = await import('./print-report.ts')
   if (wanted === undefined) {
-    printRuns(namespace, runsOf(found), flags, terminal)
+    const { runs, namespace } = await withSluice(flags, requestTimeoutMs, terminal, async (sluice) => ({
+      runs: await sluice.runs(),
+      namespace: sluice.cluster.namespace,
+    }))
+    printRuns(namespace, runs, flags, terminal)
     return EXIT.done
   }
-  const { passOverIdle } = await import('./pass-over-idle.ts')
-  const { left, passedOver } = 'ref' in wanted ? passOverIdle(found, wanted.ref) : { left: found, passedOver: [] }
-  const made = reportOf(left, { wanted, namespace, failures })
-  if (made.kind === 'none') {
-    terminal.err.write(`error: ${inert(made.reason)}\n`)
-    return EXIT.preflight
-  }
+  const {
+    report: recorded,
+    passedOver,
+    namespace,
+  } = await withSluice(flags, requestTimeoutMs, terminal, async (sluice) => ({
+    ...(await sluice.report({ ...wanted, failures })),
+    namespace: sluice.cluster.namespace,
+  }))
   if (passedOver.length > 0) {
     const had = passedOver.length === 1 ? 'it had' : 'they had'
     terminal.err.write(`passed over, since ${had} nothing to do: run ${inert(passedOver.join(', '))}\n`)
   }
   const complete = completeFor({ flags, invocation }, terminal.env, () => namespace)
-  const report = completeReport(made.report, complete)
+  const report = completeReport(recorded, complete)
   const unwritten = writeReportFiles(files, report, await loadPage(files))
   for (const { path, message } of unwritten) terminal.err.write(`error: ${inert(`${path} could not be written: ${message}`)}\n`)
   await printReport(report, flags, terminal)
   return unwritten.length > 0 ? EXIT.failed : EXIT.done
 }
 
-type Wanted = { run: string } | { ref: SelectedRef }
+type Wanted = { run: string } | { workload: SelectedRef }
 
 /** Throws a UsageError with everything that is wrong. Without a run those that there are shall be listed. */
 function parseArguments(
@@ -78,7 +76,7 @@ function parseWanted(argument: string, problems: string[]): Wanted | undefined {
   else if (!argument.includes('/')) return { run: argument }
   else {
     const parsed = parseRef(argument)
-    if (parsed.ok) return { ref: parsed.ref }
+    if (parsed.ok) return { workload: parsed.ref }
     problems.push(parsed.problem)
   }
   return undefined

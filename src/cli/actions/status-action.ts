@@ -6,7 +6,7 @@ import type { StatusFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inertJson } from '../output/inert.ts'
 import { isOpen, needsOperator, statusDocument, statusLines } from '../output/status-view.ts'
-import { withCluster } from './with-cluster.ts'
+import { withSluice } from './with-cluster.ts'
 import { parseWorkloads } from '../arguments/workload-arguments.ts'
 
 export async function statusAction(
@@ -15,9 +15,9 @@ export async function statusAction(
   { terminal, invocation }: CommandContext,
 ): Promise<ExitCode> {
   const { refs, requestTimeoutMs } = parseWorkloads(args, flags)
-  const { readStatus } = await import('../../engine/status/read-status.ts')
-  return withCluster(flags, requestTimeoutMs, terminal, async ({ client, namespace }) => {
-    const found = await readStatus({ namespace, refs }, { client, clock: terminal.clock })
+  return withSluice(flags, requestTimeoutMs, terminal, async (sluice) => {
+    const { namespace } = sluice.cluster
+    const found = await sluice.status({ workload: refs })
     const status = withCommands(found, (text) => completeCommands(text, flags, invocation.program, terminal.env))
     if (flags.output === 'json') terminal.out.write(`${inertJson(statusDocument(namespace, status), 2)}\n`)
     else {

@@ -1,24 +1,38 @@
 import type { ClusterFlags } from '../arguments/flags.ts'
+import type { Cluster } from '../../library/connect.ts'
+import type { Sluice } from '../../library/create-sluice.ts'
 import { createLogger } from '../log.ts'
 import { logRequests } from '../log-requests.ts'
 import type { Terminal } from '../terminal.ts'
-import type { Cluster } from '../world.ts'
 
 /** What a command does that works with the cluster alone: with -v each of its requests is logged. */
 export async function withCluster<Result>(
   flags: ClusterFlags & { verbose?: boolean },
   requestTimeoutMs: number | undefined,
   terminal: Terminal,
-  work: (cluster: Pick<Cluster, 'client' | 'namespace'>) => Promise<Result>,
+  work: (cluster: Cluster) => Promise<Result>,
 ): Promise<Result> {
   const logger = await createLogger(flags.verbose === true, terminal)
   const { openCluster } = await import('../world.ts')
   const cluster = await openCluster(flags, requestTimeoutMs, terminal)
   try {
     const client = logger === undefined ? cluster.client : logRequests(cluster.client, logger, terminal.clock)
-    return await work({ client, namespace: cluster.namespace })
+    return await work({ ...cluster, client })
   } finally {
     // At once: it breaks off what is still asked, and waits for no answer.
     await cluster.close()
   }
+}
+
+/** The same by the library, for what needs no load balancer. */
+export async function withSluice<Result>(
+  flags: ClusterFlags & { verbose?: boolean },
+  requestTimeoutMs: number | undefined,
+  terminal: Terminal,
+  work: (sluice: Sluice) => Promise<Result>,
+): Promise<Result> {
+  return withCluster(flags, requestTimeoutMs, terminal, async (cluster) => {
+    const { sluiceOf } = await import('../world.ts')
+    return work(sluiceOf(cluster, terminal))
+  })
 }

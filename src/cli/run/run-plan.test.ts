@@ -4,6 +4,7 @@ import type { LeaseHolder } from '../../engine/run.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { runPlan } from './run-plan.ts'
 import type { UpgradeDeps, UpgradeOrder } from './run-upgrade.ts'
+import { createFakeSluice } from '../testing/fake-sluice.ts'
 import { createFakeTerminal } from '../testing/fake-terminal.ts'
 import { at, samplePlan } from '../testing/samples.ts'
 import type { Refusal } from '../../plan/plan.ts'
@@ -31,25 +32,20 @@ async function plan(planned: Planned = {}) {
 
 async function planRun({ request = {}, holders = [], refusals = [], flags = {}, error }: Planned = {}) {
   const terminal = createFakeTerminal()
-  const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
-  const deps: UpgradeDeps = {
-    terminal,
-    openWorld: async () => world,
-    prepareRun: async (_request, { onEvent }) => {
+  const sluice = createFakeSluice({
+    async prepare(emit) {
       if (error !== undefined) throw error
-      onEvent(at(0, { type: 'planned', plan: samplePlan }))
+      emit(at(0, { type: 'planned', plan: samplePlan }))
       return {
         plan: { ...samplePlan, refusals, warnings: ['of the plan'] },
         holders,
         execute: () => Promise.reject(new Error('a plan touches nothing')),
-        interrupt() {},
-        order: async () => {},
-        close: async () => {},
       }
     },
-  }
+  })
+  const deps: UpgradeDeps = { terminal, openSluice: async () => sluice }
   const order = {
-    request: { overrides: {}, ...request },
+    request: { select: { refs: [] }, images: [], overrides: {}, ...request },
     flags: { output: 'json', color: 'never', ...flags },
     invocation: { program: 'kubectl sluice', args: ['plan', 'sts/web', 'app=r/app:v2'] },
   } as unknown as UpgradeOrder

@@ -1,5 +1,5 @@
 import type { RunEvent, RunResult } from '../../engine/events.ts'
-import { processIdentity } from '../process-identity.ts'
+import { processIdentity } from '../../library/process-identity.ts'
 import { loadPage, writeReportFiles, type ReportFile } from './report-files.ts'
 import type { Terminal } from '../terminal.ts'
 

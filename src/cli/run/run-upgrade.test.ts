@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { RunEventBody } from '../../engine/events.ts'
 import type { ReportFile } from './report-files.ts'
-import { runUpgrade, type UpgradeDeps, type UpgradeOrder } from './run-upgrade.ts'
+import { runUpgrade, type UpgradeOrder } from './run-upgrade.ts'
 import type { FakeClock } from '../testing/fake-clock.ts'
+import { createFakeSluice } from '../testing/fake-sluice.ts'
 import { createFakeTerminal } from '../testing/fake-terminal.ts'
 import { at, podResult, runResult, samplePlan } from '../testing/samples.ts'
 import { createScreen } from '../testing/screen.ts'
@@ -15,14 +16,14 @@ const DRAINING: RunEventBody = { type: 'podState', uid: 'u1', pod: 'web-1', from
 
 function orderOf(fields: Partial<UpgradeOrder> = {}): UpgradeOrder {
   return {
-    request: { overrides: {}, graceMs: 5000 },
+    request: { select: { refs: [] }, images: [], overrides: {}, graceMs: 5000 },
     flags: { output: 'text', color: 'never' },
     invocation: { program: 'sluice', args: ['abort', 'sts/web'] },
     ...fields,
   } as unknown as UpgradeOrder
 }
 
-type Play = (emit: (body: RunEventBody) => void, advance: (ms: number) => void) => void
+type Play = (emit: (body: RunEventBody) => void, advance: (ms: number) => Promise<void>) => Promise<void>
 
 /** What a person sees of a run at its end, whose engine does this. */
 async function seen(play: Play, reportFiles: readonly ReportFile[] = []): Promise<{ code: number; text: string }> {
@@ -30,22 +31,23 @@ async function seen(play: Play, reportFiles: readonly ReportFile[] = []): Promis
   const clock = fake.clock as FakeClock
   const screen = createScreen(200, 40)
   const sink = { ...fake.out, ...screen, isTerminal: true }
-  const world = { namespace: 'shop', close: async () => {} } as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>
-  const code = await runUpgrade(orderOf({ reportFiles }), {
-    terminal: { ...fake, out: sink, err: sink },
-    openWorld: async () => world,
-    prepareRun: async (_request, { onEvent }) => ({
+  /** Once what was told is shown. */
+  async function advance(ms: number): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    clock.advance(ms)
+  }
+  const sluice = createFakeSluice({
+    prepare: async (emit) => ({
       plan: samplePlan,
-      holders: [],
-      execute: async () => {
-        const emit = (body: RunEventBody): void => onEvent(at(clock.now(), body))
-        play(emit, clock.advance)
+      async execute() {
+        await play((body) => emit(at(clock.now(), body)), advance)
         return runResult({ pods: [podResult({ uid: 'u1', pod: 'web-1', outcome: 'upgraded' })] })
       },
-      interrupt() {},
-      order: async () => {},
-      close: async () => {},
     }),
+  })
+  const code = await runUpgrade(orderOf({ reportFiles }), {
+    terminal: { ...fake, out: sink, err: sink },
+    openSluice: async () => sluice,
   })
   return { code, text: screen.text() }
 }
@@ -55,10 +57,10 @@ test('that a report could not be written stands on the terminal when the run is 
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'report.json')
   const { code, text } = await seen(
-    (emit, advance) => {
+    async (emit, advance) => {
       emit(STARTED)
       emit(DRAINING)
-      advance(2000)
+      await advance(2000)
       rmSync(folder, { recursive: true })
     },
     [{ path, format: 'json' }],
@@ -71,14 +73,14 @@ test('that a report could not be written stands on the terminal when the run is 
 })
 
 test('a mistake in the output stands on the terminal, and the run goes on without it', async () => {
-  const { code, text } = await seen((emit, advance) => {
+  const { code, text } = await seen(async (emit, advance) => {
     emit(STARTED)
     emit(DRAINING)
-    advance(2000)
+    await advance(2000)
     emit({ type: 'ordered', order: 'pause', by: undefined as unknown as string })
-    advance(2000)
+    await advance(2000)
     emit(DRAINING)
-    advance(2000)
+    await advance(2000)
   })
   expect(text).toMatch(/\nerror: TypeError: .*\nThis is a bug in sluice\./)
   expect(text).toContain('\nDone: all pods run the wanted images\n')
@@ -99,8 +101,7 @@ test.each([
   const never = new Promise<never>(() => {})
   void runUpgrade(orderOf({ aborts: true }), {
     terminal: { ...terminal, exit: (one) => void exits.push(one) },
-    openWorld: () => never,
-    prepareRun: () => never,
+    openSluice: () => never,
   })
   terminal.events.emit(event, new TypeError('x'))
   expect(terminal.written.err).toContain(text)
@@ -110,21 +111,25 @@ test.each([
 test('an undo that is stopped at once names the run that it takes back', async () => {
   const terminal = createFakeTerminal()
   const { promise: exited, resolve } = Promise.withResolvers<number>()
-  const request = { overrides: {}, graceMs: 5000, undo: {} } as unknown as UpgradeOrder['request']
-  void runUpgrade(orderOf({ request, invocation: { program: 'sluice', args: ['undo', 'sts/web'] } }), {
-    terminal: { ...terminal, exit: resolve },
-    openWorld: async () => ({ namespace: 'shop', settings: {} }) as unknown as Awaited<ReturnType<UpgradeDeps['openWorld']>>,
-    prepareRun: async () => ({
+  const request = {
+    select: { refs: [] },
+    images: [],
+    overrides: {},
+    graceMs: 5000,
+    undo: {},
+  } as unknown as UpgradeOrder['request']
+  const sluice = createFakeSluice({
+    prepare: async () => ({
       plan: { ...samplePlan, undoes: { run: 'r6', images: [] } },
-      holders: [],
       execute() {
         for (const signal of ['SIGINT', 'SIGTERM']) setTimeout(() => terminal.events.emit(signal, signal))
         return new Promise<never>(() => {})
       },
-      interrupt() {},
-      order: async () => {},
-      close: async () => {},
     }),
+  })
+  void runUpgrade(orderOf({ request, invocation: { program: 'sluice', args: ['undo', 'sts/web'] } }), {
+    terminal: { ...terminal, exit: resolve },
+    openSluice: async () => sluice,
   })
   expect(await exited).toBe(130)
   expect(terminal.written.err).toContain('stopped at once. To go on from here:\n  sluice undo sts/web --run r6\n')

@@ -1,6 +1,7 @@
 import type { RunResult } from '../../engine/events.ts'
-import type { PreparedRun, RunPorts, RunRequest } from '../../engine/run.ts'
-import { systemRandom } from '../../ports/system.ts'
+import type { Sluice } from '../../library/create-sluice.ts'
+import type { Run, RunOptions } from '../../library/run.ts'
+import type { Plan } from '../../plan/plan.ts'
 import { completeFor } from '../printed-commands/complete-commands.ts'
 import { completeEvent, completeFailure, completePlan, completeResult } from '../printed-commands/complete-events.ts'
 import { closeInTime } from './close-in-time.ts'
@@ -18,17 +19,16 @@ import { abortInterrupted, codeOnceOrdered, orderStands } from './order-stands.t
 import { createRenderer } from '../output/create-renderer.ts'
 import { goOn, LIFT } from '../output/sentences.ts'
 import { liftCommand } from '../printed-commands/order-command.ts'
-import { processIdentity } from '../process-identity.ts'
 import { reportFailure } from '../report-failure.ts'
 import type { ReportFile } from './report-files.ts'
 import type { ParsedRequest } from '../arguments/request.ts'
 import { resumeCommand, undoneUnnamed } from '../printed-commands/resume-command.ts'
 import { createRunReporter } from './run-reporter.ts'
-import { runRequest } from './run-request.ts'
 import type { SharedFlags } from '../printed-commands/shared-flags.ts'
 import type { Terminal } from '../terminal.ts'
 import { untilBroken } from './until-broken.ts'
-import type { Notice, World } from '../world.ts'
+import { upgradeRequest } from './upgrade-request.ts'
+import type { Notice } from '../world.ts'
 
 export interface UpgradeOrder {
   request: ParsedRequest
@@ -40,11 +40,12 @@ export interface UpgradeOrder {
   aborts?: boolean
 }
 
-/** What `upgrade` works with; a test gives an engine of its own. */
+/** What `upgrade` works with; a test gives runs of its own. */
 export interface UpgradeDeps {
   terminal: Terminal
-  openWorld(notice?: Notice): Promise<World>
-  prepareRun(request: RunRequest, ports: RunPorts): Promise<PreparedRun>
+  openSluice(notice?: Notice): Promise<Sluice>
+  /** Begins another run than that of the request. */
+  start?(options: RunOptions): Run
 }
 
 /** From a parsed command line to an exit code, with all that is shown in between. */
@@ -52,10 +53,11 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
   const { terminal } = deps
   const { flags, aborts = false } = order
   const { clock, env, err } = terminal
-  const resume = (): string => resumeCommand(order.invocation, flags, env, undoneUnnamed(order.request, prepared?.plan))
-  let world: World | undefined
-  let prepared: PreparedRun | undefined
-  const complete = completeFor(order, env, () => world?.namespace)
+  const resume = (): string => resumeCommand(order.invocation, flags, env, undoneUnnamed(order.request, plan))
+  let sluice: Sluice | undefined
+  let run: Run | undefined
+  let plan: Plan | undefined
+  const complete = completeFor(order, env, () => sluice?.cluster.namespace)
   const failed = (error: unknown, touched: boolean): Failure => completeFailure(failureOf(error, { touched }), complete)
   const tell = (failure: Failure): void => reportFailure(failure, flags, terminal)
   const now = (): string => new Date(clock.wallNow()).toISOString()
@@ -93,32 +95,22 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const given = events.order()?.order
     if (aborts || given === 'abort') return orderStands(resume())
     const isPaused = given === 'pause'
-    const lift = isPaused ? `${LIFT}\n  ${liftCommand(prepared!.plan, flags, order.invocation, env)}\n` : ''
+    const lift = isPaused ? `${LIFT}\n  ${liftCommand(plan!, flags, order.invocation, env)}\n` : ''
     return `${lift}${goOn(isPaused)}\n  ${resume()}\n`
   }
 
   const { promise: cut, resolve: cutShort } = Promise.withResolvers<void>()
   const code = await upgrade().catch(breakOff)
-  const closed = closeInTime(clock, async () => {
-    await prepared?.close()
-    await world?.close()
-  })
+  const closed = closeInTime(clock, async () => sluice?.close())
   await Promise.race([closed, cut])
   return settle(code, () => terminal.exit(code))
 
   async function upgrade(): Promise<ExitCode> {
-    world = await deps.openWorld(renderer.notice)
-    prepared = await deps.prepareRun(runRequest(order.request, world.namespace, world.settings), {
-      client: world.client,
-      observation: world.observation,
-      loadBalancers: world.loadBalancers,
-      queues: world.queues,
-      clock,
-      random: systemRandom,
-      identity: processIdentity(),
-      onEvent: (event) => events.take(completeEvent(event, complete)),
-    })
-    const plan = completePlan(prepared.plan, complete)
+    sluice = await deps.openSluice(renderer.notice)
+    const { graceMs } = order.request
+    run = deps.start?.({ graceMs }) ?? sluice.upgrade(upgradeRequest(order.request), { graceMs })
+    const taken = takeEvents(run)
+    plan = completePlan(await run.plan, complete)
     if (plan.refusals.length > 0) {
       renderer.close()
       const { printPlan } = await import('./print-plan.ts')
@@ -129,17 +121,23 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     interrupts.stopInOrder(stop, stopAtOnce)
     events.open()
     const startedAt = now()
-    const result = completeResult(await prepared.execute(), complete)
+    const [ended] = await Promise.all([run.result, taken])
+    const result = completeResult(ended, complete)
     const exitCode = settle(finalCode(result, interrupts.cause, aborts))
     const finishedAt = now()
     const unwritten = writeReport(result)
     const given = events.order()
     const mayBeOver = result.outcome === 'conflict' && given?.order === 'abort'
     const isOver =
-      mayBeOver && (await Promise.race([isRunOver(result.run, plan, { client: world.client, clock }), cut.then(() => false)]))
+      mayBeOver &&
+      (await Promise.race([isRunOver(result.run, plan, { client: sluice.cluster.client, clock }), cut.then(() => false)]))
     const warnings = [...events.warnings, ...unwritten]
     renderer.finish(finalReport({ result, plan, exitCode, startedAt, finishedAt, warnings, given, isOver }, order, env))
     return exitCode
+  }
+
+  async function takeEvents({ events: told }: Run): Promise<void> {
+    for await (const event of told) events.take(completeEvent(event, complete))
   }
 
   /** The first interrupt. */
@@ -148,7 +146,7 @@ export async function runUpgrade(order: UpgradeOrder, deps: UpgradeDeps): Promis
     const what = 'signal' in cause ? `${cause.signal}: stopping in order.` : 'Stopping in order.'
     const then = 'A second signal stops at once; the cluster keeps what a later run needs to go on.'
     for (const line of [...lines, `${what} ${then}`]) renderer.notice(line)
-    prepared?.interrupt(order.request.graceMs)
+    run?.interrupt()
   }
 
   function stopAtOnce(firstCode: ExitCode, cause: InterruptCause): void {

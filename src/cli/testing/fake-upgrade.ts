@@ -4,14 +4,10 @@
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import { RunError } from '../../engine/errors.ts'
-import type { PodOutcome, RunEventBody, RunOutcome } from '../../engine/events.ts'
+import type { PodOutcome, RunEvent, RunEventBody, RunOutcome } from '../../engine/events.ts'
 import { needsOperatorInstructions } from '../../engine/instructions.ts'
-import type { PreparedRun, RunPorts } from '../../engine/run.ts'
-import { createScopeQueues } from '../../engine/traffic/scope-queues.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import { createObservation } from '../../observation/observation.ts'
-import { systemClock, systemRandom } from '../../ports/system.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { endProcess } from '../end-process.ts'
@@ -19,7 +15,7 @@ import type { OutputFormat } from '../arguments/flags.ts'
 import { parseReportFiles } from '../run/report-files.ts'
 import { runUpgrade } from '../run/run-upgrade.ts'
 import { processTerminal } from '../terminal.ts'
-import type { World } from '../world.ts'
+import { createFakeSluice, type FakeRun } from './fake-sluice.ts'
 import { at, podResult, runResult, samplePlan } from './samples.ts'
 import type { Refusal } from '../../plan/plan.ts'
 
@@ -135,28 +131,7 @@ function cluster(open: string | undefined): KubeClient {
   return open === 'unknown' ? { ...api.client, get: () => never } : api.client
 }
 
-const client = cluster(process.env['OPEN'])
-const world: World = {
-  client,
-  observation: createObservation({ client, clock: systemClock, random: systemRandom, scope: 'request' }),
-  queues: createScopeQueues(systemClock),
-  namespace: 'shop',
-  loadBalancers: [],
-  settings: {
-    maxUnavailable: { count: 1 },
-    readyForMs: 0,
-    onFailure: 'hold',
-    drainDeadlineMs: 60_000,
-    onDrainDeadline: 'fail',
-    restartDeadlineMs: 300_000,
-    rollbackDeadlineMs: 600_000,
-    readyDeadlineMs: 600_000,
-    restoreDeadlineMs: 60_000,
-  },
-  close: async () => clearInterval(heart),
-}
-
-async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<PreparedRun> {
+async function prepare(onEvent: (event: RunEvent) => void): Promise<FakeRun> {
   if (scenario === 'preparing') {
     writeSync(2, 'preparing\n')
     return never
@@ -169,7 +144,6 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
   emit({ type: 'planned', plan })
   return {
     plan,
-    holders: [],
     execute: async () => {
       emit({ type: 'started', run: 'r7', epoch: 3, resumed: false, pods: [{ uid: 'u1', pod: 'web-1' }] })
       emit({ type: 'podState', uid: 'u1', pod: 'web-1', from: null, to: 'draining', reason: 'waits for edge' })
@@ -192,10 +166,11 @@ async function prepareRun(_request: unknown, { onEvent }: RunPorts): Promise<Pre
       emit({ type: 'interrupting', graceMs })
       wakes.emit('interrupt')
     },
-    order: async () => {},
     close: async () => (scenario === 'lingering' ? never : undefined),
   }
 }
+
+const sluice = createFakeSluice({ prepare, client: cluster(process.env['OPEN']), close: async () => clearInterval(heart) })
 
 const terminal = processTerminal()
 void runUpgrade(
@@ -215,5 +190,5 @@ void runUpgrade(
     flags: { output: format as OutputFormat, color: 'auto', namespace: 'shop' },
     invocation: { program: 'kubectl sluice', args: ['upgrade', 'sts/web', "app=it's:v2", '-n', 'shop'] },
   },
-  { terminal, openWorld: async () => world, prepareRun },
+  { terminal, openSluice: async () => sluice },
 ).then((code) => endProcess(code, terminal))

@@ -12,7 +12,7 @@ import { readLease } from './read-lease.ts'
 import type { RunPorts } from '../request.ts'
 import { token } from '../token.ts'
 import { isAnyUnfinished } from '../ledgers/unsettled.ts'
-import { unlessAborted } from '../orders/unless-aborted.ts'
+import { unlessAborted } from '../../kube/unless-aborted.ts'
 import type { AssessedWorkload } from '../planning.ts'
 import type { Owner, World } from '../world.ts'
 

@@ -24,6 +24,7 @@ export interface AbortRequest extends Pick<RunRequest, 'namespace' | 'settings'>
 export async function prepareAbort(
   { namespace, settings, open, runs, by, seen }: AbortRequest,
   ports: RunPorts,
+  signal?: AbortSignal,
 ): Promise<PreparedRun> {
   const [newest] = open.runs
   if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
@@ -42,6 +43,7 @@ export async function prepareAbort(
       abort: { by, seen, runs },
     },
     ports,
+    signal,
   )
   return preparing.catch((error: unknown) => {
     if (!(error instanceof WorkloadError) || error.kind !== 'not-found') throw error

@@ -118,13 +118,15 @@ export async function awaitOpenRuns(
   client: KubeClient,
   request: Pick<RunRequest, 'namespace' | 'select'>,
   clock: Clock,
+  signal?: AbortSignal,
 ): Promise<OpenRuns> {
   const since = clock.now()
   for (;;) {
     const open = await readOpenRuns(client, request)
     const begins = open.runs.length === 0 && open.leases.some(({ holder }) => holder !== '')
     if (!begins || clock.now() - since > LEASE_DURATION_MS) return open
-    await pause(clock, LOOK_EVERY_MS)
+    await pause(clock, LOOK_EVERY_MS, signal)
+    signal?.throwIfAborted()
   }
 }
 

@@ -29,12 +29,12 @@ export type OrderedAbort =
   /** What no living process has: as `prepareAbort` takes it. */
   | { kind: 'left'; open: OpenRuns; runs: readonly string[]; seen: ReadonlyMap<string, SeenLease> }
 
-/** Orders it, and waits for who has the run. Throws a RunError, a WorkloadError or a KubeError. */
+/** Orders it, and waits for who has the run. Throws a RunError, a WorkloadError or a KubeError, and the reason of the signal. */
 export async function orderAbort(
   { namespace, select, by, wait, onOrdered, onLook }: AbortOrder,
-  { client, clock }: { client: KubeClient; clock: Clock },
+  { client, clock, signal }: { client: KubeClient; clock: Clock; signal?: AbortSignal },
 ): Promise<OrderedAbort> {
-  const found = await awaitOpenRuns(client, { namespace, select }, clock)
+  const found = await awaitOpenRuns(client, { namespace, select }, clock, signal)
   if (found.runs.length === 0) return { kind: 'none', open: found }
   if (!wait) assertLeased(found)
   const open = await forOpenRuns(client, { namespace, select }, found, async (all) => {
@@ -42,7 +42,14 @@ export async function orderAbort(
     onOrdered(all)
   })
   if (!wait) return { kind: 'ordered', open }
-  const seen = await watchOwner({ client, clock, namespace, leases: open.leases, onLook: (holder) => onLook(open, holder) })
+  const seen = await watchOwner({
+    client,
+    clock,
+    namespace,
+    leases: open.leases,
+    signal,
+    onLook: (holder) => onLook(open, holder),
+  })
   const now = await readOpenRuns(client, { namespace, select })
   const runs = withJoined(open, now)
   if (now.runs.some(({ run }) => runs.includes(run))) return { kind: 'left', open: now, runs, seen }

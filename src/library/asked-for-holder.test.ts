@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LeaseRecord } from '../../engine/leases/lease.ts'
-import { askedForHolder, mayBegin } from './asked-for-holder.ts'
+import type { LeaseRecord } from '../engine/leases/lease.ts'
+import { askedForHolder } from './asked-for-holder.ts'
 
 const lease = (name: string, holder: string): LeaseRecord => ({
   name,
@@ -15,13 +15,12 @@ const lease = (name: string, holder: string): LeaseRecord => ({
 })
 const refs = [{ kind: 'StatefulSet' as const, name: 'web' }]
 
-test('who has the Lease of what was asked for is told, and may begin a run', () => {
+test('who has the Lease of what was asked for is told', () => {
   const open = { refs, leases: [lease('sluice-statefulset-api', ''), lease('sluice-statefulset-web', 'ci-7_1_abc')] }
   expect(askedForHolder(open)).toBe('ci-7_1_abc')
-  expect(mayBegin(open)).toBe('; ci-7_1_abc has the Lease, and may be about to begin one: then the same command once more')
 })
 
 test('who has that of another workload of the same run is at work there', () => {
   const open = { refs, leases: [lease('sluice-statefulset-api', 'ci-7_1_abc'), lease('sluice-statefulset-web', '')] }
-  expect([askedForHolder(open), mayBegin(open)]).toEqual([undefined, ''])
+  expect(askedForHolder(open)).toBeUndefined()
 })

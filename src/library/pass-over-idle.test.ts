@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LedgerHeader, ReadLedger } from '../../journal/ledger.ts'
+import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { passOverIdle } from './pass-over-idle.ts'
 
 const WEB = { kind: 'StatefulSet' as const, name: 'web', uid: 'w' }

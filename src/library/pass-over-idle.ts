@@ -1,6 +1,6 @@
-import { hasChanged } from '../../engine/ledgers/has-changed.ts'
-import type { Ledger, ReadLedger } from '../../journal/ledger.ts'
-import type { SelectedRef } from '../../library/request/selection.ts'
+import { hasChanged } from '../engine/ledgers/has-changed.ts'
+import type { Ledger, ReadLedger } from '../journal/ledger.ts'
+import type { SelectedRef } from './request/selection.ts'
 
 /**
  * Without the newest runs of a workload that had nothing to do, where there is one before them that had, as an undo passes over them.

@@ -1,0 +1,31 @@
+import { withSignal } from '../kube/with-signal.ts'
+import type { RunPorts } from './request.ts'
+
+/** The ports of a run, of which a signal ends every call and every look for as long as the run is being prepared. */
+export interface PreparingPorts {
+  ports: RunPorts
+  /** The run is prepared: the signal ends nothing any more. */
+  release(): void
+}
+
+export function untilPrepared(ports: RunPorts, signal: AbortSignal): PreparingPorts {
+  let isPrepared = false
+  const { client, observation } = ports
+  return {
+    ports: {
+      ...ports,
+      client: withSignal(client, () => (isPrepared ? undefined : signal)),
+      observation: {
+        scope: observation.scope,
+        ports: observation.ports,
+        get size() {
+          return observation.size
+        },
+        open: (request, user, own) => observation.open(request, user, isPrepared ? own : signal),
+      },
+    },
+    release() {
+      isPrepared = true
+    },
+  }
+}

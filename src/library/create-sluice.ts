@@ -1,0 +1,303 @@
+import type { Config, ConfigSettings } from '../config/config.ts'
+import { createLoadBalancers } from '../config/create-load-balancers.ts'
+import type { RunEvent } from '../engine/events.ts'
+import type { LoadBalancer, PreparedRun, RunPorts } from '../engine/run.ts'
+import type { Status } from '../engine/status/status.ts'
+import { createScopeQueues } from '../engine/traffic/scope-queues.ts'
+import { unlessAborted } from '../kube/unless-aborted.ts'
+import { withSignal } from '../kube/with-signal.ts'
+import { createObservation, type FeedScope } from '../observation/observation.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Random } from '../ports/random.ts'
+import { systemClock, systemRandom } from '../ports/system.ts'
+import type { KnownRun } from '../report/from-ledgers.ts'
+import { comparePlans } from './compare-plans.ts'
+import type { Cluster } from './connect.ts'
+import { PlanChangedError, SluiceClosedError } from './errors.ts'
+import type { Abort, AbortOptions, About, GivenOrder, NoOrder, OrderPorts } from './orders.ts'
+import { isPlan, type PlannedUpgrade } from './plan.ts'
+import { processIdentity } from './process-identity.ts'
+import type { RecordedReport } from './records.ts'
+import { parseChoice, parseNamed } from './request/parse-choice.ts'
+import { parseReport, type ReportRequest } from './request/parse-report.ts'
+import { parseUpgrade } from './request/parse-upgrade.ts'
+import { RequestError } from './request/request-error.ts'
+import type { UndoRequest, UpgradeRequest, WorkloadChoice } from './request/upgrade-request.ts'
+import { type Run, type RunOptions, type RunSource, startRun } from './run.ts'
+
+export interface SluiceOptions {
+  /** Of this sluice alone: `close` closes it. */
+  cluster: Cluster
+  /**
+   * By `loadConfig` or `checkConfig`; or a function that gives it, called when it is needed first. Only what reads and writes records
+   * (status, report, pause, resume, abort) can do without; `end` of an abort cannot.
+   */
+  config?: Config | (() => Promise<Config>)
+  /** Names this process in the Leases of its runs. Default: host and process id. */
+  identity?: string
+  /** Names who gives its orders, for the person who finds them. Default: the identity. */
+  by?: string
+  /**
+   * How much the runs of this process watch. `request` (default): what each of them is about, with the least rights. `namespace`: each
+   * kind in a namespace once for all runs, which needs the right to list and watch it there, and is for many runs at once.
+   */
+  watch?: FeedScope
+  /** Told of each warning while a plan is made, or a run goes on; of runs it is among the events too. */
+  onWarning?(warning: { message: string; pod?: string }): void
+  /** For tests alone. */
+  clock?: Clock
+  /** For tests alone. */
+  random?: Random
+}
+
+export interface CallOptions {
+  /** Ends the call at once, with its reason. */
+  signal?: AbortSignal
+}
+
+export interface PlanOptions extends CallOptions {
+  /** Told of what happens while the plan is made. */
+  onEvent?(event: RunEvent): void
+}
+
+/** Upgrades of one cluster with one config. Any number of plans and runs may be under way at once. */
+export interface Sluice {
+  readonly cluster: Cluster
+  /**
+   * What an upgrade, or with `undo` an undo, would do, and why. Touches nothing. A plan that is refused says so in `refusals`. Rejects
+   * with a RequestError, and with a typed error where something cannot be found, asked or read.
+   */
+  plan(request: UpgradeRequest, options?: PlanOptions): Promise<PlannedUpgrade>
+  /**
+   * Upgrades. A plan is made anew before anything is touched: where what would be done differs from the plan that was given, `result`
+   * rejects with a PlanChangedError. A request is planned and carried out as it is planned. Never throws: what is wrong is in `result`.
+   */
+  upgrade(planOrRequest: PlannedUpgrade | UpgradeRequest, options?: RunOptions): Run
+  /** Takes an earlier run back, as `upgrade` of a request or a plan with `undo`. */
+  undo(planOrRequest: PlannedUpgrade | UndoRequest, options?: RunOptions): Run
+  /**
+   * Orders that the open runs of these workloads end, whichever process has them, and waits for that. What no living process has is
+   * `left`: `end` of the answer ends it here. Rejects with a RequestError, a WorkloadError, a RunError or a KubeError.
+   */
+  abort(about: WorkloadChoice, options?: AbortOptions): Promise<Abort>
+  /** Orders that the open runs of these workloads start no new pod, whichever process has them. Rejects as `abort` does. */
+  pause(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
+  /** Takes that off. Rejects as `abort` does, also where nothing is paused. */
+  resume(about: WorkloadChoice, options?: CallOptions): Promise<GivenOrder | NoOrder>
+  /** What sluice has left in the cluster: of these workloads, or without a name of all in the namespace. */
+  status(about?: Pick<WorkloadChoice, 'workload' | 'namespace'>, options?: CallOptions): Promise<Status>
+  /** The report of one run, of what is kept in the cluster. Rejects with a NotOnRecordError where there is no such run. */
+  report(request: ReportRequest, options?: CallOptions): Promise<RecordedReport>
+  /** The runs on record in a namespace, the newest first. */
+  runs(about?: Pick<WorkloadChoice, 'namespace'>, options?: CallOptions): Promise<KnownRun[]>
+  /**
+   * Ends what is under way: plans and other calls at once, runs as their own signal would, with their grace. Then closes the load
+   * balancers and the cluster. Resolves when nothing is open any more. What is begun after that is rejected with a SluiceClosedError.
+   */
+  close(): Promise<void>
+}
+
+interface Loaded {
+  loadBalancers: LoadBalancer[]
+  settings: ConfigSettings
+}
+
+/** What a callback throws is its owner's to hear, and must not break into the middle of a run. */
+function outside(callback: () => void): void {
+  try {
+    callback()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}
+
+/** Opens nothing yet: load balancers and watches are opened by what needs them first. */
+export function createSluice(options: SluiceOptions): Sluice {
+  const { cluster, config, onWarning, watch: scope = 'request', clock = systemClock, random = systemRandom } = options
+  const { client } = cluster
+  const { identity = processIdentity(), by = identity } = options
+  const observation = createObservation({ client, clock, random, scope })
+  const queues = createScopeQueues(clock)
+  const closing = new AbortController()
+  const underWay = new Set<Promise<unknown>>()
+  let loading: Promise<Loaded> | undefined
+  let closed: Promise<void> | undefined
+
+  function load(): Promise<Loaded> {
+    loading ??= loadAll().catch((error: unknown) => {
+      // What is wrong in it may be mended by the next call.
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+
+  async function loadAll(): Promise<Loaded> {
+    if (config === undefined)
+      throw new RequestError([{ field: 'config', message: 'is missing', hint: 'createSluice needs it for plans and runs' }])
+    const read = typeof config === 'function' ? await config() : config
+    return { loadBalancers: createLoadBalancers(read), settings: read.settings }
+  }
+
+  function portsOf({ loadBalancers }: Loaded, onEvent: (event: RunEvent) => void): RunPorts {
+    return { client, observation, loadBalancers, queues, clock, random, identity, onEvent }
+  }
+
+  function warn(event: RunEvent): void {
+    if (event.type !== 'warning' || onWarning === undefined) return
+    outside(() => onWarning({ message: event.message, ...(event.pod === undefined ? {} : { pod: event.pod }) }))
+  }
+
+  /** What `close` waits for. */
+  function tracked<Value>(work: Promise<Value>): Promise<Value> {
+    const settled = Promise.allSettled([work])
+    underWay.add(settled)
+    void settled.finally(() => underWay.delete(settled))
+    return work
+  }
+
+  /** A call that its signal, or `close`, ends at once. */
+  async function call<Value>({ signal }: CallOptions, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+    const ended = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
+    ended.throwIfAborted()
+    return unlessAborted(tracked(work(ended)), ended)
+  }
+
+  function orderPorts(signal: AbortSignal): OrderPorts {
+    return { client: withSignal(client, () => signal), clock, by, signal }
+  }
+
+  function order(
+    about: WorkloadChoice,
+    callOptions: CallOptions,
+    give: (what: About, ports: OrderPorts) => Promise<GivenOrder | NoOrder>,
+  ): Promise<GivenOrder | NoOrder> {
+    return call(callOptions, async (signal) => give(parseChoice(about, cluster.namespace), orderPorts(signal)))
+  }
+
+  function start(
+    request: UpgradeRequest,
+    source: Pick<RunSource, 'accept'> & { prepare(loaded: Loaded, ports: RunPorts, signal: AbortSignal): Promise<PreparedRun> },
+    { signal, ...runOptions }: RunOptions = {},
+  ): Run {
+    const run = startRun(
+      {
+        request,
+        by,
+        accept: source.accept,
+        async prepare({ signal: ended, onEvent }) {
+          const loaded = await unlessAborted(load(), ended)
+          return source.prepare(loaded, portsOf(loaded, onEvent), ended)
+        },
+        onEvent: warn,
+        onEnd: (end) => void tracked(end),
+      },
+      { ...runOptions, signal: signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]) },
+    )
+    void tracked(run.result)
+    return run
+  }
+
+  function upgrade(given: PlannedUpgrade | UpgradeRequest, runOptions: RunOptions = {}): Run {
+    const planned = isPlan(given) ? given : undefined
+    const request = planned?.request ?? (given as UpgradeRequest)
+    return start(
+      request,
+      {
+        accept(now) {
+          const changes = planned === undefined ? [] : comparePlans(planned, now)
+          if (changes.length > 0) throw new PlanChangedError(changes, now)
+        },
+        async prepare(loaded, ports, signal) {
+          const { prepareRun } = await import('../engine/run.ts')
+          return prepareRun(parseUpgrade(request, { namespace: cluster.namespace, ...loaded }), ports, signal)
+        },
+      },
+      runOptions,
+    )
+  }
+
+  return {
+    cluster,
+    upgrade,
+    plan: (request, { onEvent, ...callOptions } = {}) =>
+      call(callOptions, async (signal) => {
+        const loaded = await load()
+        const { prepareRun } = await import('../engine/run.ts')
+        const { imagesOnNodes } = await import('../workloads/images-on-nodes.ts')
+        const parsed = parseUpgrade(request, { namespace: cluster.namespace, ...loaded })
+        const tell = (event: RunEvent): void => {
+          warn(event)
+          if (onEvent !== undefined) outside(() => onEvent(event))
+        }
+        const prepared = await prepareRun(parsed, portsOf(loaded, tell), signal)
+        try {
+          const onNodes = await imagesOnNodes(
+            withSignal(client, () => signal),
+            prepared.plan,
+          )
+          return { ...prepared.plan, imagesOnNodes: onNodes, request, holders: prepared.holders }
+        } finally {
+          // The caller need not wait for what `close` waits for.
+          void tracked(prepared.close())
+        }
+      }),
+    undo(given, runOptions) {
+      if (isPlan(given)) return upgrade(given, runOptions)
+      const { run, ...request } = given
+      return upgrade({ ...request, undo: run === undefined ? {} : { run } }, runOptions)
+    },
+    abort: (about, abortOptions = {}) =>
+      call(abortOptions, async (signal) => {
+        const what = parseChoice(about, cluster.namespace)
+        const [{ abortRuns }, { prepareAbort }] = await Promise.all([import('./orders.ts'), import('../engine/orders/abort.ts')])
+        return abortRuns(what, orderPorts(signal), abortOptions, ({ open, runs, seen }, runOptions) =>
+          start(
+            about,
+            {
+              accept: () => {},
+              prepare: ({ settings }, ports, preparing) =>
+                prepareAbort({ namespace: what.namespace, settings, by, open, runs, seen }, ports, preparing),
+            },
+            runOptions,
+          ),
+        )
+      }),
+    pause: (about, callOptions = {}) =>
+      order(about, callOptions, async (what, ports) => (await import('./orders.ts')).pauseRuns(what, ports)),
+    resume: (about, callOptions = {}) =>
+      order(about, callOptions, async (what, ports) => (await import('./orders.ts')).resumeRuns(what, ports)),
+    status: (about = {}, callOptions = {}) =>
+      call(callOptions, async (signal) => {
+        const named = parseNamed(about, cluster.namespace)
+        const { readStatus } = await import('../engine/status/read-status.ts')
+        return readStatus(named, { client: withSignal(client, () => signal), clock })
+      }),
+    report: (request, callOptions = {}) =>
+      call(callOptions, async (signal) => {
+        const { wanted, namespace } = parseReport(request, cluster.namespace)
+        const { reportRun } = await import('./records.ts')
+        return reportRun(wanted, request.failures ?? [], { client: withSignal(client, () => signal), namespace })
+      }),
+    runs: (about = {}, callOptions = {}) =>
+      call(callOptions, async (signal) => {
+        const { namespace } = parseNamed(about, cluster.namespace)
+        const { listRuns } = await import('./records.ts')
+        return listRuns({ client: withSignal(client, () => signal), namespace })
+      }),
+    close() {
+      closed ??= closeAll()
+      return closed
+    },
+  }
+
+  async function closeAll(): Promise<void> {
+    closing.abort(new SluiceClosedError())
+    while (underWay.size > 0) await Promise.all(underWay)
+    const loaded = await loading?.catch(() => undefined)
+    await Promise.allSettled((loaded?.loadBalancers ?? []).map(({ adapter }) => adapter.close()))
+    await cluster.close()
+  }
+}

@@ -1,0 +1,155 @@
+import type { RunRequest } from '../engine/run.ts'
+import { RunError } from '../engine/errors.ts'
+import { assertLeased, giveOrder, liftPause } from '../engine/orders/give-order.ts'
+import { awaitOpenRuns, forOpenRuns, type OpenRuns } from '../engine/orders/open-runs.ts'
+import { orderAbort, type OrderedAbort } from '../engine/orders/order-abort.ts'
+import { findUnrecorded } from '../engine/unrecorded.ts'
+import type { KubeClient } from '../kube/client.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import type { Clock } from '../ports/clock.ts'
+import { askedForHolder } from './asked-for-holder.ts'
+import type { Run, RunOptions } from './run.ts'
+
+/** What an order is about. */
+export interface Ordered {
+  /** As they were asked for, such as `statefulset/web`. */
+  asked: string
+  /** The same; in place of a pod, what owns it. */
+  workloads: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  /** The open runs that the order means, the newest first. */
+  runs: readonly string[]
+  /** Who has the Lease of what was asked for, and is at work or was killed there. */
+  holder?: string
+}
+
+/** A pause, or its end, as it stands on the Leases now. The process that has a run hears of it within seconds. */
+export interface GivenOrder extends Ordered {
+  outcome: 'ordered'
+  /** Who gave the pause: of several the first. */
+  by: string
+  /** Open runs that are being aborted, as before. */
+  aborted: readonly string[]
+  /** Of the runs that it means, those that take another back. */
+  undoes: readonly string[]
+}
+
+/** No run is open. `unrecorded`: what an abort has found half done all the same, in words. */
+export interface NoOrder extends Ordered {
+  outcome: 'none'
+  unrecorded: readonly string[]
+}
+
+/**
+ * What came of an order to abort.
+ * - `none`: no run is open
+ * - `ordered`: it stands on the Leases, and was not waited for
+ * - `finished`: the runs had come to their end before the order reached them
+ * - `aborted`: the process that had the runs has ended them; `left` are templates that were left as they are, in words
+ * - `left`: no living process has them: `end` ends them in this one
+ */
+export type Abort =
+  | NoOrder
+  | (Ordered & { outcome: 'ordered' | 'finished' })
+  | (Ordered & { outcome: 'aborted'; left: readonly string[]; concerned: readonly Pick<WorkloadRef, 'kind' | 'name'>[] })
+  | (Ordered & { outcome: 'left'; end(options?: RunOptions): Run })
+
+export interface AbortOptions {
+  /** Ends the wait; an order that was given stands. */
+  signal?: AbortSignal
+  /** False: the order is given and not waited for. Default true. */
+  wait?: boolean
+  /** The order stands from here on, whatever becomes of this process. */
+  onOrdered?(ordered: Ordered): void
+  /** After each look at a Lease that is held by the process that is waited for. */
+  onWaiting?(ordered: Ordered, holder: string): void
+}
+
+export interface OrderPorts {
+  client: KubeClient
+  clock: Clock
+  /** Who gives it, for display. */
+  by: string
+  signal: AbortSignal
+}
+
+export type About = Pick<RunRequest, 'namespace' | 'select'>
+
+export function orderedOf(open: OpenRuns): Ordered {
+  const holder = askedForHolder(open)
+  return {
+    asked: open.asked,
+    workloads: open.refs,
+    runs: open.runs.map(({ run }) => run),
+    ...(holder === undefined ? {} : { holder }),
+  }
+}
+
+export async function pauseRuns(about: About, ports: OrderPorts): Promise<GivenOrder | NoOrder> {
+  return give(about, ports, async (open) => {
+    assertLeased(open)
+    const runs = await giveOrder(open, { order: 'pause', by: ports.by }, { client: ports.client, namespace: about.namespace })
+    return { runs, by: ports.by, aborted: open.runs.flatMap(({ run }) => (runs.includes(run) ? [] : [run])) }
+  })
+}
+
+export async function resumeRuns(about: About, ports: OrderPorts): Promise<GivenOrder | NoOrder> {
+  let by: string | undefined
+  /** In a second pass that of the first is lifted already. */
+  const runs = new Set<string>()
+  return give(about, ports, async (open) => {
+    const lifted = await liftPause(open, { client: ports.client, namespace: about.namespace })
+    by ??= lifted?.by
+    for (const run of lifted?.runs ?? []) runs.add(run)
+    if (by === undefined) throw new RunError('preflight', `no run of ${open.asked} is paused: nothing to resume`)
+    return { runs: [...runs], by, aborted: lifted?.aborted ?? [] }
+  })
+}
+
+type Given = Pick<GivenOrder, 'runs' | 'by' | 'aborted'>
+
+async function give(
+  about: About,
+  { client, clock, signal }: OrderPorts,
+  act: (open: OpenRuns) => Promise<Given>,
+): Promise<GivenOrder | NoOrder> {
+  const found = await awaitOpenRuns(client, about, clock, signal)
+  if (found.runs.length === 0) return { outcome: 'none', unrecorded: [], ...orderedOf(found) }
+  let given: Given | undefined
+  const open = await forOpenRuns(client, about, found, async (all) => {
+    given = await act(all)
+  })
+  const { runs } = given!
+  const undoes = open.runs.flatMap(({ run, undoes: taken }) => (runs.includes(run) && taken !== undefined ? [run] : []))
+  return { ...orderedOf(open), ...given!, outcome: 'ordered', undoes }
+}
+
+/** Orders it, and waits for who has the runs. `end` ends what no living process has. */
+export async function abortRuns(
+  about: About,
+  { client, clock, by, signal }: OrderPorts,
+  options: AbortOptions,
+  end: (left: Extract<OrderedAbort, { kind: 'left' }>, options?: RunOptions) => Run,
+): Promise<Abort> {
+  const { wait = true, onOrdered, onWaiting } = options
+  const ordered = await orderAbort(
+    {
+      ...about,
+      by,
+      wait,
+      onOrdered: (open) => onOrdered?.(orderedOf(open)),
+      onLook: (open, holder) => onWaiting?.(orderedOf(open), holder),
+    },
+    { client, clock, signal },
+  )
+  const base = orderedOf(ordered.open)
+  if (ordered.kind === 'none') {
+    const unrecorded = await findUnrecorded({ client, clock, namespace: about.namespace, refs: ordered.open.refs })
+    return { ...base, outcome: 'none', unrecorded }
+  }
+  if (ordered.kind === 'ordered') return { ...base, outcome: 'ordered' }
+  if (ordered.kind === 'left') return { ...base, outcome: 'left', end: (own) => end(ordered, own) }
+  const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
+  if (aborted.length === 0) return { ...base, outcome: 'finished' }
+  const concerned = ordered.records.flatMap(({ workloads }) => workloads as Ordered['workloads'])
+  return { ...base, outcome: 'aborted', left: aborted.flatMap((one) => one.left), concerned }
+}

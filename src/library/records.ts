@@ -1,0 +1,36 @@
+import { listLedgers } from '../engine/ledgers/list-ledgers.ts'
+import type { KubeClient } from '../kube/client.ts'
+import { reportOf, runsOf, type KnownRun } from '../report/from-ledgers.ts'
+import type { Report, ReportFailure } from '../report/report.ts'
+import { NotOnRecordError } from './errors.ts'
+import { passOverIdle } from './pass-over-idle.ts'
+import type { SelectedRef } from './request/selection.ts'
+
+/** The report of one run, from what is kept of it in the cluster. */
+export interface RecordedReport {
+  report: Report
+  /** Newer runs of the workload that had nothing to do; empty where the run was named. */
+  passedOver: readonly string[]
+}
+
+export interface ReportSource {
+  client: KubeClient
+  namespace: string
+}
+
+/** Throws a NotOnRecordError where there is no such run. */
+export async function reportRun(
+  wanted: { run: string } | { ref: SelectedRef },
+  failures: readonly ReportFailure[],
+  { client, namespace }: ReportSource,
+): Promise<RecordedReport> {
+  const found = await listLedgers(client, namespace)
+  const { left, passedOver } = 'ref' in wanted ? passOverIdle(found, wanted.ref) : { left: found, passedOver: [] }
+  const made = reportOf(left, { wanted, namespace, failures })
+  if (made.kind === 'none') throw new NotOnRecordError(made.reason)
+  return { report: made.report, passedOver }
+}
+
+export async function listRuns({ client, namespace }: ReportSource): Promise<KnownRun[]> {
+  return runsOf(await listLedgers(client, namespace))
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { check, formatPath } from '../../config/check.ts'
+import type { RunRequest } from '../../engine/run.ts'
+import { quote } from './quote.ts'
+import { RequestError, type RequestIssue } from './request-error.ts'
+import { parseRef, type SelectedRef } from './selection.ts'
+import { selectorProblem } from './selector-problem.ts'
+import type { WorkloadChoice, WorkloadName } from './upgrade-request.ts'
+
+/** Of which workloads and pods, in which namespace. */
+export type Choice = Pick<RunRequest, 'namespace' | 'select'>
+
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+const Name = z.union([z.string(), z.strictObject({ kind: z.string(), name: z.string() })])
+
+const namedFields = { workload: z.union([Name, z.array(Name)]).optional(), namespace: z.string().optional() }
+
+/** The fields that say what a request is about. */
+export const choiceFields = { ...namedFields, labelSelector: z.string().optional() }
+
+const Choice = z.strictObject(choiceFields)
+const Named = z.strictObject(namedFields)
+
+/** Throws a RequestError with everything that is wrong. */
+export function parseChoice(input: WorkloadChoice, namespace: string): Choice {
+  return parsed(Choice, input, (issues) => choiceOf(input, namespace, issues))
+}
+
+/** Workloads by name, where none means all of the namespace. Throws a RequestError with everything that is wrong. */
+export function parseNamed(
+  input: Pick<WorkloadChoice, 'workload' | 'namespace'>,
+  namespace: string,
+): { namespace: string; refs: SelectedRef[] } {
+  return parsed(Named, input, (issues) => ({
+    namespace: namespaceOf(input.namespace, namespace, issues),
+    refs: refsOf(input.workload, issues),
+  }))
+}
+
+/** Reads what has the right shape. */
+export function parsed<Value>(schema: z.ZodType, input: unknown, read: (issues: RequestIssue[]) => Value): Value {
+  const shape = check(schema, input)
+  if (!shape.ok)
+    throw new RequestError(
+      shape.findings.map(({ path, message, hint }) => ({
+        field: path.length === 0 ? 'request' : formatPath(path),
+        message,
+        ...(hint === undefined ? {} : { hint }),
+      })),
+    )
+  const issues: RequestIssue[] = []
+  const value = read(issues)
+  if (issues.length > 0) throw new RequestError(issues)
+  return value
+}
+
+/** What a request is about; tells `issues` what is wrong. */
+export function choiceOf(
+  { workload, labelSelector, namespace: asked }: WorkloadChoice,
+  namespace: string,
+  issues: RequestIssue[],
+): Choice {
+  return { namespace: namespaceOf(asked, namespace, issues), select: selectionOf(workload, labelSelector, issues) }
+}
+
+function namespaceOf(asked: string | undefined, namespace: string, issues: RequestIssue[]): string {
+  if (asked !== undefined && !NAMESPACE.test(asked))
+    issues.push({ field: 'namespace', message: `${quote(asked)} cannot be the name of a namespace` })
+  return asked ?? namespace
+}
+
+function selectionOf(
+  workload: WorkloadChoice['workload'],
+  labelSelector: string | undefined,
+  issues: RequestIssue[],
+): RunRequest['select'] {
+  if (labelSelector === undefined) {
+    const refs = refsOf(workload, issues)
+    const isMissing = refs.length === 0 && issues.every(({ field }) => !field.startsWith('workload'))
+    if (isMissing)
+      issues.push({
+        field: 'workload',
+        message: 'is missing',
+        hint: "write 'TYPE/NAME', such as 'statefulset/web', or give a labelSelector",
+      })
+    return { refs }
+  }
+  if (workload !== undefined)
+    issues.push({ field: 'labelSelector', message: 'it and workload exclude each other', hint: 'give one of them' })
+  const isEmpty = labelSelector.trim() === ''
+  const problem = isEmpty ? 'an empty selector would mean every pod in the namespace' : selectorProblem(labelSelector)
+  if (problem !== undefined) issues.push({ field: 'labelSelector', message: problem })
+  return { labelSelector }
+}
+
+function refsOf(workload: WorkloadChoice['workload'], issues: RequestIssue[]): SelectedRef[] {
+  const refs: SelectedRef[] = []
+  for (const [index, name] of namesOf(workload).entries()) {
+    const read = parseRef(typeof name === 'string' ? name : `${name.kind}/${name.name}`)
+    if (!read.ok) issues.push({ field: Array.isArray(workload) ? `workload[${index}]` : 'workload', message: read.problem })
+    else if (!refs.some(({ kind, name: other }) => kind === read.ref.kind && other === read.ref.name)) refs.push(read.ref)
+  }
+  return refs
+}
+
+function namesOf(workload: WorkloadChoice['workload']): readonly WorkloadName[] {
+  if (workload === undefined) return []
+  return Array.isArray(workload) ? (workload as readonly WorkloadName[]) : [workload as WorkloadName]
+}

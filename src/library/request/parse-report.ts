@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { ReportFailure } from '../../report/report.ts'
+import { parsed, parseNamed } from './parse-choice.ts'
+import { RequestError } from './request-error.ts'
+import type { SelectedRef } from './selection.ts'
+import type { WorkloadName } from './upgrade-request.ts'
+
+/** One run by its id, or the newest of a workload that had something to do. */
+export interface ReportRequest {
+  run?: string
+  workload?: WorkloadName
+  /** Absent: that of the cluster handle. */
+  namespace?: string
+  /** Requests that others have seen fail, to be shown beside what the run did. */
+  failures?: readonly ReportFailure[]
+}
+
+const Request = z.strictObject({
+  run: z.string().min(1).optional(),
+  workload: z.unknown().optional(),
+  namespace: z.string().optional(),
+  failures: z.array(z.unknown()).optional(),
+} satisfies Record<keyof ReportRequest, z.ZodType>)
+
+export interface ParsedReport {
+  wanted: { run: string } | { ref: SelectedRef }
+  namespace: string
+}
+
+/** Throws a RequestError with everything that is wrong. */
+export function parseReport(input: ReportRequest, namespace: string): ParsedReport {
+  const { run, workload, namespace: asked } = input
+  parsed(Request, input, (issues) => {
+    if (run !== undefined && workload !== undefined)
+      issues.push({ field: 'run', message: 'it and workload exclude each other', hint: 'give one of them' })
+    if (Array.isArray(workload)) issues.push({ field: 'workload', message: 'a report is of one workload' })
+  })
+  const named = parseNamed({ ...(workload && { workload }), ...(asked === undefined ? {} : { namespace: asked }) }, namespace)
+  const [ref] = named.refs
+  if (run !== undefined) return { wanted: { run }, namespace: named.namespace }
+  if (ref === undefined) throw new RequestError([{ field: 'workload', message: 'is missing', hint: 'name one, or a run' }])
+  return { wanted: { ref }, namespace: named.namespace }
+}

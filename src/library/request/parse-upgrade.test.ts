@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import type { RunSettings } from '../../engine/run.ts'
+import { parseUpgrade } from './parse-upgrade.ts'
+import { RequestError, type RequestIssue } from './request-error.ts'
+import type { UpgradeRequest } from './upgrade-request.ts'
+
+const SETTINGS: RunSettings = {
+  maxUnavailable: { count: 1 },
+  readyForMs: 0,
+  onFailure: 'rollback',
+  drainDeadlineMs: 60_000,
+  onDrainDeadline: 'fail',
+  restartDeadlineMs: 300_000,
+  rollbackDeadlineMs: 600_000,
+  readyDeadlineMs: 600_000,
+  restoreDeadlineMs: 60_000,
+}
+const parse = (request: UpgradeRequest) => parseUpgrade(request, { namespace: 'default', settings: SETTINGS })
+
+function issuesOf(request: unknown): readonly RequestIssue[] {
+  try {
+    parse(request as UpgradeRequest)
+  } catch (error) {
+    expect(error).toBeInstanceOf(RequestError)
+    return (error as RequestError).issues
+  }
+  return []
+}
+
+const fields = (request: unknown): string[] => issuesOf(request).map(({ field }) => field)
+
+test('a request gets its defaults from the config and the cluster', () => {
+  expect(parse({ workload: 'sts/web', images: { app: 'registry.example/app:v2' } })).toEqual({
+    namespace: 'default',
+    select: { refs: [{ kind: 'StatefulSet', name: 'web' }] },
+    images: [{ container: 'app', image: 'registry.example/app:v2' }],
+    settings: SETTINGS,
+    acceptTemplateDrift: false,
+    allowUnbalanced: false,
+    retiredLoadBalancers: [],
+    exitWhenPaused: false,
+  })
+})
+
+test('workloads are names, objects, or several of both, each once', () => {
+  const workload = ['statefulset/web', { kind: 'StatefulSet', name: 'web' } as const, { kind: 'Pod', name: 'db-0' } as const]
+  expect(parse({ workload }).select).toEqual({
+    refs: [
+      { kind: 'StatefulSet', name: 'web' },
+      { kind: 'Pod', name: 'db-0' },
+    ],
+  })
+  expect(parse({ labelSelector: 'app=web', namespace: 'shop' })).toMatchObject({
+    namespace: 'shop',
+    select: { labelSelector: 'app=web' },
+  })
+})
+
+test('settings go over those of the config, and an undo never rolls back', () => {
+  const settings = { maxUnavailable: '25%', readyForMs: 5_000, onFailure: undefined } as unknown as UpgradeRequest['settings'] &
+    object
+  expect(parse({ workload: 'sts/web', settings }).settings).toEqual({
+    ...SETTINGS,
+    maxUnavailable: { percent: 25 },
+    readyForMs: 5_000,
+  })
+  expect(parse({ workload: 'sts/web', settings: { maxUnavailable: { count: 3 } } }).settings.maxUnavailable).toEqual({ count: 3 })
+  expect(parse({ workload: 'sts/web', undo: {} })).toMatchObject({ undo: {}, settings: { onFailure: 'hold' } })
+})
+
+test.each([
+  ['nothing', {}, ['workload']],
+  ['no object', 'statefulset/web', ['request']],
+  ['an unknown field', { workload: 'sts/web', image: {} }, ['image']],
+  ['a kind that there is not', { workload: 'sst/web' }, ['workload']],
+  ['one of several names', { workload: ['sts/web', 'web'] }, ['workload[1]']],
+  ['both ways to choose', { workload: 'sts/web', labelSelector: 'app=web' }, ['labelSelector']],
+  ['an empty selector', { labelSelector: ' ' }, ['labelSelector']],
+  ['a selector that is none', { labelSelector: 'app=(' }, ['labelSelector']],
+  ['a label that a patch changes', { labelSelector: 'controller-revision-hash=x' }, ['labelSelector']],
+  ['a namespace', { workload: 'sts/web', namespace: 'Shop' }, ['namespace']],
+  ['an image', { workload: 'sts/web', images: { app: 'a b' } }, ['images.app']],
+  ['a container', { workload: 'sts/web', images: { 'a/b': 'app:v2' } }, ['images.a/b']],
+  ['images of an undo', { workload: 'sts/web', images: { app: 'app:v2' }, undo: {} }, ['images']],
+  ['a window', { workload: 'sts/web', settings: { maxUnavailable: '0%' } }, ['settings.maxUnavailable']],
+  ['a duration', { workload: 'sts/web', settings: { drainDeadlineMs: 0 } }, ['settings.drainDeadlineMs']],
+  ['a duration in words', { workload: 'sts/web', settings: { readyForMs: '5s' } }, ['settings.readyForMs']],
+  ['settings together with the config', { workload: 'sts/web', settings: { readyForMs: 600_000 } }, ['settings.readyForMs']],
+  ['several at once', { namespace: '-', images: { app: '' } }, ['images.app', 'namespace', 'workload']],
+])('the field is named where it is about %s', (_what, request, expected) => {
+  expect(fields(request)).toEqual(expected)
+})
+
+test('the message has a line for each issue, with the way out', () => {
+  expect(() => parse({ workload: 'sts/web', iamges: {} } as UpgradeRequest)).toThrow(/^iamges: .*images/)
+})

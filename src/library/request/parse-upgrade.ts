@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { MaxUnavailable } from '../../config/max-unavailable.ts'
+import { parseMaxUnavailable } from '../../config/max-unavailable.ts'
+import { settingsProblems } from '../../config/settings.ts'
+import type { RunRequest, RunSettings } from '../../engine/run.ts'
+import type { ContainerImage } from '../../pods/glossary.ts'
+import { containerProblem, imageProblem } from './container-image.ts'
+import { choiceFields, choiceOf, parsed } from './parse-choice.ts'
+import type { RequestIssue } from './request-error.ts'
+import type { RequestSettings, UpgradeRequest } from './upgrade-request.ts'
+
+/** What a request leaves out: the namespace of the cluster handle, and the settings of the config. */
+export interface RequestDefaults {
+  namespace: string
+  settings: RunSettings
+}
+
+/** `setTimeout` knows no longer one. */
+const LONGEST_MS = 2 ** 31 - 1
+
+function duration(atLeastMs: number): z.ZodType {
+  const error = ({ input }: { input?: unknown }): string =>
+    `${JSON.stringify(input)} is no duration\nwrite whole milliseconds, from ${atLeastMs} to ${LONGEST_MS}`
+  return z.int({ error }).min(atLeastMs, { error }).max(LONGEST_MS, { error }).optional()
+}
+
+const count = z.int().min(1)
+
+const Settings = z.strictObject({
+  maxUnavailable: z
+    .union([z.number(), z.string(), z.strictObject({ count }), z.strictObject({ percent: count.max(100) })])
+    .optional(),
+  readyForMs: duration(0),
+  onFailure: z.enum(['hold', 'rollback']).optional(),
+  drainDeadlineMs: duration(1),
+  onDrainDeadline: z.enum(['fail', 'proceed']).optional(),
+  settleMs: duration(0),
+  restartDeadlineMs: duration(1),
+  rollbackDeadlineMs: duration(1),
+  readyDeadlineMs: duration(1),
+  restoreDeadlineMs: duration(1),
+} satisfies Record<keyof RunSettings, z.ZodType>)
+
+const Upgrade = z.strictObject({
+  ...choiceFields,
+  images: z.record(z.string(), z.string()).optional(),
+  undo: z.strictObject({ run: z.string().min(1).optional() }).optional(),
+  settings: Settings.optional(),
+  acceptTemplateDrift: z.boolean().optional(),
+  allowUnbalanced: z.boolean().optional(),
+  retiredLoadBalancers: z.array(z.string()).optional(),
+  endWhenPaused: z.boolean().optional(),
+} satisfies Record<keyof UpgradeRequest, z.ZodType>)
+
+/** Throws a RequestError with everything that is wrong, also with settings that do not go with those of the config. */
+export function parseUpgrade(input: UpgradeRequest, defaults: RequestDefaults): RunRequest {
+  return parsed(Upgrade, input, (issues) => {
+    const { undo, retiredLoadBalancers = [], acceptTemplateDrift = false, allowUnbalanced = false, endWhenPaused = false } = input
+    const images = imagesOf(input.images, issues)
+    if (undo !== undefined && images.length > 0)
+      issues.push({ field: 'images', message: 'an undo takes none', hint: 'it goes back to the images on record' })
+    return {
+      ...choiceOf(input, defaults.namespace, issues),
+      images,
+      settings: settingsOf(input, defaults.settings, issues),
+      acceptTemplateDrift,
+      allowUnbalanced,
+      retiredLoadBalancers,
+      exitWhenPaused: endWhenPaused,
+      ...(undo === undefined ? {} : { undo: { ...undo } }),
+    }
+  })
+}
+
+function imagesOf(images: UpgradeRequest['images'], issues: RequestIssue[]): ContainerImage[] {
+  return Object.entries(images ?? {}).map(([container, image]) => {
+    const problem = containerProblem(container) ?? imageProblem(image)
+    if (problem !== undefined) issues.push({ field: `images.${container}`, message: problem })
+    return { container, image }
+  })
+}
+
+function settingsOf(
+  { settings: asked = {}, undo }: UpgradeRequest,
+  configured: RunSettings,
+  issues: RequestIssue[],
+): RunSettings {
+  const { maxUnavailable: window, ...others } = asked
+  const maxUnavailable = window === undefined ? configured.maxUnavailable : windowOf(window, issues)
+  const settings: RunSettings = { ...configured, ...defined(others), maxUnavailable }
+  // To go back from going back would be to put in what is being taken out.
+  if (undo !== undefined) settings.onFailure = 'hold'
+  for (const { setting, message, hint } of settingsProblems(settings))
+    issues.push({ field: `settings.${setting}`, message, hint })
+  return settings
+}
+
+function windowOf(asked: NonNullable<RequestSettings['maxUnavailable']>, issues: RequestIssue[]): MaxUnavailable {
+  if (typeof asked === 'object') return asked
+  const read = parseMaxUnavailable(asked)
+  if (read.ok) return read.value
+  issues.push({ field: 'settings.maxUnavailable', message: read.reason, hint: read.hint })
+  return { count: 1 }
+}
+
+/** A setting that is given as undefined is left out. */
+function defined(settings: Omit<RequestSettings, 'maxUnavailable'>): Omit<Partial<RunSettings>, 'maxUnavailable'> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+}
