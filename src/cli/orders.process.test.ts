@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +46,7 @@ async function startCluster({
 }: ClusterOptions = {}): Promise<ApiServer> {
   const server = await startApiServer()
   onTestFinished(() => server.close())
-  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
+  const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'w' }]
   const header = { run: 'r1', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
   const ledger = (end: Partial<LedgerHeader>): object => {
     const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +17,7 @@ async function report(argument: string) {
   const server = await startApiServer()
   onTestFinished(() => server.close())
   const ledger = (run: string, startedAt: string, entries: LedgerEntry[]): object => {
-    const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
+    const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'w' }]
     const header = { run, workloads, images: [], startedAt, chunks: 1, finishedAt: startedAt }
     const [data] = ledgerChunks({ header, entries: new Map(entries.map((entry) => [entry.uid, entry])) })
     return { metadata: { name: `sluice-run-${run}`, resourceVersion: '7', labels: { [LEDGER_LABEL]: run } }, data }

@@ -1,7 +1,9 @@
+import { isHeirIn } from '../workloads/kinds/heirs.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
 import { expect, test } from 'vitest'
 import { missingPorts } from '../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
-import { isHeir } from '../pods/heir.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createRollout } from './rollout/rollout.ts'
 import type { Traffic } from './traffic/traffic.ts'
@@ -59,7 +61,8 @@ async function decisionsWith(count: number): Promise<{ startedAt: number; at: nu
       rehearsed: true,
       gone: false,
     }),
-    isHeir,
+    isHeir: isHeirIn(KINDS),
+    byUpgradeOrder: upgradeOrder(KINDS),
     minReadyMs: () => 0,
     availability: { pendingOf: () => new Map() },
     expectsHeir: () => true,

@@ -2,7 +2,7 @@ import { AdapterError } from '../../adapters/contract.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { Plan, Refusal } from '../plan/plan.ts'
-import { displayName } from '../workloads/resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 import type { Account } from './account.ts'
 import { withLeaseEpochs } from './account.ts'
 import { createConclusion } from './conclude.ts'
@@ -34,6 +34,7 @@ import { ghostsOf } from './rollout/ghosts.ts'
 import { heirsIn } from './rollout/heirs.ts'
 import { createPodPorts } from './rollout/pod-ports.ts'
 import type { Rollout } from './rollout/rollout.ts'
+import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
 import { createRollout } from './rollout/rollout.ts'
 import type { Begun } from './run-end.ts'
 import { createRunEnd, INTERRUPTED, plannedPods } from './run-end.ts'
@@ -85,7 +86,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isConcluding = false
   /** What was to be written in the end may still be on its way. */
   let isCutShort = false
-  const ownOrders = createOwnOrders({ client, namespace })
+  const ownOrders = createOwnOrders({ client, kinds: world.kinds, namespace })
   /** Whatever keeps the pods from their turn after that, something was touched. */
   const begun: Begun = { onRecord: false, inTemplate: false }
   /** Nobody needs this order any more. */
@@ -262,6 +263,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
       }),
       inputFor,
       isHeir,
+      byUpgradeOrder: upgradeOrder(world.kinds),
       minReadyMs: (pod) => world.workloadOf(pod)?.workload.minReadyMs() ?? 0,
       expectsHeir: (pod) => world.workloadOf(pod)?.workload.replaces(pod) ?? true,
       operatorOut: world.operatorOut,

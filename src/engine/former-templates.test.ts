@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Ledger } from '../journal/ledger.ts'
 import type { ContainerImage, Journal, PodView } from '../pods/glossary.ts'
@@ -7,7 +8,7 @@ import { mixedAfterAbort, putBackAfterAbort, putBackAfterRollback } from './form
 import { entryOf } from './testing/ledgers.ts'
 import type { World } from './world.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const OWNER = { ...WEB, apiVersion: 'apps/v1' }
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
 
@@ -151,7 +152,7 @@ test('what a run has set that is ended with this one is nobody else’s edit', a
 })
 
 describe('a template that the newest run has found as one before it had set it, which is ended with it', () => {
-  const api = { kind: 'StatefulSet', name: 'api', uid: 'a' }
+  const api = { ...STATEFUL_SET, name: 'api', uid: 'a' }
   /** Of both: killed once it had written the templates. */
   const first = ledger('r1', 'v1', 'v2')
   first.header.workloads.push({ ...api, before: image('v1') })

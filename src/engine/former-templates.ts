@@ -3,7 +3,8 @@ import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerWorkload } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
-import { isHeir } from '../pods/heir.ts'
+import { displayName, isSameWorkload } from '../pods/workload-id.ts'
+import { isHeirIn } from '../workloads/kinds/heirs.ts'
 import { messageOf } from './errors.ts'
 import type { MixedWorkload, RunEventBody } from './events.ts'
 import { imagesAsked, imagesBeside } from './images-beside.ts'
@@ -39,11 +40,10 @@ export async function putBackAfterAbort(
   for (const { recorded, former } of changedByAny([ledger, ...ended], world)) {
     const found = world.workloads.find(({ workload }) => workload.uid === recorded.uid)
     // Of another run, which goes on with it; or to be had yet, by a run that stays open for it; or gone.
-    if (!found && !world.workloads.some(({ workload: { ref } }) => ref.kind === recorded.kind && ref.name === recorded.name))
-      continue
+    if (!found && !world.workloads.some(({ workload: { ref } }) => isSameWorkload(ref, recorded))) continue
     const message = found
       ? await putBack(found, recorded, { ...options, former, set })
-      : `the template of ${shown(recorded)} was left as it is: it is not part of this run any more`
+      : `the template of ${displayName(recorded)} was left as it is: it is not part of this run any more`
     if (message !== undefined) left.push(message)
   }
   return left
@@ -107,8 +107,8 @@ function imageBefore(
 }
 
 /** It was deleted and made again since. */
-function isMadeAnew({ kind, name, uid }: LedgerWorkload, { header }: Ledger): boolean {
-  return header.workloads.some((one) => one.kind === kind && one.name === name && one.uid !== uid)
+function isMadeAnew(recorded: LedgerWorkload, { header }: Ledger): boolean {
+  return header.workloads.some((one) => isSameWorkload(one, recorded) && one.uid !== recorded.uid)
 }
 
 /** Empty where the run has not changed the template. */
@@ -131,7 +131,7 @@ export function mixedAfterAbort({
   return changedByAny([ledger, ...ended], world).flatMap(({ recorded, former }) => {
     const pods = podsOf(recorded, world)
     const upgraded = pods.filter(({ pod }) => !asksFor(pod, former)).length
-    return upgraded === 0 ? [] : [{ workload: shown(recorded), upgraded, pods: pods.length }]
+    return upgraded === 0 ? [] : [{ workload: displayName(recorded), upgraded, pods: pods.length }]
   })
 }
 
@@ -154,7 +154,7 @@ export async function putBackAfterRollback(
     const { upgraded = [], made = [] } = onNewImages(found, world)
     if (upgraded.length > 0) {
       warn(
-        `the template of ${shown(recorded)} keeps the new images: ${upgraded.length} of its pods run them; sluice undo takes them back`,
+        `the template of ${displayName(recorded)} keeps the new images: ${upgraded.length} of its pods run them; sluice undo takes them back`,
       )
       continue
     }
@@ -164,7 +164,7 @@ export async function putBackAfterRollback(
       if (left !== undefined) warn(left)
       else if (made.length > 0) warn(madeWords(made))
     } catch (error) {
-      warn(`the template of ${shown(recorded)} could not be put back to its former images: ${messageOf(error)}`)
+      warn(`the template of ${displayName(recorded)} could not be put back to its former images: ${messageOf(error)}`)
     }
   }
 }
@@ -174,6 +174,7 @@ export async function putBackAfterRollback(
  * reason to keep them. Of a run about some pods it is beside them.
  */
 function withoutHeirs(failed: readonly PodView[], world: World): World {
+  const isHeir = isHeirIn(world.kinds)
   const others = (pods: Iterable<Observation>): Observation[] =>
     [...pods].filter(({ pod }) => !failed.some((gone) => isHeir(gone, pod)))
   return {
@@ -197,7 +198,7 @@ async function putBack(
   recorded: LedgerWorkload,
   { former, set, tell, signal, isOwned, fence }: PutBack,
 ): Promise<string | undefined> {
-  const onProgress = (message: string): void => tell({ type: 'template', workload: shown(recorded), message })
+  const onProgress = (message: string): void => tell({ type: 'template', workload: displayName(recorded), message })
   const put = await workload.putBack(former, set, { signal, isOwned, onProgress, fence })
   if (put.kind === 'left') return put.message
   onProgress(`back to its former images: ${imageWords(former)}`)
@@ -206,10 +207,6 @@ async function putBack(
 
 function changedBy({ header }: Ledger): LedgerWorkload[] {
   return header.workloads.filter(({ before }) => before !== undefined)
-}
-
-function shown({ kind, name }: LedgerWorkload): string {
-  return `${kind.toLowerCase()}/${name}`
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Refusal } from '../plan/plan.ts'
-import { displayName } from '../workloads/resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 import type { Workload } from '../workloads/workload.ts'
 import type { RunSettings } from './settings.ts'
 

@@ -1,3 +1,7 @@
+import { deployment, REPLICA_SET } from '../workloads/kinds/deployment.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import { POD } from '../workloads/kinds/pod.ts'
+import { STATEFUL_SET, statefulSet } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { createMemoryAdapter, createMemoryBalancer } from '../../adapters/conformance/memory-adapter.ts'
 import type { Target } from '../../adapters/contract.ts'
@@ -9,7 +13,7 @@ import type { JournalTarget, ReadJournal } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
 import { createFakeApi } from '../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../workloads/testing/manifests.ts'
-import { lonePods } from '../workloads/pod.ts'
+import { lonePods } from '../workloads/lone-pods.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { createPlanning } from './planning.ts'
 import type { PodStore } from '../observation/pod-store.ts'
@@ -18,7 +22,7 @@ import type { Traffic } from './traffic/traffic.ts'
 import { createScopeQueues } from './traffic/scope-queues.ts'
 import { createTraffic } from './traffic/traffic.ts'
 
-const WEB = { kind: 'ReplicaSet', name: 'web', uid: 'rs' } as const
+const WEB = { ...REPLICA_SET, name: 'web', uid: 'rs' } as const
 const IMAGES = [{ container: 'app', image: 'app:v2' }]
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 const NOBODY = { all: () => [] }
@@ -111,6 +115,7 @@ async function planned({
   }
   const loadBalancers = [{ name: 'edge', adapterName: 'memory', adapter, port: 80 }]
   const planning = createPlanning({
+    kinds: KINDS,
     request: {
       namespace: NAMESPACE,
       select: { refs: [WEB] },
@@ -122,6 +127,7 @@ async function planned({
     client: api.client,
     workloads: [
       {
+        kind: deployment,
         ref: WEB,
         owns: () => true,
         desired: () => 0,
@@ -367,12 +373,13 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
   const pods = ['old', 'new'].map((name) => testPod({ name, uid: name, containers: [{ name: 'app', image: 'app:v2' }] }))
   const api = createFakeApi()
   const before = { images: [{ container: 'app', image: 'app:v1' }] }
-  const header = { run: 'r1', workloads: [{ kind: 'Pod', name: 'old', uid: 'old' }], images: IMAGES, startedAt: '', chunks: 1 }
+  const header = { run: 'r1', workloads: [{ ...POD, name: 'old', uid: 'old' }], images: IMAGES, startedAt: '', chunks: 1 }
   const entry: LedgerEntry = { uid: 'old', pod: 'old', targets: [], before, state: 'closed' }
   const [data] = ledgerChunks({ header, entries: new Map([['old', entry]]) })
   const metadata = { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }
   api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
   const planning = createPlanning({
+    kinds: KINDS,
     request: {
       namespace: NAMESPACE,
       select: { labelSelector: 'app=web' },
@@ -400,7 +407,8 @@ test('a bare pod that the run to be undone had nothing to do with stays as it is
 test('a template that stays is not given what one of several pods had had', async () => {
   const asked: unknown[] = []
   const workload = {
-    ref: { ...WEB, kind: 'StatefulSet' },
+    kind: statefulSet,
+    ref: { ...WEB, ...STATEFUL_SET },
     uid: WEB.uid,
     owns: () => true,
     desired: () => 2,
@@ -414,7 +422,7 @@ test('a template that stays is not given what one of several pods had had', asyn
   // The template had the new images before the run.
   const header = {
     run: 'r1',
-    workloads: [{ kind: 'StatefulSet', name: 'web', uid: WEB.uid }],
+    workloads: [{ ...STATEFUL_SET, name: 'web', uid: WEB.uid }],
     images: IMAGES,
     startedAt: '',
     chunks: 1,
@@ -429,6 +437,7 @@ test('a template that stays is not given what one of several pods had had', asyn
   api.put(`${CORE}/configmaps/${metadata.name}`, { metadata, data })
   const pods = entries.map(({ uid }) => testPod({ name: uid, uid, containers: [{ name: 'app', image: 'app:v2' }] }))
   const planning = createPlanning({
+    kinds: KINDS,
     request: {
       namespace: NAMESPACE,
       select: { refs: [workload.ref] },

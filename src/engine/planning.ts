@@ -35,7 +35,11 @@ import { snapshotsOf } from './snapshots-of.ts'
 import type { Traffic } from './traffic/traffic.ts'
 import { assertTimeForJobs } from './time-for-jobs.ts'
 import type { Undoing } from './undoing.ts'
-import { assertWholeWorkload, changedSince, isTemplateWritten, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
+import { assertWholeWorkload, changedSince, stillOnRelease, takenBackAlready, undoing } from './undoing.ts'
+import { isTemplateWritten } from '../workloads/kinds/kind.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { isPod } from '../workloads/kinds/pod.ts'
+import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
 import { leftOut } from './ledgers/unsettled.ts'
 import { isOpen, openJournal } from '../pods/open-journal.ts'
 
@@ -70,6 +74,7 @@ export interface Planning {
 export interface PlanningOptions {
   request: RunRequest
   client: KubeClient
+  kinds: Kinds
   workloads: readonly Workload[]
   store: PodStore
   beside: Pick<Beside, 'all'>
@@ -86,7 +91,7 @@ export interface PlanningOptions {
 const NOT_ASSESSED: Assessment = { images: [], refusals: [], warnings: [] }
 
 export function createPlanning(options: PlanningOptions): Planning {
-  const { request, client, store, beside, traffic, loadBalancers, includes } = options
+  const { request, client, kinds, store, beside, traffic, loadBalancers, includes } = options
   const workloads = options.workloads.map((workload): AssessedWorkload => ({ workload, assessment: NOT_ASSESSED }))
   let targets = new Map<string, JournalTarget[]>()
   let plan: Plan | undefined
@@ -104,7 +109,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     if (undo === undefined) return workload.assess(request.images, own)
     const images = imagesBefore(undo, workload, own)
     // The run had nothing to do with it: it stays as it is, and no image is missed.
-    return workload.ref.kind === 'Pod' && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
+    return isPod(workload.ref) && images.length === 0 ? NOT_ASSESSED : workload.assess(images, own)
   }
 
   /** By labels those beside them are not in the store. */
@@ -150,7 +155,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     // Where no pod has the label, that is what is wrong, and nobody knows whose runs are meant.
     if (request.undo && workloads.length > 0) {
       if ('refs' in request.select) assertWholeWorkload(request.select.refs, options.workloads)
-      undo = undoing(request.undo, options.workloads, ledgers, [...store.all(), ...beside.all()])
+      undo = undoing(request.undo, options.workloads, ledgers, { kinds, pods: [...store.all(), ...beside.all()] })
     }
     const pods = [...store.all()].filter(({ pod }) => includes(pod))
     for (const assessed of workloads) {
@@ -160,7 +165,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const found = new Map<string, JournalTarget[]>()
     const others = new Map<string, string>()
     const refs = workloads.map(({ workload: { ref } }) => ref)
-    const left = await leftOut(client, request.namespace, { refs, store }, ledgers)
+    const left = await leftOut(client, request.namespace, { kinds, refs, store }, ledgers)
     assertNoneMissingOfGone(left, { namespace: request.namespace, loadBalancers })
     const readable = ledgers.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
     const planned = await planPods({
@@ -183,6 +188,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     const changed = undo ? changedSince(undo, options.workloads, views) : []
     plan = buildPlan({
       ...planned,
+      byUpgradeOrder: upgradeOrder(kinds),
       namespace: request.namespace,
       workloads: workloads.map(({ workload }) => workload.ref),
       maxUnavailable: request.settings.maxUnavailable,
@@ -205,7 +211,7 @@ export function createPlanning(options: PlanningOptions): Planning {
     })
     // Where nothing is to leave rotation, nothing has to be drained.
     const isAnyLeaving = plan.pods.some(({ action }) => action === 'upgrade')
-    const dropped = isAnyLeaving ? droppedPlaces({ ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
+    const dropped = isAnyLeaving ? droppedPlaces({ kinds, ledgers: readable, refs, loadBalancers, pods: () => store.all() }) : []
     const isRetired = ({ loadBalancer }: RetiredPlace): boolean => request.retiredLoadBalancers?.includes(loadBalancer) ?? false
     retired = dropped.filter(isRetired).map(({ loadBalancer, scope }) => ({ loadBalancer, scope }))
     plan = {
@@ -272,7 +278,7 @@ interface PlanPodsOptions {
  */
 function imagesBefore(undo: Undoing, workload: Workload, pods: readonly PodView[]): ContainerImage[] {
   const template = undo.templateOf(workload)
-  if (template.length > 0 || isTemplateWritten(workload.ref)) return template
+  if (template.length > 0 || isTemplateWritten(workload.kind)) return template
   return [...new Map(pods.flatMap((pod) => undo.imagesOf(pod)).map((image) => [image.container, image])).values()]
 }
 

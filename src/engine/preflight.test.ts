@@ -1,14 +1,15 @@
+import { idNamed } from '../workloads/kinds/testing/id-named.ts'
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { AccessCheck } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { field } from '../kube/json.ts'
-import type { WorkloadKind } from '../plan/plan.ts'
 import { checkRights } from './preflight.ts'
 
 /** What a run of this kind asks for, where the server tells no rules; `denied` is refused. */
-async function asked(kind: WorkloadKind, denied = ''): Promise<string[]> {
+async function asked(kind: string, denied = ''): Promise<string[]> {
   const rights: string[] = []
   const client = {
     async create(path: string, body: unknown) {
@@ -19,7 +20,7 @@ async function asked(kind: WorkloadKind, denied = ''): Promise<string[]> {
       return { status: { allowed: right !== denied } }
     },
   } as unknown as KubeClient
-  await checkRights(client, { namespace: 'shop', select: { refs: [{ kind, name: 'web' }] } })
+  await checkRights(client, { namespace: 'shop', select: { refs: [idNamed(kind, 'web')] } })
   return rights
 }
 
@@ -74,7 +75,7 @@ test('Leases and workloads may be given by their names, as the role says, where 
     { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', 'list', 'watch', 'patch'], resourceNames: ['web'] },
   ])
   const checked = (...names: string[]): Promise<string | undefined> =>
-    checkRights(restricted, { namespace: 'shop', select: { refs: names.map((name) => ({ kind: 'StatefulSet', name })) } })
+    checkRights(restricted, { namespace: 'shop', select: { refs: names.map((name) => ({ ...STATEFUL_SET, name })) } })
   await checked('web')
   await expect(checked('db', 'store')).rejects.toMatchObject({
     message: expect.stringContaining(

@@ -2,7 +2,9 @@ import { type AccessCheck, checkAccess } from '../kube/access.ts'
 import type { KubeClient } from '../kube/client.ts'
 import { RunError } from './errors.ts'
 import type { RunRequest } from './request.ts'
-import { rightName, rightsOfRun } from './rights.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { rightName, rightsFor, rightsOfRun } from './rights.ts'
 
 /**
  * Asks the API server whether the run will be allowed what it needs, so that a missing right shows before anything is
@@ -11,9 +13,9 @@ import { rightName, rightsOfRun } from './rights.ts'
  */
 export async function checkRights(
   client: KubeClient,
-  { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
+  { namespace, select, kinds = KINDS }: Pick<RunRequest, 'namespace' | 'select'> & { kinds?: Kinds | undefined },
 ): Promise<string | undefined> {
-  const rights = rightsOfRun('refs' in select ? select.refs : []).filter(({ isOptional }) => !isOptional)
+  const rights = rightsOfRun('refs' in select ? rightsFor(select.refs, kinds) : []).filter(({ isOptional }) => !isOptional)
   const checks = rights.flatMap((right) => checksOf(right, namespace))
   const { denied, unasked } = await checkAccess(client, checks)
   if (denied.length > 0) {

@@ -1,6 +1,7 @@
 import type { KubeClient, PatchOperation } from '../kube/client.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { PodView } from '../pods/glossary.ts'
+import { displayName } from '../pods/workload-id.ts'
 import { messageOf, RunError } from './errors.ts'
 import type { RunEventBody } from './events.ts'
 import { assertConfirmed } from './leases/confirm-all.ts'
@@ -58,8 +59,7 @@ export async function prepareWorkloads(options: Preparing): Promise<void> {
       signal,
       isOwned,
       fence,
-      onProgress: (message) =>
-        tell({ type: 'template', workload: `${workload.ref.kind.toLowerCase()}/${workload.ref.name}`, message }),
+      onProgress: (message) => tell({ type: 'template', workload: displayName(workload.ref), message }),
     })
     for (const { pod, stored } of world.store.all()) {
       if (isOpen(stored) || pod.deleting || !workload.owns(pod) || !world.includes(pod)) continue

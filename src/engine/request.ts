@@ -2,9 +2,10 @@ import type { Adapter } from '../../adapters/contract.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { SharedObservation } from '../observation/observation.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
-import type { WorkloadRef } from '../plan/plan.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
 import type { RunEvent } from './events.ts'
 import type { RunSettings } from './settings.ts'
 import type { UndoRequest } from './undoing.ts'
@@ -24,11 +25,11 @@ export interface LoadBalancer {
 export interface RunRequest {
   namespace: string
   /** Either workloads and pods by name, or pods by label selector. */
-  select: { refs: Pick<WorkloadRef, 'kind' | 'name'>[] } | { labelSelector: string }
+  select: { refs: WorkloadId[] } | { labelSelector: string }
   /** Empty: bring the pods to their workload's own template. */
   images: ContainerImage[]
   settings: RunSettings
-  /** Patch the pods of a Deployment though its template then differs. */
+  /** Patch the pods alone of a kind whose template is not written, though that then differs. */
   acceptTemplateDrift: boolean
   /** Upgrade pods that are in none of the load balancers, without a drain. */
   allowUnbalanced: boolean
@@ -53,6 +54,8 @@ export interface RunPorts {
   loadBalancers: LoadBalancer[]
   /** All runs of a process that have these load balancers share them. */
   queues: ScopeQueues
+  /** Of workloads. Default: those that sluice knows by itself. */
+  kinds?: Kinds
   clock: Clock
   random: Random
   /** Names this process in the Lease, such as HOST_PID. */

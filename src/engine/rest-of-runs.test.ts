@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader } from '../journal/ledger.ts'
 import type { PodView } from '../pods/glossary.ts'
@@ -9,7 +10,7 @@ import { entryOf } from './testing/ledgers.ts'
 import type { World } from './world.ts'
 
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 
 const pod = (name: string, tag: string, change: Parameters<typeof testPod>[0] = {}): PodView =>
   testPod({ name, uid: `uid of ${name}`, owner: WEB, containers: [{ name: 'app', image: `app:${tag}` }], ...change })

@@ -1,4 +1,8 @@
-import type { WorkloadKind } from '../plan/plan.ts'
+import { displayName, type WorkloadId } from '../pods/workload-id.ts'
+import type { Kind } from '../workloads/kinds/kind.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { isPod } from '../workloads/kinds/pod.ts'
+import { RunError } from './errors.ts'
 import { leaseName } from './leases/lease.ts'
 
 /** One rule of a Role: what sluice does with one kind of object. This table is the only source of the rights of a run. */
@@ -17,41 +21,32 @@ export interface Right {
 
 /** A kind of workload, and where the run is about a single one, its name. */
 export interface RightsFor {
-  kind: WorkloadKind
+  kind: Kind
   name?: string
 }
 
-export const RIGHTS_KINDS: readonly WorkloadKind[] = ['StatefulSet', 'DaemonSet', 'Deployment', 'Pod']
-
-const TEMPLATE =
-  'The template is patched before the pods, so that a pod that is recreated comes back on the new images; get, to read back what a lost answer leaves open.'
-const MADE_FROM = 'The template that a pod was made from: a pod that lacks more than images is not counted as updated.'
-const OF_DEPLOYMENTS = 'The Deployment of a pod, to refuse while a rollout replaces pods. Never written.'
-
-const OWNERS: Record<WorkloadKind, { owner?: Omit<Right, 'names'>; made?: Right }> = {
-  StatefulSet: {
-    owner: { group: 'apps', resource: 'statefulsets', verbs: ['get', 'list', 'watch', 'patch'], why: TEMPLATE },
-    made: { group: 'apps', resource: 'controllerrevisions', verbs: ['list', 'watch'], why: MADE_FROM },
-  },
-  DaemonSet: {
-    owner: { group: 'apps', resource: 'daemonsets', verbs: ['get', 'list', 'watch', 'patch'], why: TEMPLATE },
-    made: { group: 'apps', resource: 'controllerrevisions', verbs: ['list', 'watch'], why: MADE_FROM },
-  },
-  Deployment: {
-    owner: { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'], why: OF_DEPLOYMENTS },
-    made: { group: 'apps', resource: 'replicasets', verbs: ['list', 'watch'], why: OF_DEPLOYMENTS },
-  },
-  // What stands above a pod is not known beforehand: name its kind too.
-  Pod: {},
+/** @throws RunError of kind `preflight` for a kind that is not known */
+export function rightsFor(refs: readonly WorkloadId[], kinds: Kinds): RightsFor[] {
+  return refs.map((ref) => {
+    const kind = kinds.kindOf(ref)
+    if (kind === undefined) throw new RunError('preflight', `${displayName(ref)}: sluice does not know this kind`)
+    return { kind, name: ref.name }
+  })
 }
 
 /** What a run of these workloads needs, and nothing else. Of none of them: what every run needs. */
 export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
-  const owners = workloads.flatMap(({ kind, name }) => withNames(OWNERS[kind].owner, name))
-  const made = workloads.flatMap(({ kind }) => OWNERS[kind].made ?? [])
+  const owners = workloads.flatMap(({ kind: { rights }, name }) =>
+    rights.flatMap(({ isOfWorkload, ...right }) =>
+      isOfWorkload ? [{ ...right, ...(name !== undefined && { names: [name] }) }] : [],
+    ),
+  )
+  const made = workloads.flatMap(({ kind: { rights } }) =>
+    rights.flatMap(({ isOfWorkload, ...right }) => (isOfWorkload ? [] : [right])),
+  )
   // A Lease of what stands above a pod has a name that is not known yet.
-  const leases = workloads.length > 0 && workloads.every(({ kind, name }) => name !== undefined && kind !== 'Pod')
-  const names = leases ? workloads.map(({ kind, name }) => leaseName({ kind, name: name! })) : undefined
+  const leases = workloads.length > 0 && workloads.every(({ kind, name }) => name !== undefined && !isPod(kind))
+  const names = leases ? workloads.map(({ kind, name }) => leaseName({ ...kind, name: name! })) : undefined
   return unique([
     {
       group: '',
@@ -107,11 +102,6 @@ export function rightsOfOrders(): Right[] {
       why: 'For sluice status, pause, resume and abort. A run itself does without.',
     },
   ]
-}
-
-function withNames(right: Omit<Right, 'names'> | undefined, name: string | undefined): Right[] {
-  if (right === undefined) return []
-  return [{ ...right, ...(name !== undefined && { names: [name] }) }]
 }
 
 /** One rule for each resource and its verbs, with all names. */

@@ -79,7 +79,7 @@ async function prepare(request: RunRequest, ports: RunPorts): Promise<PreparedRu
   }
 
   // First: what a refused or unreachable API server says to this is clearer than a list that is tried again and again.
-  const unasked = await checkRights(ports.client, request)
+  const unasked = await checkRights(ports.client, { ...request, kinds: ports.kinds })
   if (unasked !== undefined) tell({ type: 'warning', message: unasked })
   const seen = await seeLeases(request, ports)
   const world = await observeWorld(request, ports, tell).catch((error: unknown) => throwNaming(error, request, ports))

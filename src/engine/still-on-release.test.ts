@@ -1,3 +1,5 @@
+import { STATEFUL_SET, statefulSet } from '../workloads/kinds/stateful-set.ts'
+import { DEPLOYMENT, deployment } from '../workloads/kinds/deployment.ts'
 import { expect, test } from 'vitest'
 import type { ContainerImage } from '../pods/glossary.ts'
 import { testPod } from '../pods/testing/raw-pod.ts'
@@ -6,7 +8,12 @@ import type { Undoing } from './undoing.ts'
 import { changedSince, stillOnRelease } from './undoing.ts'
 
 const image = (tag: string): ContainerImage[] => [{ container: 'app', image: `app:${tag}` }]
-const web = { ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' }, uid: 'w', owns: () => true } as unknown as Workload
+const web = {
+  kind: statefulSet,
+  ref: { ...STATEFUL_SET, name: 'web', namespace: 'shop' },
+  uid: 'w',
+  owns: () => true,
+} as unknown as Workload
 const pod = (name: string, tag: string, change: Parameters<typeof testPod>[0] = {}) =>
   testPod({ name, uid: name, containers: [{ name: 'app', image: `app:${tag}` }], ...change })
 
@@ -35,8 +42,8 @@ test.each([
 })
 
 test('nor for a Deployment, whose template is left alone', () => {
-  const deployment = { ...web, ref: { ...web.ref, kind: 'Deployment' } } as Workload
-  expect(stillOnRelease(undo, [deployment], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
+  const other = { ...web, kind: deployment, ref: { ...web.ref, ...DEPLOYMENT } } as Workload
+  expect(stillOnRelease(undo, [other], [pod('web-0', 'v2'), pod('web-1', 'v2')])).toEqual([
     WORDS.replace('statefulset', 'deployment'),
   ])
 })

@@ -1,3 +1,7 @@
+import { KINDS } from '../workloads/kinds/index.ts'
+import { DEPLOYMENT, deployment } from '../workloads/kinds/deployment.ts'
+import { POD } from '../workloads/kinds/pod.ts'
+import { STATEFUL_SET, statefulSet } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../journal/ledger.ts'
@@ -7,10 +11,11 @@ import type { Workload } from '../workloads/workload.ts'
 import { assertWholeWorkload, undoing } from './undoing.ts'
 
 const image = (tag: string) => [{ container: 'app', image: `app:${tag}` }]
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const owner = { ...WEB, apiVersion: 'apps/v1' }
 const web = {
-  ref: { kind: 'StatefulSet', name: 'web', namespace: 'shop' },
+  kind: statefulSet,
+  ref: { ...STATEFUL_SET, name: 'web', namespace: 'shop' },
   uid: 'w',
   owns: (one) => one.owner?.uid === 'w',
 } as Workload
@@ -31,7 +36,7 @@ function ledger(run: string, at: number, entries: LedgerEntry[], header: Partial
   const read: Ledger = {
     header: {
       run,
-      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w', before: image('v1') }],
+      workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w', before: image('v1') }],
       images: image('v2'),
       startedAt: `2026-01-0${at}T00:00:00.000Z`,
       chunks: 1,
@@ -49,20 +54,22 @@ const second = ledger('r2', 2, [entry('web-0', 'v1'), entry('web-1', 'v1')])
 
 describe('which run', () => {
   test('the newest, whatever the order of the records', () => {
-    expect(undoing({}, [web], [second, first], []).run).toBe('r2')
-    expect(undoing({}, [web], [first, second], []).run).toBe('r2')
+    expect(undoing({}, [web], [second, first], { kinds: KINDS, pods: [] }).run).toBe('r2')
+    expect(undoing({}, [web], [first, second], { kinds: KINDS, pods: [] }).run).toBe('r2')
   })
 
   test('but no undo, and none that had nothing to do', () => {
     const undo = ledger('r3', 3, [entry('web-0', 'v2')], { undoes: 'r2' })
-    const idle = ledger('r4', 4, [], { workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }] })
-    expect(undoing({}, [web], [first, second, undo, idle], []).run).toBe('r2')
+    const idle = ledger('r4', 4, [], { workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }] })
+    expect(undoing({}, [web], [first, second, undo, idle], { kinds: KINDS, pods: [] }).run).toBe('r2')
     // By its name an undo is taken back too.
-    expect(undoing({ run: 'r3' }, [web], [first, second, undo], []).imagesOf(pod('web-0'))).toEqual(image('v2'))
+    expect(undoing({ run: 'r3' }, [web], [first, second, undo], { kinds: KINDS, pods: [] }).imagesOf(pod('web-0'))).toEqual(
+      image('v2'),
+    )
   })
 
   test('the one that is named', () => {
-    const { run, images } = undoing({ run: 'r1' }, [web], [first, second], [])
+    const { run, images } = undoing({ run: 'r1' }, [web], [first, second], { kinds: KINDS, pods: [] })
     expect({ run, images }).toEqual({ run: 'r1', images: image('v2') })
   })
 
@@ -71,13 +78,13 @@ describe('which run', () => {
     [
       'none that has changed anything',
       {},
-      [ledger('r4', 4, [], { workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }] })],
+      [ledger('r4', 4, [], { workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }] })],
       'there is nothing to undo: no run of statefulset/web that is on record has changed anything',
     ],
     [
       'of another workload',
       {},
-      [ledger('r9', 9, [], { workloads: [{ kind: 'StatefulSet', name: 'db', uid: 'd' }] })],
+      [ledger('r9', 9, [], { workloads: [{ ...STATEFUL_SET, name: 'db', uid: 'd' }] })],
       /nothing to undo/,
     ],
     ['a name that is not on record', { run: 'r7' }, [first, second], /^no run r7 of statefulset\/web is on record .*: r2, r1$/],
@@ -94,18 +101,20 @@ describe('which run', () => {
       /rx; name one with --run/,
     ],
   ])('refused: %s', (_, request, found, message) => {
-    expect(() => undoing(request, [web], found, [])).toThrow(message)
-    expect(() => undoing(request, [web], found, [])).toThrow(expect.objectContaining({ kind: 'preflight' }))
+    expect(() => undoing(request, [web], found, { kinds: KINDS, pods: [] })).toThrow(message)
+    expect(() => undoing(request, [web], found, { kinds: KINDS, pods: [] })).toThrow(
+      expect.objectContaining({ kind: 'preflight' }),
+    )
   })
 
   test('refused: a record of an older sluice, which cannot say what was before', () => {
     const { before: _, ...old } = entry('web-0', 'v1', { state: 'open' })
-    expect(() => undoing({}, [web], [ledger('r2', 2, [old])], [])).toThrow(/older sluice/)
+    expect(() => undoing({}, [web], [ledger('r2', 2, [old])], { kinds: KINDS, pods: [] })).toThrow(/older sluice/)
   })
 
   test('control: of a pod that was gone, for which it has settled what was drained, it need not say that', () => {
     const { before: _, ...settled } = entry('web-0', 'v1')
-    const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])], [])
+    const undo = undoing({}, [web], [ledger('r2', 2, [settled, entry('web-1', 'v1')])], { kinds: KINDS, pods: [] })
     const inItsPlace = (tag: string) => undo.imagesOf({ ...pod('web-0', 'made-anew'), containers: containers(tag) })
     // From the new template, and one that the run had nothing to do with.
     expect([undo.run, inItsPlace('v2'), inItsPlace('v0')]).toEqual(['r2', image('v1'), []])
@@ -113,7 +122,7 @@ describe('which run', () => {
 })
 
 describe('where to', () => {
-  const undo = undoing({}, [web], [second], [])
+  const undo = undoing({}, [web], [second], { kinds: KINDS, pods: [] })
 
   test('each pod to what it had, one in the place of another to what that had, and others stay', () => {
     expect(undo.imagesOf(pod('web-0'))).toEqual(image('v1'))
@@ -124,7 +133,7 @@ describe('where to', () => {
   // Found by reading: its template went back alone, and its pods stayed.
   test('and so those of a workload that was deleted and made again, whose template goes back', () => {
     const again = { ...web, uid: 'w2' }
-    const { templateOf, imagesOf } = undoing({}, [again], [second], [])
+    const { templateOf, imagesOf } = undoing({}, [again], [second], { kinds: KINDS, pods: [] })
     const made = (name: string) => testPod({ name, uid: 'made-anew', owner: { ...owner, uid: 'w2' } })
     expect(templateOf(again)).toEqual(image('v1'))
     expect([imagesOf(made('web-1')), imagesOf(made('web-5'))]).toEqual([image('v1'), []])
@@ -172,21 +181,24 @@ describe('where to', () => {
       ['control: web-1 is about to be made anew', [seen('web-1', 'v2', { deleting: true })], 'v1'],
       ['control: of another workload', [seen('db-0', 'v2', { owner: { ...owner, name: 'db', uid: 'd' } })], 'v1'],
     ])('%s', (_name, pods, expected, run = own) => {
-      expect(undoing({}, [web], [run], pods).templateOf(web)).toEqual(image(expected))
+      expect(undoing({}, [web], [run], { kinds: KINDS, pods: pods }).templateOf(web)).toEqual(image(expected))
     })
 
     // Found by reading: a pod had come since, from the template that GitOps had brought forward, which stayed at that release.
     test('goes back also where the run has found it at the new images: a pod on those may have been made since', () => {
       const templateWith = (...pods: Observation[]) =>
-        undoing({}, [web], [about([entry('web-0', 'v1')], [WEB])], [seen('web-0', 'v3'), ...pods]).templateOf(web)
+        undoing({}, [web], [about([entry('web-0', 'v1')], [WEB])], {
+          kinds: KINDS,
+          pods: [seen('web-0', 'v3'), ...pods],
+        }).templateOf(web)
       expect([templateWith(seen('web-1', 'v3')), templateWith(seen('web-1', 'v1'))]).toEqual([image('v1'), image('v1')])
     })
 
     test('control: of a Deployment, whose template sluice does not write, what its pods had is all that counts', () => {
-      const ref = { kind: 'Deployment', name: 'web', namespace: 'shop' } as const
-      const deployment = { ...web, ref } as Workload
-      const run = about([entry('web-0', 'v1', { owner: { ...owner, kind: 'Deployment' } })], [{ ...WEB, kind: 'Deployment' }])
-      expect(undoing({}, [deployment], [run], [seen('web-1', 'v2')]).templateOf(deployment)).toEqual(image('v1'))
+      const ref = { ...DEPLOYMENT, name: 'web', namespace: 'shop' } as const
+      const other = { ...web, kind: deployment, ref } as Workload
+      const run = about([entry('web-0', 'v1', { owner: { ...owner, kind: 'Deployment' } })], [{ ...WEB, ...DEPLOYMENT }])
+      expect(undoing({}, [other], [run], { kinds: KINDS, pods: [seen('web-1', 'v2')] }).templateOf(other)).toEqual(image('v1'))
     })
   })
 
@@ -198,7 +210,7 @@ describe('where to', () => {
 })
 
 test('a pod goes back with its workload, unless it is alone', () => {
-  expect(() => assertWholeWorkload([{ kind: 'Pod', name: 'web-0' }], [web])).toThrow(/undo statefulset\/web$/)
-  const lone = { ref: { kind: 'Pod', name: 'lone', namespace: 'shop' }, uid: 'p' } as Workload
-  expect(() => assertWholeWorkload([{ kind: 'Pod', name: 'lone' }], [lone])).not.toThrow()
+  expect(() => assertWholeWorkload([{ ...POD, name: 'web-0' }], [web])).toThrow(/undo statefulset\/web$/)
+  const lone = { ref: { ...POD, name: 'lone', namespace: 'shop' }, uid: 'p' } as Workload
+  expect(() => assertWholeWorkload([{ ...POD, name: 'lone' }], [lone])).not.toThrow()
 })

@@ -3,9 +3,12 @@ import { formerTemplate } from '../journal/former-template.ts'
 import type { Ledger, LedgerEntry, LedgerWorkload, ReadLedger } from '../journal/ledger.ts'
 import { asksFor } from '../pods/baseline.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
-import { isHeir } from '../pods/heir.ts'
-import type { WorkloadRef } from '../plan/plan.ts'
-import { displayName } from '../workloads/resources.ts'
+import type { GonePod } from '../pods/heir.ts'
+import { displayName, isOwnedBy, isSameWorkload, type WorkloadId } from '../pods/workload-id.ts'
+import { isHeirIn } from '../workloads/kinds/heirs.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { isPod } from '../workloads/kinds/pod.ts'
+import { isTemplateWritten } from '../workloads/kinds/kind.ts'
 import type { Workload } from '../workloads/workload.ts'
 import { RunError } from './errors.ts'
 import { imagesBeside } from './images-beside.ts'
@@ -41,8 +44,9 @@ export function undoing(
   { run }: UndoRequest,
   workloads: readonly Workload[],
   found: readonly ReadLedger[],
-  pods: readonly Observation[],
+  { kinds, pods }: { kinds: Kinds; pods: readonly Observation[] },
 ): Undoing {
+  const isHeir = isHeirIn(kinds)
   const names = workloads.map(({ ref }) => displayName(ref)).join(', ')
   const readable = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const ours = readable
@@ -70,8 +74,9 @@ export function undoing(
   }
   // Found by reading: a run about one of two pods was undone, and the template got what that one had had, which the other had not.
   const besideOf = (recorded: LedgerWorkload): Observation[] => {
-    const workload = isTemplateWritten(recorded) ? workloads.find((one) => isSame(recorded, one)) : undefined
-    return pods.filter(({ pod }) => !pod.deleting && workload?.owns(pod) && entryOf(pod)?.before === undefined)
+    const workload = workloads.find((one) => isSame(recorded, one))
+    if (workload === undefined || !isTemplateWritten(workload.kind)) return []
+    return pods.filter(({ pod }) => !pod.deleting && workload.owns(pod) && entryOf(pod)?.before === undefined)
   }
   // Each once: what a pod goes back to is asked for again and again.
   const templates = ledger.header.workloads.map((recorded) => ({
@@ -84,8 +89,7 @@ export function undoing(
     const entry = entryOf(pod)
     if (!entry || entry.before) return entry?.before?.images ?? []
     // In the place of one that was gone before the run: it goes back with the template that it was made from, if it was.
-    const { owner } = entry
-    return asksFor(pod, ledger.header.images) ? templateOf(({ kind, name }) => kind === owner?.kind && name === owner.name) : []
+    return asksFor(pod, ledger.header.images) ? templateOf((recorded) => isOwnedBy(entry, recorded)) : []
   }
   const { aborted } = ledger.header
   const former = ours.slice(ours.indexOf(ledger) + 1).find((one) => isUpgrade(one) && !one.header.aborted)?.header.run
@@ -109,11 +113,9 @@ export function undoing(
  * The pod of an entry, as far as it can be told by what has come in its place. Of the workload of that name now, whose template
  * goes back too: it may have been deleted and made again since.
  */
-function goneOf(
-  { uid, pod: name, address, node, owner }: LedgerEntry,
-  workloads: readonly Workload[],
-): Parameters<typeof isHeir>[0] {
-  const now = workloads.find(({ ref }) => ref.kind === owner?.kind && ref.name === owner.name)
+function goneOf(entry: LedgerEntry, workloads: readonly Workload[]): GonePod {
+  const { uid, pod: name, address, node, owner } = entry
+  const now = workloads.find(({ ref }) => isOwnedBy(entry, ref))
   return {
     uid,
     name,
@@ -134,7 +136,7 @@ export function stillOnRelease(undo: Undoing, workloads: readonly Workload[], po
     if (staying.length === 0) return []
     const name = displayName(workload.ref)
     const template = undo.templateOf(workload)
-    const isBehind = isTemplateWritten(workload.ref) && staying.some((pod) => !asksFor(pod, template))
+    const isBehind = isTemplateWritten(workload.kind) && staying.some((pod) => !asksFor(pod, template))
     const next = isBehind ? `; once the template is back, sluice upgrade ${name} brings them to it` : ''
     return [
       `${staying.length} of ${own.length} pods of ${name} run the images of run ${undo.run} and stay on them, ` +
@@ -177,19 +179,14 @@ function runsRelease({ images }: Undoing, pod: PodView): boolean {
   return byContainer.length > 0 && byContainer.every((some) => some.some((image) => asksFor(pod, [image])))
 }
 
-/** Of others, sluice changes the pods alone. */
-export function isTemplateWritten({ kind }: { kind: string }): boolean {
-  return kind === 'StatefulSet' || kind === 'DaemonSet'
-}
-
 /** It changed something, or was about to, and was no undo itself. */
 function isUpgrade(ledger: Ledger): boolean {
   return ledger.header.undoes === undefined && hasChanged(ledger)
 }
 
 /** By name too: a workload that was made again has another uid. */
-function isSame({ kind, name, uid }: Ledger['header']['workloads'][number], workload: Workload): boolean {
-  return uid === workload.uid || (kind === workload.ref.kind && name === workload.ref.name)
+function isSame(recorded: Ledger['header']['workloads'][number], workload: Workload): boolean {
+  return recorded.uid === workload.uid || isSameWorkload(recorded, workload.ref)
 }
 
 function missing(names: string, run: string | undefined, ours: readonly Ledger[]): string {
@@ -204,11 +201,11 @@ function missing(names: string, run: string | undefined, ours: readonly Ledger[]
 }
 
 /** Pods go back together with the workload that they are of, whose template goes back first. */
-export function assertWholeWorkload(refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[], workloads: readonly Workload[]): void {
-  for (const { kind, name } of refs) {
-    if (kind !== 'Pod' || workloads.some(({ ref }) => ref.kind === 'Pod' && ref.name === name)) continue
+export function assertWholeWorkload(refs: readonly WorkloadId[], workloads: readonly Workload[]): void {
+  for (const asked of refs) {
+    if (!isPod(asked) || workloads.some(({ ref }) => isSameWorkload(ref, asked))) continue
     throw refusal(
-      `pod/${name} goes back with the workload that it is of: undo ${workloads.map(({ ref }) => displayName(ref)).join(', ')}`,
+      `${displayName(asked)} goes back with the workload that it is of: undo ${workloads.map(({ ref }) => displayName(ref)).join(', ')}`,
     )
   }
 }

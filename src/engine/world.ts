@@ -3,8 +3,10 @@ import { journalOf } from '../journal/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
 import type { PodView, ReadJournal } from '../pods/glossary.ts'
 import { mayBeOpen } from '../pods/open-journal.ts'
-import type { WorkloadRef } from '../plan/plan.ts'
 import type { PodSelection } from '../observation/pod-record.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { refOf } from '../workloads/kinds/ref.ts'
 import { openNamed, openOwners } from '../workloads/open.ts'
 import type { Availability } from './rollout/availability.ts'
 import { createAvailability } from './rollout/availability.ts'
@@ -41,6 +43,7 @@ export interface WorldListener {
 
 /** The world as this run observes it, and the plan that was made of it. */
 export interface World extends Planning {
+  kinds: Kinds
   store: PodStore
   endpoints: EndpointStore
   traffic: Traffic
@@ -76,7 +79,7 @@ const DEAF: WorldListener = { onPod() {}, onGone() {}, onEndpoints() {}, onSight
 
 /** Lists and watches what the request is about, finds it in the load balancers, and plans. Touches nothing. */
 export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (event: RunEventBody) => void): Promise<World> {
-  const { client, observation, clock, random, loadBalancers, queues } = ports
+  const { client, observation, clock, random, loadBalancers, queues, kinds = KINDS } = ports
   const { namespace, select, acceptTemplateDrift } = request
   let listener = DEAF
   let blind: RunError | undefined
@@ -101,13 +104,13 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
   const keepsUnselected = (): boolean => listener !== DEAF
   const isAwaited = (): boolean => listener.isWaiting()
   const watched = { observation, namespace, keepsUnselected, counts: journals.count, isAwaited, onError }
-  const openOptions = { client, observation, clock, random, onError, acceptTemplateDrift }
+  const openOptions = { client, kinds, observation, clock, random, onError, acceptTemplateDrift }
 
   try {
     const named =
       'refs' in select
         ? await openNamed(
-            select.refs.map(({ kind, name }): WorkloadRef => ({ kind, name, namespace })),
+            select.refs.map((id) => refOf(id, id.name, namespace)),
             openOptions,
           )
         : undefined
@@ -159,6 +162,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const planning = createPlanning({
       request,
       client,
+      kinds,
       workloads: opened,
       store,
       beside,
@@ -175,6 +179,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     })
     return {
       ...planning,
+      kinds,
       own(ledgers, { termOf }) {
         journals.know(ledgers)
         // Of several workloads the store has pods of others, too.

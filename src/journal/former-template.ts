@@ -1,4 +1,5 @@
 import type { ContainerImage } from '../pods/glossary.ts'
+import { isOwnedBy } from '../pods/workload-id.ts'
 import type { Ledger, LedgerWorkload } from './ledger.ts'
 
 /**
@@ -11,11 +12,12 @@ import type { Ledger, LedgerWorkload } from './ledger.ts'
  */
 export function formerTemplate(
   { entries }: Ledger,
-  { kind, name, before = [] }: LedgerWorkload,
+  recorded: LedgerWorkload,
   beside: readonly ContainerImage[] = [],
 ): ContainerImage[] {
+  const { before = [] } = recorded
   const images = new Map<string, Set<string>>()
-  const own = [...entries.values()].filter(({ owner }) => owner?.kind === kind && owner.name === name)
+  const own = [...entries.values()].filter((entry) => isOwnedBy(entry, recorded))
   for (const { container, image } of own.flatMap((entry) => entry.before?.images ?? []))
     images.set(container, (images.get(container) ?? new Set()).add(image))
   const containers = new Set([...images.keys(), ...before.map(({ container }) => container)])

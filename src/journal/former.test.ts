@@ -1,3 +1,5 @@
+import { idOf } from '../pods/workload-id.ts'
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Journal } from '../pods/glossary.ts'
 import { formerPod } from './former-pod.ts'
@@ -69,7 +71,7 @@ describe('what a template goes back to', () => {
     header: { run: 'r', workloads: [], images: wanted, startedAt: '', chunks: 1 },
     entries: new Map(entries.map((one) => [one.uid, one])),
   })
-  const web = { kind: 'StatefulSet', name: 'web', uid: 'w', before: image('v2') }
+  const web = { ...STATEFUL_SET, name: 'web', uid: 'w', before: image('v2') }
 
   test('is what all of its pods had', () => {
     expect(formerTemplate(ledger(entry('a', 'v1'), entry('b', 'v1'), entry('c', 'v0', 'other')), web)).toEqual(image('v1'))
@@ -90,8 +92,6 @@ describe('what a template goes back to', () => {
   })
 
   test('is not known where neither says', () => {
-    expect(formerTemplate(ledger(entry('a', 'v1'), entry('b', 'v2')), { kind: web.kind, name: web.name, uid: web.uid })).toEqual(
-      [],
-    )
+    expect(formerTemplate(ledger(entry('a', 'v1'), entry('b', 'v2')), { ...idOf(web), uid: web.uid })).toEqual([])
   })
 })

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerEntry, LedgerPart } from './ledger.ts'
@@ -33,7 +34,7 @@ function ledgerOf(count: number, overrides: Partial<LedgerEntry> = {}): Ledger {
   return {
     header: {
       run: 'k3m9',
-      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w', before: [{ container: 'app', image: 'app:v1' }] }],
+      workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w', before: [{ container: 'app', image: 'app:v1' }] }],
       images: [{ container: 'app', image: 'app:v2' }],
       startedAt: '2026-01-01T00:00:00.000Z',
       chunks: 1,
@@ -175,7 +176,10 @@ const headers = fc.record(
   {
     run: fc.stringMatching(/^[a-z0-9]{1,10}$/),
     workloads: fc.array(
-      fc.record({ kind: word, name: word, uid: word, before: images }, { requiredKeys: ['kind', 'name', 'uid'] }),
+      fc.record(
+        { group: word, version: word, kind: word, plural: word, name: word, uid: word, before: images },
+        { requiredKeys: ['group', 'version', 'kind', 'plural', 'name', 'uid'] },
+      ),
       {
         maxLength: 2,
       },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ContainerImage, JournalTarget, Term } from '../pods/glossary.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 import { issueWords } from './issue-words.ts'
 
 /*
@@ -10,7 +11,7 @@ import { issueWords } from './issue-words.ts'
  */
 
 export const LEDGER_LABEL = 'sluice.dev/ledger'
-/** Which workloads it is to be about, such as `statefulset/web,statefulset/api`: its header, which says so, comes later. */
+/** Which workloads it is to be about, such as `statefulset/web,clonesets.apps.example.dev/api`: its header, which says so, comes later. */
 export const WORKLOADS_ANNOTATION = 'sluice.dev/workloads'
 const VERSION = 1
 /** About 0.3 KB an entry. */
@@ -67,9 +68,7 @@ export interface FormerPod {
   revision?: string
 }
 
-export interface LedgerWorkload {
-  kind: string
-  name: string
+export interface LedgerWorkload extends WorkloadId {
   uid: string
   /** What its template had before the run, of the containers that the run changes in it; absent where it changes none. */
   before?: ContainerImage[]
@@ -110,10 +109,20 @@ export interface Ledger {
 
 const Images = z.array(z.object({ container: z.string(), image: z.string() }))
 
+const Workload = z.object({
+  group: z.string(),
+  version: z.string(),
+  kind: z.string(),
+  plural: z.string(),
+  name: z.string(),
+  uid: z.string(),
+  before: Images.optional(),
+})
+
 const Header = z.object({
   v: z.literal(VERSION),
   run: z.string(),
-  workloads: z.array(z.object({ kind: z.string(), name: z.string(), uid: z.string(), before: Images.optional() })),
+  workloads: z.array(Workload),
   images: Images,
   undoes: z.string().optional(),
   retired: z.array(z.object({ loadBalancer: z.string(), scope: z.string() })).optional(),

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { LeaseRecord } from '../engine/leases/lease.ts'
 import { askedForHolder } from './asked-for-holder.ts'
@@ -13,7 +14,7 @@ const lease = (name: string, holder: string): LeaseRecord => ({
   renewTime: '',
   annotations: {},
 })
-const refs = [{ kind: 'StatefulSet' as const, name: 'web' }]
+const refs = [{ ...STATEFUL_SET, name: 'web' }]
 
 test('who has the Lease of what was asked for is told', () => {
   const open = { refs, leases: [lease('sluice-statefulset-api', ''), lease('sluice-statefulset-web', 'ci-7_1_abc')] }

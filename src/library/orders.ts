@@ -5,7 +5,7 @@ import { awaitOpenRuns, forOpenRuns, type OpenRuns } from '../engine/orders/open
 import { orderAbort, type OrderedAbort } from '../engine/orders/order-abort.ts'
 import { findUnrecorded } from '../engine/unrecorded.ts'
 import type { KubeClient } from '../kube/client.ts'
-import type { WorkloadRef } from '../plan/plan.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
 import { askedForHolder } from './asked-for-holder.ts'
 import type { Run, RunOptions } from './run.ts'
@@ -15,7 +15,7 @@ export interface Ordered {
   /** As they were asked for, such as `statefulset/web`. */
   asked: string
   /** The same; in place of a pod, what owns it. */
-  workloads: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  workloads: readonly WorkloadId[]
   /** The open runs that the order means, the newest first. */
   runs: readonly string[]
   /** Who has the Lease of what was asked for, and is at work or was killed there. */
@@ -50,7 +50,7 @@ export interface NoOrder extends Ordered {
 export type Abort =
   | NoOrder
   | (Ordered & { outcome: 'ordered' | 'finished' })
-  | (Ordered & { outcome: 'aborted'; left: readonly string[]; concerned: readonly Pick<WorkloadRef, 'kind' | 'name'>[] })
+  | (Ordered & { outcome: 'aborted'; left: readonly string[]; concerned: readonly WorkloadId[] })
   | (Ordered & { outcome: 'left'; end(options?: RunOptions): Run })
 
 export interface AbortOptions {
@@ -150,6 +150,6 @@ export async function abortRuns(
   if (ordered.kind === 'left') return { ...base, outcome: 'left', end: (own) => end(ordered, own) }
   const aborted = ordered.records.flatMap((header) => header.aborted ?? [])
   if (aborted.length === 0) return { ...base, outcome: 'finished' }
-  const concerned = ordered.records.flatMap(({ workloads }) => workloads as Ordered['workloads'])
+  const concerned = ordered.records.flatMap(({ workloads }) => workloads)
   return { ...base, outcome: 'aborted', left: aborted.flatMap((one) => one.left), concerned }
 }

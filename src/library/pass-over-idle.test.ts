@@ -1,8 +1,9 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
 import { passOverIdle } from './pass-over-idle.ts'
 
-const WEB = { kind: 'StatefulSet' as const, name: 'web', uid: 'w' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 
 /** A finished run that had nothing to do, of the second of its number; with a pod where told so. */
 function ledger(run: string, fields: Partial<LedgerHeader> & { pods?: boolean } = {}): ReadLedger {

@@ -1,6 +1,7 @@
 import { hasChanged } from '../engine/ledgers/has-changed.ts'
+import { isNamedBy } from '../engine/ledgers/is-named-by.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Ledger, ReadLedger } from '../journal/ledger.ts'
-import type { SelectedRef } from './request/selection.ts'
 
 /**
  * Without the newest runs of a workload that had nothing to do, where there is one before them that had, as an undo passes over them.
@@ -8,11 +9,11 @@ import type { SelectedRef } from './request/selection.ts'
  */
 export function passOverIdle(
   found: readonly ReadLedger[],
-  { kind, name }: SelectedRef,
+  workload: WorkloadId,
 ): { left: readonly ReadLedger[]; passedOver: string[] } {
   const newestFirst = found
     .flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
-    .filter(({ header }) => header.workloads.some((one) => one.kind === kind && one.name === name))
+    .filter(({ header }) => isNamedBy(header, workload))
     .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
   const first = newestFirst.findIndex((ledger) => !isIdle(ledger))
   const idle = first < 0 ? [] : newestFirst.slice(0, first)

@@ -4,7 +4,7 @@ import { reportOf, runsOf, type KnownRun } from '../report/from-ledgers.ts'
 import type { Report, ReportFailure } from '../report/report.ts'
 import { NotOnRecordError } from './errors.ts'
 import { passOverIdle } from './pass-over-idle.ts'
-import type { SelectedRef } from './request/selection.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 
 /** The report of one run, from what is kept of it in the cluster. */
 export interface RecordedReport {
@@ -20,7 +20,7 @@ export interface ReportSource {
 
 /** Throws a NotOnRecordError where there is no such run. */
 export async function reportRun(
-  wanted: { run: string } | { ref: SelectedRef },
+  wanted: { run: string } | { ref: WorkloadId },
   failures: readonly ReportFailure[],
   { client, namespace }: ReportSource,
 ): Promise<RecordedReport> {

@@ -1,3 +1,6 @@
+import { KINDS } from '../workloads/kinds/index.ts'
+import { upgradeOrder } from '../workloads/kinds/upgrade-order.ts'
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Journal, ReadJournal } from '../pods/glossary.ts'
 import { runningA, testPod } from '../pods/testing/raw-pod.ts'
@@ -30,8 +33,9 @@ const OUT: Partial<PlanPod> = {
 
 function planOf(pods: PlanPod[], overrides: Partial<PlanInput> = {}): ReturnType<typeof buildPlan> {
   return buildPlan({
+    byUpgradeOrder: upgradeOrder(KINDS),
     namespace: 'shop',
-    workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
+    workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }],
     maxUnavailable: { count: 1 },
     pods,
     leftOut: [],
@@ -277,7 +281,7 @@ test('a share does not count pods that are being deleted beside those in their p
 })
 
 test('what a template gets is among the images, once, also where no pod does', () => {
-  const workload = { kind: 'StatefulSet', name: 'web', namespace: 'shop' } as const
+  const workload = { ...STATEFUL_SET, name: 'web', namespace: 'shop' } as const
   const change = [{ container: 'app', from: 'registry/app:v3', to: 'registry/app:v1' }]
   const images = (to: string) =>
     planOf([podOf('web-0')], { templates: [{ workload, change: change.map((one) => ({ ...one, to })) }] }).images

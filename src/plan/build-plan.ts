@@ -1,6 +1,5 @@
 import { asksFor, changesFor } from '../pods/baseline.ts'
 import type { ContainerImage, Journal, JournalStep, JournalTarget, PodView, ReadJournal } from '../pods/glossary.ts'
-import { byUpgradeOrder } from '../pods/heir.ts'
 import type { Plan, PlanGuarantee, PlannedTarget, PlanTemplate, PodPlan, Refusal, WorkloadRef } from './plan.ts'
 import type { OperatorOut, WindowPod } from './window.ts'
 import { howMuchOut, stuckPods, windowSize } from './window.ts'
@@ -14,6 +13,7 @@ export interface PlanInput {
   workloads: WorkloadRef[]
   maxUnavailable: { count: number } | { percent: number }
   pods: PlanPod[]
+  byUpgradeOrder(a: PodView, b: PodView): number
   /** An earlier run has left something out of rotation for pods that are gone. */
   leftOut: readonly JournalTarget[]
   templates: PlanTemplate[]
@@ -51,7 +51,7 @@ function adopted({ step, rollback }: Journal): string {
 export function buildPlan(input: PlanInput): Plan {
   const considered = input.pods
     .filter(({ pod, stored }) => !pod.finished || isOpen(stored))
-    .toSorted((a, b) => byUpgradeOrder(a.pod, b.pod))
+    .toSorted((a, b) => input.byUpgradeOrder(a.pod, b.pod))
   const refusals = [...input.refusals]
   if (considered.length === 0 && refusals.length === 0) {
     refusals.push({ code: 'no-pods', message: 'no pods match', hint: 'Check the name or the selector, and the namespace (-n).' })

@@ -1,11 +1,7 @@
 import type { ContainerImage } from '../pods/glossary.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 
-/** Kinds that `TYPE/NAME` may name. */
-export type WorkloadKind = 'Pod' | 'StatefulSet' | 'DaemonSet' | 'Deployment'
-
-export interface WorkloadRef {
-  kind: WorkloadKind
-  name: string
+export interface WorkloadRef extends WorkloadId {
   namespace: string
 }
 

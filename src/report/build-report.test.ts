@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import { at as eventAt } from '../cli/testing/samples.ts'
 import type { RunEventBody } from '../engine/events.ts'
@@ -35,7 +36,7 @@ function straight(...between: RunEventBody[]) {
       type: 'planned',
       plan: {
         namespace: 'shop',
-        workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
+        workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }],
         images: [{ container: 'app', image: 'app:v2' }],
         templates: [],
         pods: [
@@ -106,7 +107,7 @@ function keptAs(images: LedgerHeader['images'], between: readonly RunEventBody[]
   const ledger: Ledger = {
     header: {
       run: 'r1',
-      workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
+      workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }],
       images,
       startedAt: '2026-03-01T12:00:00.000Z',
       chunks: 1,

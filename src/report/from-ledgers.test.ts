@@ -1,3 +1,6 @@
+import { DAEMON_SET } from '../workloads/kinds/daemon-set.ts'
+import { POD } from '../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { PodAccount, ProcessAccount } from '../journal/account.ts'
 import { writeProcessAccount } from '../journal/account.ts'
@@ -8,7 +11,7 @@ import { reportOf, runsOf } from './from-ledgers.ts'
 function ledger(run: string, startedAt: string, fields: Partial<LedgerHeader> = {}): ReadLedger {
   const header: LedgerHeader = {
     run,
-    workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }],
+    workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }],
     images: [{ container: 'app', image: 'app:v2' }],
     startedAt,
     chunks: 1,
@@ -20,7 +23,7 @@ function ledger(run: string, startedAt: string, fields: Partial<LedgerHeader> = 
 const found: ReadLedger[] = [
   ledger('old', '2026-01-01T00:00:00.000Z', { finishedAt: '2026-01-01T00:01:00.000Z' }),
   { kind: 'unreadable', run: 'broken', reason: 'v 2' },
-  ledger('other', '2026-01-03T00:00:00.000Z', { workloads: [{ kind: 'DaemonSet', name: 'web', uid: 'd' }] }),
+  ledger('other', '2026-01-03T00:00:00.000Z', { workloads: [{ ...DAEMON_SET, name: 'web', uid: 'd' }] }),
   ledger('new', '2026-01-02T00:00:00.000Z', { undoes: 'old' }),
 ]
 
@@ -41,8 +44,8 @@ describe('runs on record', () => {
 
   test('are found by id, and by workload the newest of it', () => {
     expect(wanted({ run: 'old' })).toBe('old')
-    expect(wanted({ ref: { kind: 'StatefulSet', name: 'web' } })).toBe('new')
-    expect(wanted({ ref: { kind: 'DaemonSet', name: 'web' } })).toBe('other')
+    expect(wanted({ ref: { ...STATEFUL_SET, name: 'web' } })).toBe('new')
+    expect(wanted({ ref: { ...DAEMON_SET, name: 'web' } })).toBe('other')
   })
 
   test('that cannot be read may be newer than the newest of a workload, which is said', () => {
@@ -50,8 +53,8 @@ describe('runs on record', () => {
       const answer = reportOf(found, { wanted: one, namespace: 'shop', failures: [] })
       return answer.kind === 'made' ? answer.report.missing.join() : answer.reason
     }
-    expect(told({ ref: { kind: 'StatefulSet', name: 'web' } })).toContain('cannot be told: these cannot be read: broken')
-    expect(told({ ref: { kind: 'Pod', name: 'web-1' } })).toContain('cannot be told: these cannot be read: broken')
+    expect(told({ ref: { ...STATEFUL_SET, name: 'web' } })).toContain('cannot be told: these cannot be read: broken')
+    expect(told({ ref: { ...POD, name: 'web-1' } })).toContain('cannot be told: these cannot be read: broken')
     expect(told({ run: 'old' })).not.toContain('broken')
   })
 
@@ -160,7 +163,7 @@ describe('runs on record', () => {
 
   test('that are not there, or cannot be read, are said to be so', () => {
     expect(wanted({ run: 'nope' })).toBe('nothing is on record of run nope in namespace shop; sluice report lists what is')
-    expect(wanted({ ref: { kind: 'Pod', name: 'web-1' } })).toContain('a run of pod/web-1')
+    expect(wanted({ ref: { ...POD, name: 'web-1' } })).toContain('a run of pod/web-1')
     expect(wanted({ run: 'broken' })).toBe('the ledger of run broken cannot be read: v 2')
   })
 })

@@ -1,4 +1,5 @@
 import type { LedgerHeader, ReadLedger } from '../journal/ledger.ts'
+import { displayName, isSameWorkload, type WorkloadId } from '../pods/workload-id.ts'
 import { buildReport } from './build-report.ts'
 import type { Report, ReportFailure } from './report.ts'
 import { recordOfLedger } from './run-record.ts'
@@ -44,7 +45,7 @@ export function runsOf(found: readonly ReadLedger[]): KnownRun[] {
 
 export interface Wanted {
   /** A run by its id, or the newest of a workload. */
-  wanted: { run: string } | { ref: { kind: string; name: string } }
+  wanted: { run: string } | { ref: WorkloadId }
   namespace: string
   failures: readonly ReportFailure[]
 }
@@ -67,17 +68,17 @@ export function reportOf(
     const report = withSilence(buildReport(recordOfLedger(ledger, namespace), failures), ledger.header)
     return { kind: 'made', report: { ...report, missing: [...report.missing, ...doubt] } }
   }
-  const what = 'run' in wanted ? `run ${wanted.run}` : `a run of ${wanted.ref.kind.toLowerCase()}/${wanted.ref.name}`
+  const what = 'run' in wanted ? `run ${wanted.run}` : `a run of ${displayName(wanted.ref)}`
   const nothing = `nothing is on record of ${what} in namespace ${namespace}; sluice report lists what is`
   return { kind: 'none', reason: [nothing, ...doubt].join('. ') }
 }
 
 /** Of which workload such a run is, and when it began, nobody can say. */
-function newestDoubted(found: readonly ReadLedger[], { kind, name }: { kind: string; name: string }): string[] {
+function newestDoubted(found: readonly ReadLedger[], workload: WorkloadId): string[] {
   const unreadable = found.flatMap((one) => (one.kind === 'unreadable' ? [one.run] : []))
   if (unreadable.length === 0) return []
   return [
-    `Whether a newer run of ${kind.toLowerCase()}/${name} is on record cannot be told: these cannot be read: ${unreadable.join(', ')}`,
+    `Whether a newer run of ${displayName(workload)} is on record cannot be told: these cannot be read: ${unreadable.join(', ')}`,
   ]
 }
 
@@ -89,6 +90,6 @@ function withSilence(report: Report, { finishedAt }: LedgerHeader): Report {
   return { ...report, missing: [...report.missing, message] }
 }
 
-function isOf({ workloads }: LedgerHeader, { kind, name }: { kind: string; name: string }): boolean {
-  return workloads.some((one) => one.kind === kind && one.name === name)
+function isOf({ workloads }: LedgerHeader, workload: WorkloadId): boolean {
+  return workloads.some((one) => isSameWorkload(one, workload))
 }

@@ -1,10 +1,11 @@
+import { STATEFUL_SET } from '../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Plan } from '../plan/plan.ts'
 import { createRecorder } from './recorder.ts'
 
 const PLAN: Plan = {
   namespace: 'shop',
-  workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
+  workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }],
   images: [],
   templates: [],
   pods: [],

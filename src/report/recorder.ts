@@ -1,6 +1,7 @@
 import { createAccount } from '../engine/account.ts'
 import type { RunEvent, RunResult } from '../engine/events.ts'
 import type { Plan } from '../plan/plan.ts'
+import { displayName } from '../pods/workload-id.ts'
 import type { PodRecord, RunRecord } from './run-record.ts'
 
 /** Listens to a run, for the report of it. */
@@ -36,7 +37,7 @@ export function createRecorder(): Recorder {
       return {
         run,
         namespace: plan?.namespace ?? '',
-        workloads: plan?.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`) ?? [],
+        workloads: plan?.workloads.map(displayName) ?? [],
         images: plan?.images ?? [],
         ...(plan?.undoes === undefined ? {} : { undoes: plan.undoes.run }),
         startedAt: new Date(startedAtMs).toISOString(),

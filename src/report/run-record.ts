@@ -3,6 +3,7 @@ import { accountsOf } from '../journal/ledger-accounts.ts'
 import { readProcessAccount } from '../journal/account.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../journal/ledger.ts'
 import type { ContainerImage } from '../pods/glossary.ts'
+import { displayName } from '../pods/workload-id.ts'
 
 /** What a report is made of, whether it was heard or read. */
 export interface RunRecord {
@@ -44,7 +45,7 @@ export function recordOfLedger({ header, entries }: Ledger, namespace: string): 
   return {
     run: header.run,
     namespace,
-    workloads: header.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
+    workloads: header.workloads.map(displayName),
     images: header.images,
     ...(header.undoes === undefined ? {} : { undoes: header.undoes }),
     startedAt: header.startedAt,

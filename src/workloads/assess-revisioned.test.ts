@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from './kinds/stateful-set.ts'
 import { describe, expect, it } from 'vitest'
 import { writeJournal } from '../journal/journal.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
@@ -7,7 +8,7 @@ import { type RevisionRecord, workloadRecord } from './records.ts'
 import type { Raw } from './testing/fake-api.ts'
 import { NAMESPACE, type WorkloadOptions, pod, template, workload } from './testing/manifests.ts'
 
-const ref: WorkloadRef = { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE }
+const ref: WorkloadRef = { ...STATEFUL_SET, name: 'web', namespace: NAMESPACE }
 const v2: ContainerImage[] = [{ container: 'app', image: 'registry/app:v2' }]
 
 interface World {

@@ -1,7 +1,7 @@
 import type { WorkloadRef } from '../plan/plan.ts'
 import { WorkloadError } from './errors.ts'
 import type { WorkloadRecord } from './records.ts'
-import { displayName } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 import { describeDifferences, differences } from './template-difference.ts'
 import type { ON_DELETE } from './update-strategy.ts'
 

@@ -1,3 +1,5 @@
+import { KINDS } from './kinds/index.ts'
+import { idNamed } from './kinds/testing/id-named.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { KubeError } from '../kube/errors.ts'
 import { podView } from '../pods/view.ts'
@@ -26,7 +28,13 @@ let options: OpenOptions
 
 beforeEach(async () => {
   api = createFakeApi()
-  options = withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} })
+  options = withObservation({
+    client: api.client,
+    kinds: KINDS,
+    clock: createTestClock(),
+    random: { next: () => 0 },
+    onError: () => {},
+  })
   startRevisionController(api)
   api.put(`${APPS}/statefulsets/web`, workload())
   api.put(`${APPS}/deployments/web`, deployment())
@@ -45,7 +53,7 @@ function view(name: string) {
 }
 
 function ref(kind: WorkloadRef['kind'], name: string): WorkloadRef {
-  return { kind, name, namespace: NAMESPACE }
+  return { ...idNamed(kind, name), namespace: NAMESPACE }
 }
 
 function names(workloads: readonly Workload[]): string[] {

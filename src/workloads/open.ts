@@ -2,16 +2,16 @@ import { isNotFound } from '../kube/errors.ts'
 import type { PodSelection } from '../observation/pod-record.ts'
 import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
-import type { WorkloadKind, WorkloadRef } from '../plan/plan.ts'
-import { daemonSet } from './daemonset.ts'
-import { openDeployment } from './deployment.ts'
-import { namingTheRight } from './errors.ts'
+import type { WorkloadRef } from '../plan/plan.ts'
+import { displayName, isSameWorkload } from '../pods/workload-id.ts'
+import { WorkloadError, namingTheRight } from './errors.ts'
 import type { OpenOptions } from './open-options.ts'
 import { type OwnedPod, type Ownership, createOwnerLookup } from './owner.ts'
-import { lonePods } from './pod.ts'
-import { PODS } from './resources.ts'
+import { isPod, POD } from './kinds/pod.ts'
+import { lonePods } from './lone-pods.ts'
+import { openPodsAlone } from './pods-alone.ts'
+import { resourceOf } from './resources.ts'
 import { openRevisioned } from './revisioned.ts'
-import { statefulSet } from './statefulset.ts'
 import { notFound } from './watch.ts'
 import type { Workload } from './workload.ts'
 
@@ -38,11 +38,11 @@ export async function openWorkload(ref: WorkloadRef, options: OpenOptions): Prom
  * for it, and one GET for each pod that was named.
  */
 export async function openNamed(refs: readonly WorkloadRef[], options: OpenOptions): Promise<NamedWorkloads> {
-  const named = refs.filter(({ kind }) => kind === 'Pod')
+  const named = refs.filter(isPod)
   const pods: PodView[] = []
   for (const ref of named) pods.push(await readPod(ref, options))
   const above = await ownersOf(pods, options)
-  const direct = refs.filter(({ kind }) => kind !== 'Pod')
+  const direct = refs.filter((ref) => !isPod(ref))
   const workloads = await openAll({ refs: [...direct, ...above.refs], lone: above.lone }, options)
   return {
     workloads,
@@ -87,7 +87,7 @@ async function ownersOf(
   options: OpenOptions,
   isMeant: (pod: OwnedPod) => boolean = () => true,
 ): Promise<Owners> {
-  const ownershipOf = createOwnerLookup(options.client)
+  const ownershipOf = createOwnerLookup(options.client, options.kinds)
   const acceptTemplateDrift = options.acceptTemplateDrift ?? false
   const refs: WorkloadRef[] = []
   const lone: Workload[] = []
@@ -122,28 +122,31 @@ async function openAll({ refs, lone }: Owners, options: OpenOptions): Promise<Wo
   return [...opened, ...lone].sort((a, b) => (sortKey(a.ref) < sortKey(b.ref) ? -1 : 1))
 }
 
-function open(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
-  const openers: Record<Exclude<WorkloadKind, 'Pod'>, () => Promise<Workload>> = {
-    StatefulSet: () => openRevisioned(ref, statefulSet, options),
-    DaemonSet: () => openRevisioned(ref, daemonSet, options),
-    Deployment: () => openDeployment(ref, options),
+async function open(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
+  const kind = options.kinds.kindOf(ref)
+  switch (kind?.mechanism?.type) {
+    case 'revisioned':
+      return openRevisioned(ref, { kind, revisions: kind.mechanism.revisions }, options)
+    case 'pods-alone':
+      return openPodsAlone(ref, { kind, through: kind.mechanism.through }, options)
+    case undefined:
+      throw new WorkloadError('invalid', `${displayName(ref)}: sluice does not know this kind`)
   }
-  return openers[ref.kind as Exclude<WorkloadKind, 'Pod'>]()
 }
 
 async function readPod(ref: WorkloadRef, { client }: OpenOptions): Promise<PodView> {
   try {
-    return podView(await client.get(PODS.object(ref.namespace, ref.name)))
+    return podView(await client.get(resourceOf(POD).object(ref.namespace, ref.name)))
   } catch (error) {
     if (isNotFound(error)) throw notFound(ref)
-    throw namingTheRight(error, 'get', PODS.name, ref.namespace)
+    throw namingTheRight(error, 'get', POD.plural, ref.namespace)
   }
 }
 
 function isSame(one: WorkloadRef, other: WorkloadRef): boolean {
-  return one.name === other.name && one.kind === other.kind && one.namespace === other.namespace
+  return one.namespace === other.namespace && isSameWorkload(one, other)
 }
 
-function sortKey({ kind, name, namespace }: WorkloadRef): string {
-  return `${namespace}/${kind}/${name}`
+function sortKey({ group, kind, name, namespace }: WorkloadRef): string {
+  return `${namespace}/${kind}.${group}/${name}`
 }

@@ -1,8 +1,8 @@
 import { WorkloadError } from './errors.ts'
 import { type ExpectedTemplate, expectTemplate } from './expected-template.ts'
 import type { RevisionRecord, WorkloadRecord } from './records.ts'
-import { displayName } from './resources.ts'
-import type { RevisionedKind } from './revisioned-kind.ts'
+import { displayName } from '../pods/workload-id.ts'
+import type { RevisionRules } from './revision-rules.ts'
 import { describeDifferences, differences } from './template-difference.ts'
 
 /** The pinned label, or what is still waited for. */
@@ -14,7 +14,7 @@ export type Pinning = { label: string } | { waiting: string }
  * @throws WorkloadError where the workload is another by now
  */
 export function pinRevision(
-  kind: RevisionedKind,
+  rules: RevisionRules,
   expected: ExpectedTemplate,
   newest: WorkloadRecord | undefined,
   revisions: readonly RevisionRecord[],
@@ -22,10 +22,10 @@ export function pinRevision(
   const workload = expectTemplate(expected, newest)
   const { generation, observedGeneration } = workload
   if (observedGeneration < generation) {
-    return { waiting: `the ${kind.kind} controller observes generation ${generation} (it is at ${observedGeneration})` }
+    return { waiting: `the ${expected.ref.kind} controller observes generation ${generation} (it is at ${observedGeneration})` }
   }
-  const candidate = kind.updateRevision(workload, revisions)
-  const label = candidate && kind.podLabel(candidate.revision)
+  const candidate = rules.updateRevision(workload, revisions)
+  const label = candidate && rules.podLabel(candidate.revision)
   if (candidate === undefined || label === undefined) return { waiting: 'the ControllerRevision of the template appears' }
   const found = differences(expected.template, candidate.revision.template, 'spec.template')
   if (found.length === 0) return { label }

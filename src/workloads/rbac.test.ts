@@ -1,3 +1,7 @@
+import { KINDS } from './kinds/index.ts'
+import { DAEMON_SET } from './kinds/daemon-set.ts'
+import { POD } from './kinds/pod.ts'
+import { STATEFUL_SET } from './kinds/stateful-set.ts'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
@@ -70,13 +74,13 @@ it('grants every call that workloads make', async () => {
   api.put(`${pods}/shop`, rawPod({ name: 'shop', owner: ownerOf('apps/v1', 'ReplicaSet', 'web-1') }))
   await turn()
   const refs: WorkloadRef[] = [
-    { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE },
-    { kind: 'DaemonSet', name: 'agent', namespace: NAMESPACE },
-    { kind: 'Pod', name: 'shop', namespace: NAMESPACE },
+    { ...STATEFUL_SET, name: 'web', namespace: NAMESPACE },
+    { ...DAEMON_SET, name: 'agent', namespace: NAMESPACE },
+    { ...POD, name: 'shop', namespace: NAMESPACE },
   ]
   const { workloads } = await openNamed(
     refs,
-    withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
+    withObservation({ client: api.client, kinds: KINDS, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
   )
   const signal = new AbortController().signal
   for (const one of workloads)

@@ -163,7 +163,7 @@ export function revisionRecord(raw: unknown): RevisionRecord {
   }
 }
 
-const RawReplicaSet = z.object({
+const RawMade = z.object({
   metadata: Metadata,
   spec: z.object({ replicas: z.number().nullish(), minReadySeconds: z.number().nullish() }).default({}),
   status: z
@@ -175,8 +175,8 @@ const RawReplicaSet = z.object({
     .default({}),
 })
 
-/** What is kept of a ReplicaSet. */
-export interface ReplicaSetRecord extends ObjectRecord {
+/** What is kept of an object that stands between a workload and its pods, such as a ReplicaSet. */
+export interface MadeRecord extends ObjectRecord {
   owner?: Owner
   /** It has pods, or wants some. */
   active: boolean
@@ -184,9 +184,9 @@ export interface ReplicaSetRecord extends ObjectRecord {
   counted: CountedPods
 }
 
-/** @throws z.ZodError where it is no ReplicaSet */
-export function replicaSetRecord(raw: unknown): ReplicaSetRecord {
-  const { metadata, spec, status } = RawReplicaSet.parse(raw)
+/** @throws z.ZodError where it is no such object */
+export function madeRecord(raw: unknown): MadeRecord {
+  const { metadata, spec, status } = RawMade.parse(raw)
   const owner = controllerOf(metadata)
   return {
     ...identity(metadata),

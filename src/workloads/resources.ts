@@ -1,4 +1,4 @@
-import type { WorkloadKind } from '../plan/plan.ts'
+import type { KindName } from '../pods/workload-id.ts'
 
 /** Where objects of one kind live in the API. */
 export interface Resource {
@@ -8,8 +8,9 @@ export interface Resource {
   object(namespace: string, name: string): string
 }
 
-function resource(groupVersion: string, plural: string, group: string): Resource {
-  const collection = (namespace: string): string => `${groupVersion}/namespaces/${encodeURIComponent(namespace)}/${plural}`
+export function resourceOf({ group, version, plural }: KindName): Resource {
+  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const collection = (namespace: string): string => `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`
   return {
     name: group === '' ? plural : `${plural}.${group}`,
     collection,
@@ -17,18 +18,9 @@ function resource(groupVersion: string, plural: string, group: string): Resource
   }
 }
 
-export const PODS = resource('/api/v1', 'pods', '')
-export const STATEFUL_SETS = resource('/apis/apps/v1', 'statefulsets', 'apps')
-export const DAEMON_SETS = resource('/apis/apps/v1', 'daemonsets', 'apps')
-export const DEPLOYMENTS = resource('/apis/apps/v1', 'deployments', 'apps')
-export const REPLICA_SETS = resource('/apis/apps/v1', 'replicasets', 'apps')
-export const CONTROLLER_REVISIONS = resource('/apis/apps/v1', 'controllerrevisions', 'apps')
-
-export function resourceOf(kind: WorkloadKind): Resource {
-  return { Pod: PODS, StatefulSet: STATEFUL_SETS, DaemonSet: DAEMON_SETS, Deployment: DEPLOYMENTS }[kind]
-}
-
-/** As a person writes it: `statefulset/web`. */
-export function displayName(ref: { kind: WorkloadKind; name: string }): string {
-  return `${ref.kind.toLowerCase()}/${ref.name}`
-}
+export const CONTROLLER_REVISIONS = resourceOf({
+  group: 'apps',
+  version: 'v1',
+  kind: 'ControllerRevision',
+  plural: 'controllerrevisions',
+})

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { writeJournal } from '../journal/journal.ts'
 import { rawPod } from '../pods/testing/raw-pod.ts'
 import { JOURNAL_KEY, podView } from '../pods/view.ts'
-import { lonePods } from './pod.ts'
+import { lonePods } from './lone-pods.ts'
 
 const V2 = [{ container: 'app', image: 'registry/app:v2' }]
 const BEGUN = writeJournal({ run: 'r', epoch: 1, attempt: 1, step: 'drain', baseline: [], targets: [] })

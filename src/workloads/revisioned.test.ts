@@ -1,3 +1,7 @@
+import { KINDS } from './kinds/index.ts'
+import { idNamed } from './kinds/testing/id-named.ts'
+import { DAEMON_SET } from './kinds/daemon-set.ts'
+import { STATEFUL_SET } from './kinds/stateful-set.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PatchOperation } from '../kube/client.ts'
 import { KubeError, type KubeErrorKind } from '../kube/errors.ts'
@@ -18,7 +22,7 @@ const kinds: { kind: 'StatefulSet' | 'DaemonSet'; plural: string; labels: [strin
 
 describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   const path = `${APPS}/${plural}/web`
-  const ref: WorkloadRef = { kind, name: 'web', namespace: NAMESPACE }
+  const ref: WorkloadRef = { ...idNamed(kind, 'web'), namespace: NAMESPACE }
   const uid = `uid-of-${path}`
   let api: FakeApi
   let clock: TestClock
@@ -45,7 +49,13 @@ describe.each(kinds)('$kind', ({ kind, plural, labels }) => {
   function open(): Promise<Workload> {
     return openWorkload(
       ref,
-      withObservation({ client: api.client, clock, random: { next: () => 0 }, onError: (error: Error) => errors.push(error) }),
+      withObservation({
+        client: api.client,
+        kinds: KINDS,
+        clock,
+        random: { next: () => 0 },
+        onError: (error: Error) => errors.push(error),
+      }),
     )
   }
 
@@ -577,10 +587,10 @@ it('waits for a ControllerRevision of a DaemonSet that its watch has not brought
   startRevisionController(api)
   api.put(path, manifest())
   await turn()
-  const ref: WorkloadRef = { kind: 'DaemonSet', name: 'web', namespace: NAMESPACE }
+  const ref: WorkloadRef = { ...DAEMON_SET, name: 'web', namespace: NAMESPACE }
   const workload = await openWorkload(
     ref,
-    withObservation({ client: api.client, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
+    withObservation({ client: api.client, kinds: KINDS, clock: createTestClock(), random: { next: () => 0 }, onError: () => {} }),
   )
   // The status is there first, with the old revision as the newest one known.
   api.onStored = () => {}
@@ -624,8 +634,8 @@ it('rejects an update revision of a StatefulSet that is not its template', async
   startRevisionController(api)
   api.put(path, manifest())
   await turn()
-  const ref: WorkloadRef = { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE }
-  const ports = { client: api.client, clock: createTestClock(), random: { next: () => 0 } }
+  const ref: WorkloadRef = { ...STATEFUL_SET, name: 'web', namespace: NAMESPACE }
+  const ports = { client: api.client, kinds: KINDS, clock: createTestClock(), random: { next: () => 0 } }
   const options = withObservation({ ...ports, onError: () => {} })
   const workload = await openWorkload(ref, options)
   api.onStored = () => {}

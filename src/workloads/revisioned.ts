@@ -9,9 +9,11 @@ import type { OpenOptions } from './open-options.ts'
 import { pinRevision } from './pin-revision.ts'
 import { imageChanges, withImages } from './pod-template.ts'
 import { type RevisionRecord, revisionRecord } from './records.ts'
-import { CONTROLLER_REVISIONS, displayName } from './resources.ts'
+import { CONTROLLER_REVISIONS, resourceOf } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 import { revisionLabelPatch } from './revision-label.ts'
-import type { RevisionedKind } from './revisioned-kind.ts'
+import type { RevisionRules } from './revision-rules.ts'
+import type { Kind } from './kinds/kind.ts'
 import { differences } from './template-difference.ts'
 import { ON_DELETE } from './update-strategy.ts'
 import { watchWorkload } from './watch.ts'
@@ -21,12 +23,22 @@ import { writeTemplate } from './write-template.ts'
 
 const TEMPLATE_DEADLINE_MS = 60_000
 
-/** A StatefulSet or a DaemonSet: its template first, then each pod together with the label of the new revision. */
-export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, options: OpenOptions): Promise<Workload> {
+interface Revisioned {
+  kind: Kind
+  revisions: RevisionRules
+}
+
+/** The mechanism `revisioned`: its template first, then each pod together with the label of the new revision. */
+export async function openRevisioned(
+  ref: WorkloadRef,
+  { kind, revisions: rules }: Revisioned,
+  options: OpenOptions,
+): Promise<Workload> {
+  const resource = resourceOf(kind)
   const watch = await watchWorkload<RevisionRecord>(
     ref,
     {
-      resource: kind.resource,
+      resource,
       childResource: CONTROLLER_REVISIONS,
       decodeChild: revisionRecord,
       ownerOf: ({ ownerUid }) => ownerUid,
@@ -63,7 +75,6 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
     { signal, isOwned, fence, onProgress = () => {} }: PrepareOptions,
     deadlineAt: number,
   ): Promise<void> {
-    const { resource } = kind
     const { observe } = watch
     return writeTemplate({
       options,
@@ -83,13 +94,14 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
   }
 
   return {
+    kind,
     ref,
     uid,
     selector: podSelectionOf(watch.selector),
     owns: (pod) => pod.owner?.uid === uid,
     desired() {
       const workload = newest()
-      return workload === undefined || workload.deleting ? 0 : kind.desired(workload)
+      return workload === undefined || workload.deleting ? 0 : rules.desired(workload)
     },
     minReadyMs: () => newest()?.minReadyMs ?? 0,
     counted: watch.counted,
@@ -97,7 +109,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       // Found by simulation (harsh seed 9185108): that it was scaled down was long past, and what was drained was left out for good.
       if (!watch.isCurrent()) return true
       const workload = newest()
-      return workload !== undefined && !workload.deleting && kind.replaces(workload, name)
+      return workload !== undefined && !workload.deleting && rules.replaces(workload, name)
     },
 
     assess(images, pods) {
@@ -105,7 +117,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       if (workload === undefined) return goneAssessment(owner, images)
       planned = workload.template
       const labelled = revisions().flatMap((revision): [string, RevisionRecord][] => {
-        const label = kind.podLabel(revision)
+        const label = rules.podLabel(revision)
         return label === undefined ? [] : [[label, revision]]
       })
       return assessRevisioned({ ref, workload, revisions: new Map(labelled) }, images, pods)
@@ -121,7 +133,7 @@ export async function openRevisioned(ref: WorkloadRef, kind: RevisionedKind, opt
       let waiting = ''
       pinnedLabel = await changes.until(
         () => {
-          const pinning = pinRevision(kind, wanted, newest(), revisions())
+          const pinning = pinRevision(rules, wanted, newest(), revisions())
           if ('label' in pinning) return pinning.label
           if (pinning.waiting !== waiting) onProgress(`waits until ${pinning.waiting}`)
           waiting = pinning.waiting

@@ -1,5 +1,5 @@
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
-import { displayName } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 
 /** With it, the controller leaves the pods alone when the template changes. */
 export const ON_DELETE = 'OnDelete'

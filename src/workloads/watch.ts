@@ -7,7 +7,8 @@ import { type LabelSelector, labelSelectorQuery } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
 import type { Workload } from './workload.ts'
 import { type WorkloadRecord, workloadRecord } from './records.ts'
-import { type Resource, displayName } from './resources.ts'
+import type { Resource } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 
 /** The view of one workload: of its own object, and of what its controller makes for it. */
 export interface WorkloadWatch<R extends ObjectRecord> {
@@ -18,7 +19,7 @@ export interface WorkloadWatch<R extends ObjectRecord> {
   /** The newest known version, or undefined once it is gone. */
   newest(): WorkloadRecord | undefined
   counted: Workload['counted']
-  /** What its controller made for it: ControllerRevisions or ReplicaSets. */
+  /** What its controller made for it: ControllerRevisions, say. */
   children(): Iterable<R>
   /** Takes in an answer of the API server. */
   observe(raw: unknown): WorkloadRecord

@@ -2,13 +2,14 @@ import type { PatchOperation } from '../kube/client.ts'
 import type { PodSelection } from '../observation/pod-record.ts'
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { PlanTemplate, Refusal, WorkloadRef } from '../plan/plan.ts'
+import type { Kind } from './kinds/kind.ts'
 import type { CountedPods } from './records.ts'
 
 /** What an in-place upgrade of a workload's pods to some images would take, decided without touching anything. */
 export interface Assessment {
   /** The images per container: as asked, or the template's own where none were asked for. */
   images: ContainerImage[]
-  /** Absent where there is no template (bare pods), it must not be touched (Deployment), or it has the images already. */
+  /** Absent where there is no template (bare pods), its kind says that it must not be touched, or it has the images already. */
   template?: PlanTemplate
   refusals: Refusal[]
   warnings: string[]
@@ -43,6 +44,7 @@ export interface Drift {
  * pods are patched in place. Level-based: everything is decided from the last observed objects, kept by watches.
  */
 export interface Workload {
+  readonly kind: Kind
   readonly ref: WorkloadRef
   readonly uid: string
   /** For the view of its pods. */

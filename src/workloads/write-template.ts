@@ -9,7 +9,8 @@ import { differences } from './template-difference.ts'
 import { fenceGuard, fenceOf, setFence } from './fence.ts'
 import { templatePatch, withImages } from './pod-template.ts'
 import { type WorkloadRecord, workloadRecord } from './records.ts'
-import { type Resource, displayName } from './resources.ts'
+import type { Resource } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 
 /** Refused this often on an object on which every guard holds, it is the new template that the server does not take. */
 const REFUSALS_UNTIL_INVALID = 2

@@ -1,3 +1,9 @@
+import { KINDS } from '../../src/workloads/kinds/index.ts'
+import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
+import { DAEMON_SET } from '../../src/workloads/kinds/daemon-set.ts'
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import type { KubeClient } from '../../src/kube/client.ts'
@@ -59,11 +65,12 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
   async function open(kind: WorkloadRef['kind'], name: string): Promise<Workload> {
     const options = withObservation({
       client,
+      kinds: KINDS,
       clock: systemClock,
       random: systemRandom,
       onError: (error: Error) => errors.push(error),
     })
-    const workload = await openWorkload({ kind, name, namespace: ns }, options)
+    const workload = await openWorkload({ ...idNamed(kind, name), namespace: ns }, options)
     opened.push(workload)
     return workload
   }
@@ -77,8 +84,8 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
   }
 
   const kinds = [
-    { kind: 'StatefulSet', name: 'web', count: 2, updated: 'updatedReplicas' },
-    { kind: 'DaemonSet', name: 'agent', count: 1, updated: 'updatedNumberScheduled' },
+    { ...STATEFUL_SET, name: 'web', count: 2, updated: 'updatedReplicas' },
+    { ...DAEMON_SET, name: 'agent', count: 1, updated: 'updatedNumberScheduled' },
   ] as const
 
   it.each(kinds)(
@@ -165,13 +172,14 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
     const [pod] = await podsOf('shop')
     const options = withObservation({
       client,
+      kinds: KINDS,
       clock: systemClock,
       random: systemRandom,
       onError: (error: Error) => errors.push(error),
     })
-    const named = await openNamed([{ kind: 'Pod', name: pod!.name, namespace: ns }], options)
+    const named = await openNamed([{ ...POD, name: pod!.name, namespace: ns }], options)
     opened.push(...named.workloads)
-    expect(named.workloads.map(({ ref }) => ref)).toEqual([{ kind: 'Deployment', name: 'shop', namespace: ns }])
+    expect(named.workloads.map(({ ref }) => ref)).toEqual([{ ...DEPLOYMENT, name: 'shop', namespace: ns }])
     expect(named.includes(pod!)).toBe(true)
     expect(named.workloads[0]!.assess(v2, [pod!]).refusals.map(({ code }) => code)).toEqual(['template-drift'])
     expect(named.workloads[0]!.assess([], [pod!])).toEqual({ images: [], refusals: [], warnings: [] })
@@ -180,8 +188,14 @@ describeOnCluster('workloads, with the rights that sluice rbac prints', (cluster
   it('says what a user without rights lacks', async () => {
     const kubeconfig = await cluster().kubeconfigFor({ user: 'sluice-viewer' })
     const stranger = await connect({ kubeconfig, clock: systemClock, random: systemRandom })
-    const options = withObservation({ client: stranger.client, clock: systemClock, random: systemRandom, onError: () => {} })
-    await expect(openWorkload({ kind: 'StatefulSet', name: 'web', namespace: ns }, options)).rejects.toMatchObject({
+    const options = withObservation({
+      client: stranger.client,
+      kinds: KINDS,
+      clock: systemClock,
+      random: systemRandom,
+      onError: () => {},
+    })
+    await expect(openWorkload({ ...STATEFUL_SET, name: 'web', namespace: ns }, options)).rejects.toMatchObject({
       name: 'WorkloadError',
       kind: 'forbidden',
       message: `not allowed to list and watch statefulsets.apps in namespace ${ns}; \`sluice rbac\` prints a Role with the rights that a run needs`,

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, onTestFinished, test } from 'vitest'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -93,7 +94,7 @@ test.skipIf(whyNoHaproxy() !== undefined)(
     const lacking = withoutOne(rules).filter(({ lacks }) => lacks !== 'list events')
     expect(lacking.length).toBeGreaterThan(15)
     const client = createKubeClient({ transport: transportTo(bed.cluster), clock: systemClock, random: systemRandom })
-    const select = { refs: [{ kind: 'StatefulSet', name: 'web' } as const] }
+    const select = { refs: [{ ...STATEFUL_SET, name: 'web' } as const] }
     for (const { lacks, rest } of lacking) {
       authorize(byRules(rest))
       await expect(checkRights(client, { namespace: 'default', select }), lacks).rejects.toThrow(`default: ${lacks};`)

@@ -1,3 +1,5 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
@@ -14,10 +16,10 @@ import { isIn, openStage } from './stage.ts'
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
-const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) } })
+const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ ...STATEFUL_SET, name }) as const) } })
 
 const pods = (...places: number[]) => ({
-  select: { refs: places.map((place) => ({ kind: 'Pod', name: `${NAME}-${place}` }) as const) },
+  select: { refs: places.map((place) => ({ ...POD, name: `${NAME}-${place}` }) as const) },
 })
 
 /** The workload of the scene with one pod, and others of one pod each. */

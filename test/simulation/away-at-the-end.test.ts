@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { listLedgers } from '../../src/engine/ledgers/list-ledgers.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
@@ -72,7 +73,7 @@ function templateImage({ world: { server } }: Stage): string | undefined {
 
 async function recordOf({ ask, client }: Stage) {
   const [found, ...others] = await ask(listLedgers(client, NAMESPACE))
-  const lease = await ask(readLease(client, NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME })))
+  const lease = await ask(readLease(client, NAMESPACE, leaseName({ ...STATEFUL_SET, name: NAME })))
   expect(others).toEqual([])
   if (found?.kind !== 'read') throw new Error('the ledger cannot be read')
   const { header, entries } = found.ledger

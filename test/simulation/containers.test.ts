@@ -1,3 +1,5 @@
+import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
@@ -32,7 +34,7 @@ async function ended(stage: Stage, actor: Actor): Promise<Actor['end']> {
 
 type Workload = 'StatefulSet' | 'Pod'
 const selectOf = (workload: Workload) => ({
-  select: { refs: [{ kind: workload, name: workload === 'Pod' ? `${NAME}-0` : NAME }] },
+  select: { refs: [idNamed(workload, workload === 'Pod' ? `${NAME}-0` : NAME)] },
 })
 
 // Found by reading: it came back in rotation on the former image of one and the new one of the other, which had never run together.
@@ -125,7 +127,7 @@ test.each([
   const first = stage.start({ images: [app('v2')] })
   await stage.until(() => first.events.some((event) => event.type === 'podState' && event.to === 'restarting'))
   first.host.kill()
-  const select = { refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+  const select = { refs: [{ ...STATEFUL_SET, name: NAME } as const] }
   const open = await stage.ask(readOpenRuns(client, { namespace: NAMESPACE, select }))
   const warningsOf = async (): Promise<readonly string[]> => {
     const actor = stage.start({ images: [app('v2')] })

@@ -1,3 +1,4 @@
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
 import { expect, test } from 'vitest'
 import type { ServerOptions } from '../../sim/load-balancer/entry.ts'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
@@ -11,7 +12,7 @@ import { clockOf, ended, upgradeTo } from './story.ts'
 
 const request = {
   ...upgradeTo('v2', { readyDeadlineMs: 20_000 }),
-  select: { refs: [{ kind: 'Deployment' as const, name: NAME }] },
+  select: { refs: [{ ...DEPLOYMENT, name: NAME }] },
   acceptTemplateDrift: true,
 }
 

@@ -1,3 +1,4 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { asksFor } from '../../src/pods/baseline.ts'
 import { podView } from '../../src/pods/view.ts'
@@ -81,7 +82,7 @@ test.each(['bad', 'crash'])('what the template has made meanwhile, and was never
 test('the same, of a run about that pod alone, and what comes in its place has another name', async () => {
   const stage = await openStage(plainScene({ workload: 'DaemonSet', pods: 2, readyAfterMs: 1_000 }))
   const pod = podView(stage.world.pods()[0]!).name
-  const first = stage.start({ ...ROLLS_BACK, select: { refs: [{ kind: 'Pod', name: pod }] } })
+  const first = stage.start({ ...ROLLS_BACK, select: { refs: [{ ...POD, name: pod }] } })
   await stage.until(() => isIn('rollingBack')(first))
   stage.world.balancers.get('edge')!.operator.remove(pod)
   stage.world.cluster.deletePod(NAMESPACE, pod)

@@ -1,3 +1,5 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Refusal } from '../../src/plan/plan.ts'
 import { asksFor } from '../../src/pods/baseline.ts'
@@ -17,7 +19,7 @@ import { ended } from './story.ts'
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
 const BY_LABEL = { labelSelector: 'part=one' }
 const pod = (place: number): string => `${NAME}-${place}`
-const byName = (place: number) => ({ refs: [{ kind: 'Pod', name: pod(place) } as const] })
+const byName = (place: number) => ({ refs: [{ ...POD, name: pod(place) } as const] })
 
 /** Pods whose last request takes long to end, of which one has the label. */
 async function openLabelled(labelled: number, change: Partial<Scene> = {}): Promise<Stage> {
@@ -110,7 +112,7 @@ test('a bare pod that somebody makes anew without the label', async () => {
 describe('no pod has the label any more', () => {
   // Found by a breaker: `no pods match` was all that it said, and the pod in its place stayed out.
   test.each([
-    { by: 'the workload', select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] }, upgraded: 1 },
+    { by: 'the workload', select: { refs: [{ ...STATEFUL_SET, name: NAME } as const] }, upgraded: 1 },
     { by: 'the pod in its place', select: byName(1), upgraded: 0 },
   ])('what is left is named, and a command that names $by goes on with it', async ({ select, upgraded }) => {
     const stage = await openLabelled(1)

@@ -1,3 +1,4 @@
+import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
 import { expect, test } from 'vitest'
 import { withObservation } from '../../src/observation/testing/with-observation.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
@@ -25,7 +26,7 @@ type Kind = 'StatefulSet' | 'Deployment'
 /** That a template has drifted would keep the next run from saying that all is done. */
 const to = (kind: Kind, tag: string): RunRequest => ({
   ...upgradeTo(tag, { maxUnavailable: { count: 2 } }),
-  select: { refs: [{ kind, name: NAME }] },
+  select: { refs: [idNamed(kind, NAME)] },
   ...(kind === 'Deployment' ? { acceptTemplateDrift: true } : {}),
 })
 

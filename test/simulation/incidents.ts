@@ -1,3 +1,4 @@
+import { podId } from '../../src/workloads/kinds/pod.ts'
 import type { KubeObject } from '../../sim/api-server/server.ts'
 import type { Faults } from './faults.ts'
 import type { Host } from './host.ts'
@@ -166,7 +167,7 @@ function podsOf({ places, byLabel }: PartScene, { scene, world }: IncidentOption
   const pods = [...new Set(places.map((place) => there[place % there.length]!))]
   if (pods.length >= there.length) return undefined
   const isLabelled = byLabel && scene.workload === 'StatefulSet'
-  const refs = pods.map((name) => ({ kind: 'Pod', name }) as const)
+  const refs = pods.map(podId)
   return { pods, select: isLabelled ? { labelSelector: `${POD_NAME} in (${pods.join(',')})` } : { refs } }
 }
 

@@ -1,3 +1,4 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
@@ -215,7 +216,7 @@ test.each([
   { next: 'finds all done', request: upgradeTo('v1') },
   {
     next: 'is about another pod',
-    request: { ...upgradeTo('v2'), select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } },
+    request: { ...upgradeTo('v2'), select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } },
   },
 ])('one of a run of several workloads, when another of one of them $next', async ({ request }) => {
   const stage = await openScene()

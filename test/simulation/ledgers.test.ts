@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
@@ -15,7 +16,7 @@ import { isIn, isReady, openStage } from './stage.ts'
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 
-const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) } })
+const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ ...STATEFUL_SET, name }) as const) } })
 
 /** What a person says of a pod, by the clock of a host of his own. */
 async function say(stage: Stage, pod: string, traffic: 'in' | 'out'): Promise<void> {

@@ -1,3 +1,4 @@
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { imageOf, NAME, NAMESPACE, PORT } from './manifests.ts'
@@ -34,7 +35,7 @@ async function letGo({ state, isIll, isServed = false }: Case) {
     ask(client.patch(`/api/v1/namespaces/${NAMESPACE}/pods/${pod}`, changes as never))
   const run = stage.start({
     ...V2,
-    select: { refs: [{ kind: 'Deployment', name: NAME }] },
+    select: { refs: [{ ...DEPLOYMENT, name: NAME }] },
     acceptTemplateDrift: true,
     settings: PLAIN_SETTINGS,
   })

@@ -1,3 +1,5 @@
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
+import { POD } from '../../src/workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { resolvePod } from '../../src/engine/resolving/resolve.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
@@ -48,7 +50,7 @@ async function release(stage: Stage, pod: string): Promise<() => Promise<void>> 
 
 const ofPodAlone = (pod: string): Partial<RunRequest> => ({
   images: [{ container: 'app', image: imageOf('v2') }],
-  select: { refs: [{ kind: 'Pod', name: pod }] },
+  select: { refs: [{ ...POD, name: pod }] },
 })
 
 async function begun(stage: Stage, request: Partial<RunRequest>): Promise<Actor> {
@@ -158,7 +160,7 @@ test('a ReplicaSet was its Deployment’s no more for a while, and its pod had a
   const pod = (stage.world.pods()[0] as { metadata: { name: string } }).metadata.name
   const whole = {
     ...upgradeTo('v2'),
-    select: { refs: [{ kind: 'Deployment', name: NAME } as const] },
+    select: { refs: [{ ...DEPLOYMENT, name: NAME } as const] },
     acceptTemplateDrift: true,
   }
   await interruptedAtStart(stage, whole)

@@ -1,3 +1,4 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -50,7 +51,7 @@ test('control: shorter than readyFor, it changes nothing', async () => {
 /* For the window too a pod is available only once it has been Ready for `minReadySeconds`. */
 
 const CRASHED = `${NAME}-0`
-const OTHER = { ...V2, select: { refs: [{ kind: 'Pod' as const, name: `${NAME}-1` }] } }
+const OTHER = { ...V2, select: { refs: [{ ...POD, name: `${NAME}-1` }] } }
 
 /** Pod 0 restarts by itself, `restedMs` before the upgrade of pod 1 begins. */
 async function afterACrash(minReadySeconds: number, restedMs: number) {

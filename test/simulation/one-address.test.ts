@@ -1,3 +1,4 @@
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../sim/api-server/server.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -9,7 +10,7 @@ import { openStage } from './stage.ts'
 
 const request = (tag: string, count = 1) => ({
   images: [{ container: 'app', image: imageOf(tag) }],
-  select: { refs: [{ kind: 'Deployment', name: NAME } as const] },
+  select: { refs: [{ ...DEPLOYMENT, name: NAME } as const] },
   acceptTemplateDrift: true,
   settings: { ...PLAIN_SETTINGS, maxUnavailable: { count } },
 })

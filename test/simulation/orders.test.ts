@@ -1,3 +1,7 @@
+import { DAEMON_SET } from '../../src/workloads/kinds/daemon-set.ts'
+import { DEPLOYMENT } from '../../src/workloads/kinds/deployment.ts'
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { type Adapter, AdapterError } from '../../adapters/contract.ts'
 import { withObservation } from '../../src/observation/testing/with-observation.ts'
@@ -25,7 +29,7 @@ import { isIn, isReady, openStage } from './stage.ts'
 /* Orders and other commands than one upgrade alone, as stories. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
-const select = { refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+const select = { refs: [{ ...STATEFUL_SET, name: NAME } as const] }
 /** For a test that prepares its command itself. */
 const V2_REQUEST = {
   ...V2,
@@ -197,7 +201,7 @@ test('whose watch tells nothing, and who plans while another owner acts, looks a
 // Found by reading: such a run never ended.
 test('the right to write the record is taken away while a pod is gone: the run ends, and the next one settles what it left', async () => {
   const stage = await openStage(plainScene({ pods: 2, workload: 'DaemonSet', hostNetwork: true }))
-  const request = { ...V2, select: { refs: [{ kind: 'DaemonSet', name: NAME } as const] } }
+  const request = { ...V2, select: { refs: [{ ...DAEMON_SET, name: NAME } as const] } }
   const { server, cluster } = stage.world
   const first = stage.start(request)
   await stage.until(() => isIn('emptying')(first))
@@ -222,7 +226,7 @@ test('the right to write the record is taken away while a pod is gone: the run e
 // Also by a backup that is restored.
 test('a pod that is made anew from the manifest of one half done is drained by nobody: it serves, and is what comes in its place', async () => {
   const stage = await openStage(plainScene({ workload: 'Pod', hostNetwork: true, preStopMs: 12_000, graceSeconds: 30 }))
-  const request = { ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } }
+  const request = { ...V2, select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } }
   const { server, cluster } = stage.world
   const first = stage.start(request)
   await stage.until(() => isIn('restarting')(first))
@@ -367,7 +371,7 @@ test('a drained pod of a Deployment comes back with another address: its entry i
   const stage = await openStage(plainScene({ workload: 'Deployment', pods: 2, fixedAddresses: false }))
   const { world } = stage
   const edge = world.balancers.get('edge')!
-  const request = { ...V2, select: { refs: [{ kind: 'Deployment', name: NAME } as const] }, acceptTemplateDrift: true }
+  const request = { ...V2, select: { refs: [{ ...DEPLOYMENT, name: NAME } as const] }, acceptTemplateDrift: true }
   const first = stage.start(request)
   await stage.until(() => isIn('emptying')(first))
   const gone = edge.names().find((name) => edge.state(name)!.admin === 'drain')!
@@ -437,7 +441,7 @@ test('a second template is refused once the first is patched: the run has failed
   }
   const worker = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'worker', namespace: NAMESPACE } }
   await stage.ask(stage.client.create(path, { ...worker, spec: { ...spec, replicas: 0 } }))
-  const refs = [NAME, 'worker'].map((name) => ({ kind: 'StatefulSet', name }) as const)
+  const refs = [NAME, 'worker'].map((name) => ({ ...STATEFUL_SET, name }) as const)
   const request = { ...V2, namespace: NAMESPACE, select: { refs }, settings: PLAIN_SETTINGS }
   const actor = stage.start(request, (ports) => {
     const { get, create, replace, patch, delete: remove, watch } = ports.client
@@ -572,7 +576,7 @@ test('a run that has settled what the one before had drained for a pod that is g
 
 // Found by trial: each had one pod out, and neither counted the other's.
 test.each([
-  { by: 'by name', select: { refs: [{ kind: 'Pod', name: `${NAME}-1` } as const] } },
+  { by: 'by name', select: { refs: [{ ...POD, name: `${NAME}-1` } as const] } },
   { by: 'by label', select: { labelSelector: `statefulset.kubernetes.io/pod-name=${NAME}-1` } },
 ])('what another run has left out fills the window of one that is about another pod, $by', async ({ select: other }) => {
   const stage = await openStage(plainScene({ pods: 3 }))
@@ -599,7 +603,7 @@ async function besideTheLast(): Promise<{ stage: Stage; second: Actor }> {
   const first = stage.start(V2)
   await stage.until(() => isIn('restarting')(first))
   first.host.kill()
-  const other = { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] }
+  const other = { refs: [{ ...POD, name: `${NAME}-0` } as const] }
   const second = stage.start({ ...V2, select: other, settings: { ...PLAIN_SETTINGS, readyDeadlineMs: 30_000 } })
   await stage.until(() => isIn('queued')(second))
   return { stage, second }
@@ -760,7 +764,7 @@ test('where nothing can be read, a restore for a pod in the place of another tha
     const request = {
       ...V2,
       namespace: NAMESPACE,
-      select: { refs: [{ kind: 'DaemonSet', name: NAME } as const] },
+      select: { refs: [{ ...DAEMON_SET, name: NAME } as const] },
       settings: PLAIN_SETTINGS,
       acceptTemplateDrift: false,
       allowUnbalanced: false,
@@ -830,7 +834,7 @@ test('a pod that is drained again while its patch is tried has to settle anew be
 
 // Found by reading: by label it was named, and by name all was said to be done.
 test.each([
-  { by: 'by name', select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } },
+  { by: 'by name', select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } },
   { by: 'by label', select: { labelSelector: FIRST_POD } },
 ])('what another run has left out is named by one that is about another pod, $by, and has done all of that', async (given) => {
   const stage = await openStage(plainScene({ pods: 3 }))
@@ -921,7 +925,7 @@ test('a load balancer that has come to the config since the drain: nothing is pa
 test('named pods of which one is gone for good: those that are there are asked for alone, which is the way out that is told', async () => {
   const stage = await openStage(plainScene({ workload: 'Pod', pods: 2 }))
   const settings = { ...PLAIN_SETTINGS, maxUnavailable: { count: 2 }, readyDeadlineMs: 10_000 }
-  const [gone, there] = [0, 1].map((ordinal) => ({ kind: 'Pod', name: `${NAME}-${ordinal}` }) as const)
+  const [gone, there] = [0, 1].map((ordinal) => ({ ...POD, name: `${NAME}-${ordinal}` }) as const)
   const both = { ...V2, settings, select: { refs: [gone!, there!] } }
   const first = stage.start(both)
   await stage.until(() => isIn('restarting')(first))
@@ -1227,14 +1231,14 @@ test.each([
 )
 
 const ROLLING_BACK = { ...PLAIN_SETTINGS, onFailure: 'rollback', restartDeadlineMs: 20_000 } as const
-const OTHER_POD = { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] }
+const OTHER_POD = { refs: [{ ...POD, name: `${NAME}-0` } as const] }
 
 // Found by reading: it got the images of that one pod, which no other had any more, and the command that was printed took all there.
 test.each(['an abort', 'a rollback'])(
   'a run about the one pod that is behind: %s gives the template back what it had, and the other pods have',
   async (how) => {
     const stage = await openStage(plainScene({ pods: 2 }))
-    const first = stage.start({ ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-1` }] } })
+    const first = stage.start({ ...V2, select: { refs: [{ ...POD, name: `${NAME}-1` }] } })
     await stage.until(() => first.end !== undefined)
     const images = [{ container: 'app', image: imageOf(how === 'an abort' ? 'v3' : 'bad') }]
     const second = stage.start({ images, select: OTHER_POD, settings: ROLLING_BACK })
@@ -1279,7 +1283,7 @@ async function withSharedLeases(): Promise<{
   const stage = await openStage(plainScene({ workload: 'Pod', hostNetwork: true, pods: 3, readyAfterMs: 8_000 }))
   const of = (...places: number[]) => ({
     namespace: NAMESPACE,
-    select: { refs: places.map((place) => ({ kind: 'Pod', name: `${NAME}-${place}` }) as const) },
+    select: { refs: places.map((place) => ({ ...POD, name: `${NAME}-${place}` }) as const) },
   })
   const first = stage.start({ ...V2, ...of(0, 1, 2) })
   await stage.until(() => first.events.some(({ type }) => type === 'started'))
@@ -1383,7 +1387,7 @@ test('the same, where the run before has come to its end by then', async () => {
   const stage = await openStage(plainScene({ pods: 2 }))
   const { actor, isBeginning, goOn } = beginSlowly(stage, 'v2')
   await stage.until(isBeginning)
-  const path = leasePath(NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME }))
+  const path = leasePath(NAMESPACE, leaseName({ ...STATEFUL_SET, name: NAME }))
   const { spec } = (await stage.ask(stage.client.get(path))) as { spec: { leaseTransitions: number } }
   const value = writeOrder({ order: 'pause', runs: ['ended'], by: 'ann@desk', epoch: spec.leaseTransitions })
   await stage.ask(stage.client.patch(path, [{ op: 'add', path: '/metadata/annotations', value: { [ORDER_ANNOTATION]: value } }]))

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { RENEW_EVERY_MS } from '../../src/engine/leases/lease.ts'
 import { leaseName, leasePath } from '../../src/engine/leases/lease.ts'
@@ -15,7 +16,7 @@ import { type Actor, isIn, openStage, type Stage } from './stage.ts'
 
 const REQUEST = {
   namespace: NAMESPACE,
-  select: { refs: [{ kind: 'StatefulSet', name: NAME } as const] },
+  select: { refs: [{ ...STATEFUL_SET, name: NAME } as const] },
   images: [{ container: 'app', image: imageOf('v2') }],
   settings: PLAIN_SETTINGS,
   acceptTemplateDrift: false,
@@ -48,7 +49,7 @@ const started = ({ events }: Actor): number =>
 const runOf = ({ events }: Actor): string => events.flatMap((event) => (event.type === 'started' ? [event.run] : []))[0]!
 
 async function standing({ stage, actor }: Driven) {
-  const lease = await stage.ask(readLease(stage.client, NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME })))
+  const lease = await stage.ask(readLease(stage.client, NAMESPACE, leaseName({ ...STATEFUL_SET, name: NAME })))
   return orderFor(runOf(actor), [readOrder(lease!.annotations)])
 }
 
@@ -133,6 +134,6 @@ test('a run that is over hears no order', async () => {
   const { stage, actor, run } = await driven(1)
   await stage.until(() => actor.end !== undefined)
   await expect(run().order('pause', 'ann@desk')).rejects.toBeInstanceOf(RunOverError)
-  const lease = await stage.ask(stage.client.get(leasePath(NAMESPACE, leaseName({ kind: 'StatefulSet', name: NAME }))))
+  const lease = await stage.ask(stage.client.get(leasePath(NAMESPACE, leaseName({ ...STATEFUL_SET, name: NAME }))))
   expect(JSON.stringify(lease)).not.toContain('ann@desk')
 })

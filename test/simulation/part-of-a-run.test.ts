@@ -1,3 +1,5 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { prepareAbort } from '../../src/engine/orders/abort.ts'
@@ -12,7 +14,7 @@ import { openStage } from './stage.ts'
 /* A command for some of the pods goes on with a run of all of them, which is not over with that. */
 
 const V2 = { images: [{ container: 'app', image: imageOf('v2') }] }
-const select = { refs: [{ kind: 'StatefulSet', name: NAME } as const] }
+const select = { refs: [{ ...STATEFUL_SET, name: NAME } as const] }
 
 const isDone =
   (pod: string) =>
@@ -50,7 +52,7 @@ async function withPart(request: Partial<RunRequest>): Promise<{ stage: Stage; p
 }
 
 const PARTS = [
-  { by: 'name', request: { select: { refs: [{ kind: 'Pod', name: `${NAME}-1` } as const] } } },
+  { by: 'name', request: { select: { refs: [{ ...POD, name: `${NAME}-1` } as const] } } },
   { by: 'label', request: { select: { labelSelector: 'part=one' } } },
 ]
 
@@ -88,7 +90,7 @@ test('and an abort ends it, which gives the template back', async () => {
 
 test('one that is about the last of them ends it, whatever it names', async () => {
   const { stage } = await withPart(PARTS[0]!.request)
-  const last = stage.start({ ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-0` } as const] } })
+  const last = stage.start({ ...V2, select: { refs: [{ ...POD, name: `${NAME}-0` } as const] } })
   expect(await endOf(stage, last)).toMatchObject({ outcome: 'done', reason: '1 upgraded, 0 at the wanted images already' })
   expect((await openRuns(stage)).runs).toEqual([])
 })
@@ -114,7 +116,7 @@ test('an interrupt of the part when all of it is done does not make it anything 
   await stage.until(() => isDone(`${NAME}-1`)(first))
   first.interrupt()
   await endOf(stage, first)
-  const part = stage.start({ ...V2, select: { refs: [{ kind: 'Pod', name: `${NAME}-1` } as const] } })
+  const part = stage.start({ ...V2, select: { refs: [{ ...POD, name: `${NAME}-1` } as const] } })
   await stage.until(() => isDone(`${NAME}-1`)(part))
   part.interrupt()
   expect(await endOf(stage, part)).toMatchObject({ outcome: 'done', reason: expect.stringContaining('open for web-0') })

@@ -1,3 +1,5 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import type { RunRequest } from '../../src/engine/run.ts'
@@ -15,8 +17,8 @@ import { openStage } from './stage.ts'
  */
 
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
-const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) } })
-const pod = (name: string) => ({ select: { refs: [{ kind: 'Pod', name } as const] } })
+const of = (...names: string[]) => ({ select: { refs: names.map((name) => ({ ...STATEFUL_SET, name }) as const) } })
+const pod = (name: string) => ({ select: { refs: [{ ...POD, name } as const] } })
 const OPEN = `stays open for ${NAME}-0: a command that names the workload goes on with all, sluice abort ends it`
 
 async function endOf(stage: Stage, actor: Actor): Promise<Actor['end']> {

@@ -1,3 +1,4 @@
+import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
 import type { PreparedRun, RunPorts, RunRequest } from '../../src/engine/run.ts'
 import type { PodState, RunEvent } from '../../src/engine/events.ts'
 import type { KubeClient } from '../../src/kube/client.ts'
@@ -99,7 +100,7 @@ export async function openStage(scene: Scene): Promise<Stage> {
       const events: RunEvent[] = []
       const request: RunRequest = {
         namespace: NAMESPACE,
-        select: { refs: [{ kind: scene.workload, name: NAME }] },
+        select: { refs: [idNamed(scene.workload, NAME)] },
         images: [],
         settings: PLAIN_SETTINGS,
         acceptTemplateDrift: false,

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { AdapterError } from '../../adapters/contract.ts'
 import type { RunPorts, RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
@@ -17,7 +18,7 @@ export function upgradeTo(
 ): RunRequest & Pick<Required<RunRequest>, 'images'> {
   return {
     namespace: NAMESPACE,
-    select: { refs: names.map((name) => ({ kind: 'StatefulSet', name }) as const) },
+    select: { refs: names.map((name) => ({ ...STATEFUL_SET, name }) as const) },
     images: [{ container: 'app', image: imageOf(tag) }],
     settings: { ...PLAIN_SETTINGS, ...settings },
     acceptTemplateDrift: false,
@@ -36,7 +37,7 @@ export async function outcomeOf(stage: Stage, actor: Actor): Promise<string> {
 
 /** Of a process that has nothing to do. */
 export function clockOf(stage: Stage): Clock {
-  return stage.start({ select: { refs: [{ kind: 'StatefulSet', name: 'none' }] } }).host.clock
+  return stage.start({ select: { refs: [{ ...STATEFUL_SET, name: 'none' }] } }).host.clock
 }
 
 /** What `sluice status` says of the pods of all workloads. */

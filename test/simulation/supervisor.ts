@@ -1,3 +1,4 @@
+import { idNamed } from '../../src/workloads/kinds/testing/id-named.ts'
 import type { RunRequest } from '../../src/engine/request.ts'
 import type { Happening } from './checker/history.ts'
 import type { Commands } from './commands.ts'
@@ -72,7 +73,7 @@ export interface SupervisorOptions {
 /** What every command of the scene is about, but for those about a part of it. */
 export function selectionIn({ workload: kind, pods }: Scene): RunRequest['select'] {
   const names = kind === 'Pod' ? Array.from({ length: pods }, (_, place) => `${NAME}-${place}`) : [NAME]
-  return { refs: names.map((name) => ({ kind, name })) }
+  return { refs: names.map((name) => idNamed(kind, name)) }
 }
 
 export function createSupervisor({ scene, scheduler, random, commands, hit, tell }: SupervisorOptions): Supervisor {

@@ -1,3 +1,4 @@
+import { POD } from '../../src/workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { podView } from '../../src/pods/view.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -11,7 +12,7 @@ const V1 = imageOf('v1')
 const V2 = imageOf('v2')
 const toTag = (tag: string) => ({ images: [{ container: 'app', image: imageOf(tag) }] })
 const named = (...places: number[]) => ({
-  select: { refs: places.map((place) => ({ kind: 'Pod', name: `${NAME}-${place}` }) as const) },
+  select: { refs: places.map((place) => ({ ...POD, name: `${NAME}-${place}` }) as const) },
 })
 const FIRST_POD = { select: { labelSelector: `statefulset.kubernetes.io/pod-name=${NAME}-0` } }
 

@@ -1,6 +1,6 @@
 import type { Abort } from '../../library/orders.ts'
 import type { Sluice } from '../../library/create-sluice.ts'
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { completeFor } from '../printed-commands/complete-commands.ts'
 import { completeFailure } from '../printed-commands/complete-events.ts'

@@ -1,7 +1,8 @@
 import type { RightsFor } from '../../engine/rights.ts'
 import type { RbacFlags } from '../arguments/flags.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
 import { quote } from '../../library/request/quote.ts'
-import { kindNamed, parseRef } from '../../library/request/selection.ts'
+import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import type { CommandContext } from '../commands/context.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
@@ -13,10 +14,10 @@ const ACCOUNT = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 export async function rbacAction(args: readonly string[], flags: RbacFlags, { terminal }: CommandContext): Promise<ExitCode> {
   const problems: string[] = []
   const workloads = args.flatMap((argument): RightsFor[] => {
-    const kind = kindNamed(argument)
+    const kind = KINDS.kindNamed(argument)
     if (kind !== undefined) return [{ kind }]
     const parsed = parseRef(argument)
-    if (parsed.ok) return [parsed.ref]
+    if (parsed.ok) return [{ kind: parsed.kind, name: parsed.ref.name }]
     problems.push(parsed.problem)
     return []
   })

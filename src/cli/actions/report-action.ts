@@ -1,4 +1,5 @@
 import type { CommandContext } from '../commands/context.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import type { ReportFlags } from '../arguments/flags.ts'
 import type { Invocation } from '../invocation.ts'
@@ -9,7 +10,7 @@ import { completeFor } from '../printed-commands/complete-commands.ts'
 import { completeReport } from '../printed-commands/complete-report.ts'
 import { loadPage, parseReportFiles, writeReportFiles } from '../run/report-files.ts'
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
-import { isKindName, parseRef, type SelectedRef } from '../../library/request/selection.ts'
+import { isKindName, parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
 import { withSluice } from './with-cluster.ts'
 
@@ -52,7 +53,7 @@ export async function reportAction(
   return unwritten.length > 0 ? EXIT.failed : EXIT.done
 }
 
-type Wanted = { run: string } | { workload: SelectedRef }
+type Wanted = { run: string } | { workload: WorkloadId }
 
 /** Throws a UsageError with everything that is wrong. Without a run those that there are shall be listed. */
 function parseArguments(

@@ -10,6 +10,7 @@ import { quote } from '../../library/request/quote.ts'
 import { parseRequestTimeout } from '../arguments/request-timeout.ts'
 import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from '../arguments/usage-error.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
 import { withCluster } from './with-cluster.ts'
 
 export async function resolveAction(argument: string, flags: ResolveFlags, { terminal }: CommandContext): Promise<ExitCode> {
@@ -47,7 +48,7 @@ export async function resolveAction(argument: string, flags: ResolveFlags, { ter
 function podName(argument: string, problems: string[]): string {
   const parsed = parseRef(argument.includes('/') ? argument : `pod/${argument}`)
   if (!parsed.ok) problems.push(parsed.problem)
-  else if (parsed.ref.kind === 'Pod') return parsed.ref.name
+  else if (isPod(parsed.ref)) return parsed.ref.name
   else problems.push(`${quote(argument)} is no pod: name the one that needs an operator`)
   return ''
 }

@@ -1,3 +1,4 @@
+import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { describe, expect, test } from 'vitest'
 import { parseRequest, type RequestVerb } from './request.ts'
 import { UsageError } from './usage-error.ts'
@@ -30,7 +31,7 @@ describe('what is understood', () => {
     ['po/web', 'Pod'],
     ['pods/web', 'Pod'],
   ])('%s is a %s', (argument, kind) => {
-    expect(parseRequest([argument], {}).select).toEqual({ refs: [{ kind, name: 'web' }] })
+    expect(parseRequest([argument], {}).select).toEqual({ refs: [idNamed(kind, 'web')] })
   })
 
   test('names and images in any order; an image is told by its "="', () => {
@@ -39,10 +40,7 @@ describe('what is understood', () => {
       {},
     )
     expect(request.select).toEqual({
-      refs: [
-        { kind: 'StatefulSet', name: 'web' },
-        { kind: 'Pod', name: 'web-7' },
-      ],
+      refs: [idNamed('StatefulSet', 'web'), idNamed('Pod', 'web-7')],
     })
     expect(request.images).toEqual([
       { container: 'app', image: 'registry:5000/team/app:v2' },
@@ -51,7 +49,7 @@ describe('what is understood', () => {
   })
 
   test('a name given twice counts once', () => {
-    expect(parseRequest(['sts/web', 'statefulset/web'], {}).select).toEqual({ refs: [{ kind: 'StatefulSet', name: 'web' }] })
+    expect(parseRequest(['sts/web', 'statefulset/web'], {}).select).toEqual({ refs: [idNamed('StatefulSet', 'web')] })
   })
 
   test('a selector by a label that is only called alike', () => {

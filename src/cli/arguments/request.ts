@@ -1,4 +1,5 @@
 import { parseMaxUnavailable } from '../../config/max-unavailable.ts'
+import { isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import type { RunRequest, RunSettings } from '../../engine/run.ts'
 import type { ContainerImage } from '../../pods/glossary.ts'
 import { durationFlag } from './duration-flag.ts'
@@ -7,7 +8,7 @@ import { parseImageArgument } from './image-arguments.ts'
 import { selectorProblem } from '../../library/request/selector-problem.ts'
 import { quote } from '../../library/request/quote.ts'
 import { parseRequestTimeout } from './request-timeout.ts'
-import { parseRef, type SelectedRef } from '../../library/request/selection.ts'
+import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
 /** A command that is told which workloads it is about. */
@@ -67,9 +68,9 @@ function parseArguments(
   args: readonly string[],
   verb: RequestVerb,
   problems: string[],
-): { refs: SelectedRef[]; images: ContainerImage[] } {
+): { refs: WorkloadId[]; images: ContainerImage[] } {
   const noImage = TAKES_NO_IMAGE[verb]
-  const refs: SelectedRef[] = []
+  const refs: WorkloadId[] = []
   const images: ContainerImage[] = []
   for (const argument of args) {
     // No object name and no kind holds "=", and no container name holds "/".
@@ -83,14 +84,14 @@ function parseArguments(
     } else {
       const parsed = parseRef(argument, { orImage: noImage === undefined })
       if (!parsed.ok) problems.push(parsed.problem)
-      else if (!refs.some(({ kind, name }) => kind === parsed.ref.kind && name === parsed.ref.name)) refs.push(parsed.ref)
+      else if (!refs.some((ref) => isSameWorkload(ref, parsed.ref))) refs.push(parsed.ref)
     }
   }
   return { refs, images }
 }
 
 function parseSelection(
-  refs: SelectedRef[],
+  refs: WorkloadId[],
   selector: string | undefined,
   verb: RequestVerb,
   problems: string[],

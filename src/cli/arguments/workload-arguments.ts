@@ -1,15 +1,16 @@
 import type { ClusterFlags } from './flags.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 import { parseRequestTimeout } from './request-timeout.ts'
-import { parseRef, type SelectedRef } from '../../library/request/selection.ts'
+import { parseRef } from '../../library/request/selection.ts'
 import { UsageError } from './usage-error.ts'
 
 /** The command line of the commands that only name workloads. Throws a UsageError with everything that is wrong. */
 export function parseWorkloads(
   args: readonly string[],
   flags: Pick<ClusterFlags, 'requestTimeout'>,
-): { refs: SelectedRef[]; requestTimeoutMs: number | undefined } {
+): { refs: WorkloadId[]; requestTimeoutMs: number | undefined } {
   const problems: string[] = []
-  const refs: SelectedRef[] = []
+  const refs: WorkloadId[] = []
   for (const argument of args) {
     const parsed = parseRef(argument)
     if (parsed.ok) refs.push(parsed.ref)

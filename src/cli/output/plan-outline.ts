@@ -1,6 +1,7 @@
 import type { Plan, PodPlan, WorkloadRef } from '../../plan/plan.ts'
 import type { Colors } from './color.ts'
 import { imageWords } from '../../pods/image-words.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
 
 /** What a run begins with: the plan without its table, which the run itself tells pod by pod. */
@@ -57,6 +58,6 @@ export function imageChanges(images: PodPlan['images']): string {
   return images.map(({ container, from, to }) => `${inert(container)}: ${inert(from)} → ${inert(to)}`).join(', ')
 }
 
-function refName({ kind, name }: WorkloadRef): string {
-  return `${kind.toLowerCase()}/${inert(name)}`
+function refName(ref: WorkloadRef): string {
+  return inert(displayName(ref))
 }

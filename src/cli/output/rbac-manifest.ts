@@ -1,4 +1,6 @@
-import { type Right, type RightsFor, RIGHTS_KINDS, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
+import { displayType } from '../../pods/workload-id.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { type Right, type RightsFor, rightsOfOrders, rightsOfRun } from '../../engine/rights.ts'
 
 /** The identity that sluice runs as. */
 export type RbacSubject = { kind: 'ServiceAccount'; name: string; namespace: string } | { kind: 'User'; name: string }
@@ -78,7 +80,7 @@ function role({
   namespace,
   orders,
 }: Pick<RbacManifest, 'workloads' | 'orders'> & { name: string; namespace?: string }): string[] {
-  const asked = workloads.length > 0 ? workloads : RIGHTS_KINDS.map((kind) => ({ kind }))
+  const asked = workloads.length > 0 ? workloads : KINDS.all.map((kind) => ({ kind }))
   const rights = [...rightsOfRun(asked), ...(orders ? rightsOfOrders() : [])]
   return [
     'apiVersion: rbac.authorization.k8s.io/v1',
@@ -105,14 +107,14 @@ function rule({ group, resource, subresource, verbs, names, why }: Right): strin
 }
 
 function roleName(workloads: readonly RightsFor[]): string {
-  return ['sluice', ...workloads.flatMap(({ kind, name }) => [kind.toLowerCase(), ...(name === undefined ? [] : [name])])].join(
+  return ['sluice', ...workloads.flatMap(({ kind, name }) => [displayType(kind), ...(name === undefined ? [] : [name])])].join(
     '-',
   )
 }
 
 function about(workloads: readonly RightsFor[]): string {
   if (workloads.length === 0) return 'workloads of every kind'
-  return workloads.map(({ kind, name }) => (name === undefined ? `any ${kind}` : `${kind} ${name}`)).join(', ')
+  return workloads.map(({ kind, name }) => (name === undefined ? `any ${kind.kind}` : `${kind.kind} ${name}`)).join(', ')
 }
 
 /** A name may look like another type: 007, on, null. */

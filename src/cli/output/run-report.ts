@@ -1,5 +1,6 @@
 import type { MixedWorkload, PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 
 export const API_VERSION = 'sluice.dev/v1'
@@ -106,7 +107,7 @@ export function runReport(facts: RunFacts): RunReport {
     reason: result.reason,
     ...(result.holder === undefined ? {} : { holder: result.holder }),
     namespace: plan.namespace,
-    workloads: plan.workloads.map(({ kind, name }) => `${kind.toLowerCase()}/${name}`),
+    workloads: plan.workloads.map(displayName),
     images: plan.images,
     startedAt,
     finishedAt,

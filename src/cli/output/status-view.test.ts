@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { LeaseStatus, PodStatus, RunStatus, StatusReport } from '../../engine/status/status.ts'
 import { cleanupLines } from './cleanup-view.ts'
@@ -16,7 +17,7 @@ const pod: PodStatus = {
   detail: 'restarts on r/app:v2',
 }
 const report: StatusReport = {
-  workload: { kind: 'StatefulSet', name: 'web', namespace: 'shop' },
+  workload: { ...STATEFUL_SET, name: 'web', namespace: 'shop' },
   lease: { holder: 'host_7', epoch: 3, live: false },
   runs: [
     { id: 'r7', request: 'app=r/app:v2', startedAt: '2026-03-01T12:00:00Z', finished: false },

@@ -2,6 +2,7 @@ import type { PodStatus, Status, StatusReport } from '../../engine/status/status
 import { chunkName } from '../../journal/ledger.ts'
 import type { Colors } from './color.ts'
 import { table } from './columns.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
 import { API_VERSION } from './run-report.ts'
 
@@ -42,7 +43,7 @@ function reportLines(report: StatusReport, colors: Colors): string[] {
     : isOpen(report)
       ? colors.yellow('open')
       : colors.green('nothing is open')
-  const lines = [`${workload.kind.toLowerCase()}/${inert(workload.name)} in namespace ${inert(workload.namespace)}: ${verdict}`]
+  const lines = [`${inert(displayName(workload))} in namespace ${inert(workload.namespace)}: ${verdict}`]
   if (lease !== undefined) lines.push(`  ${leaseWords(lease)}`)
   if (runs.length > 0) {
     const rows = runs.map((run) => [inert(run.id), inert(run.request), inert(run.startedAt), runState(run)])

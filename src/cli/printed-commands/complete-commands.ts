@@ -6,7 +6,7 @@ import { shellQuote } from './shell-quote.ts'
 /** Of kubectl those that name the namespace, before the verb or after it. */
 const KUBECTL = /kubectl (?=(?:[a-z]+ \S+ \S+ )?-n )/g
 const RESOLVE = /sluice resolve pod\/([\w.-]*\w)( -n \S+)?/g
-const RUN = /sluice (upgrade|undo) ([a-z]+\/[\w.-]*\w)( --run \w+)?/g
+const RUN = /sluice (upgrade|undo) ([a-z][a-z0-9.-]*\/[\w.-]*\w)( --run \w+)?/g
 
 type Flags = ClusterFlags & Pick<RequestFlags, 'config'>
 

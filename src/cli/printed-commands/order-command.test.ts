@@ -1,8 +1,9 @@
+import { POD } from '../../workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import { podResult, runResult, samplePlan } from '../testing/samples.ts'
 import { endCommand, liftCommand } from './order-command.ts'
 
-const plan = { workloads: [...samplePlan.workloads, { kind: 'Pod' as const, name: 'solo', namespace: 'shop' }] }
+const plan = { workloads: [...samplePlan.workloads, { ...POD, name: 'solo', namespace: 'shop' }] }
 const flags = { namespace: 'shop', kubeconfig: 'a b', config: 'c.yaml', acceptTemplateDrift: true }
 const invocation = { program: 'kubectl sluice' }
 

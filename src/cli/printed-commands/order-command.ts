@@ -1,7 +1,7 @@
 import { isBrought } from '../../engine/outcome.ts'
 import type { RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import type { Invocation } from '../invocation.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { shellQuote } from './shell-quote.ts'

@@ -1,4 +1,7 @@
 import type { Invocation } from '../invocation.ts'
+import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { isTemplateWritten } from '../../workloads/kinds/kind.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { shellQuote } from './shell-quote.ts'
 
@@ -14,11 +17,12 @@ export function templateCommand(
 
 /** The same for each of these that has a template which runs change, once: a Deployment's they leave alone, a bare pod has none. */
 export function templateCommands(
-  workloads: readonly { kind: string; name: string }[],
+  workloads: readonly WorkloadId[],
   ...where: [flags: SharedFlags, invocation: Pick<Invocation, 'program'>, env?: NodeJS.ProcessEnv]
 ): string[] {
-  const names = workloads.flatMap(({ kind, name }) =>
-    kind === 'StatefulSet' || kind === 'DaemonSet' ? [`${kind.toLowerCase()}/${name}`] : [],
-  )
+  const names = workloads.flatMap((one) => {
+    const kind = KINDS.kindOf(one)
+    return kind !== undefined && isTemplateWritten(kind) ? [displayName(one)] : []
+  })
   return [...new Set(names)].map((name) => templateCommand(name, ...where))
 }

@@ -1,3 +1,4 @@
+import { POD } from '../../workloads/kinds/pod.ts'
 import { expect, test } from 'vitest'
 import type { ParseOptions } from 'commander'
 import { createProgram } from '../program.ts'
@@ -37,7 +38,7 @@ test('the files that the environment named are written out', () => {
 })
 
 test('a bare pod that did not fail needs none', () => {
-  const pods = ['web-1', 'web-0'].map((name) => ({ kind: 'Pod' as const, name, namespace: 'shop' }))
+  const pods = ['web-1', 'web-0'].map((name) => ({ ...POD, name, namespace: 'shop' }))
   expect(undoCommands(failed, { ...samplePlan, workloads: pods }, {}, sluice)).toEqual(['sluice undo pod/web-1 --run r7'])
 })
 

@@ -2,6 +2,8 @@ import type { PodResult, RunResult } from '../../engine/events.ts'
 import { hasFailedAndGone } from '../../engine/outcome.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { Invocation } from '../invocation.ts'
+import { displayName } from '../../pods/workload-id.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
 import { sharedWords, type SharedFlags } from './shared-flags.ts'
 import { shellQuote } from './shell-quote.ts'
 
@@ -24,6 +26,6 @@ export function undoCommands(
   if (undoes !== undefined || mixed.length > 0) return []
   const shared = sharedWords(flags, env)
   return workloads
-    .filter(({ kind, name }) => kind !== 'Pod' || stuck.includes(name))
-    .map(({ kind, name }) => `${program} ${shellQuote(['undo', `${kind.toLowerCase()}/${name}`, '--run', run, ...shared])}`)
+    .filter((one) => !isPod(one) || stuck.includes(one.name))
+    .map((one) => `${program} ${shellQuote(['undo', displayName(one), '--run', run, ...shared])}`)
 }

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { ORDER_ANNOTATION, writeOrder } from '../../engine/orders/order.ts'
 import type { LedgerHeader } from '../../journal/ledger.ts'
@@ -7,8 +8,8 @@ import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { isRunOver } from './is-run-over.ts'
 import { createFakeClock } from '../testing/fake-clock.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
-const plan = { namespace: 'shop', workloads: [{ kind: 'StatefulSet' as const, name: 'web', namespace: 'shop' }] }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
+const plan = { namespace: 'shop', workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }] }
 
 function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}): void {
   const full: LedgerHeader = { run, workloads: [WEB], images: [], startedAt: `2026-01-0${run.slice(-1)}`, chunks: 1, ...header }

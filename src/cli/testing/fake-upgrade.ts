@@ -1,6 +1,7 @@
 // A process that upgrades with a made-up engine: `node fake-upgrade.ts SCENARIO [-o FORMAT [aborts]]`. Tests send it signals.
 // $REPORT names the file of a report; with $OPEN the run is still open in the cluster when it has ended, or, with "unknown", the
 // cluster does not answer then. With $PATIENT no limit runs out: what ends the process then is something else.
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { writeSync } from 'node:fs'
 import { EventEmitter, once } from 'node:events'
 import { RunError } from '../../engine/errors.ts'
@@ -123,7 +124,7 @@ const scenarios: Record<string, (emit: (body: RunEventBody) => void) => Promise<
 /** With the record of the run as its abort has left it. */
 function cluster(open: string | undefined): KubeClient {
   const api = createFakeApi()
-  const header = { run: 'r7', workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'w' }], images: [], startedAt: '', chunks: 1 }
+  const header = { run: 'r7', workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'w' }], images: [], startedAt: '', chunks: 1 }
   const end = open !== undefined ? {} : { finishedAt: '2026-03-01T12:00:00Z', aborted: { by: 'ann@desk', left: [] } }
   const [data] = ledgerChunks({ header: { ...header, ...end }, entries: new Map() })
   const metadata = { name: 'sluice-run-r7', labels: { [LEDGER_LABEL]: 'r7' } }
@@ -176,7 +177,7 @@ const terminal = processTerminal()
 void runUpgrade(
   {
     request: {
-      select: { refs: [{ kind: 'StatefulSet', name: 'web' }] },
+      select: { refs: [{ ...STATEFUL_SET, name: 'web' }] },
       images: [],
       overrides: {},
       acceptTemplateDrift: false,

@@ -1,13 +1,14 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import type { PodResult, RunEvent, RunEventBody, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
 
 export const samplePlan: Plan = {
   namespace: 'shop',
-  workloads: [{ kind: 'StatefulSet', name: 'web', namespace: 'shop' }],
+  workloads: [{ ...STATEFUL_SET, name: 'web', namespace: 'shop' }],
   images: [{ container: 'app', image: 'r/app:v2' }],
   templates: [
     {
-      workload: { kind: 'StatefulSet', name: 'web', namespace: 'shop' },
+      workload: { ...STATEFUL_SET, name: 'web', namespace: 'shop' },
       change: [{ container: 'app', from: 'r/app:v1', to: 'r/app:v2' }],
     },
   ],

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { digest } from '../../journal/digest.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import { isNamedWithoutGroup, type WorkloadKey } from '../../pods/workload-id.ts'
 
 /* The Lease of a workload: who may change its pods and their targets. Named after the workload, and never deleted. */
 
@@ -78,11 +78,13 @@ function believable(durationMs: number): number {
 }
 
 /**
- * `sluice-KIND-NAME`; one that would be too long is cut, and gets a digest of the whole. Found by a breaker: two workloads shared one, and
- * a run of both waited for itself.
+ * `sluice-KIND-NAME`, or `sluice-KIND.GROUP-NAME` for kinds that are named with their group; one that would be too long is cut, and gets
+ * a digest of the whole. No two workloads share one: a run of both would wait for itself.
  */
-export function leaseName({ kind, name }: Pick<WorkloadRef, 'kind' | 'name'>): string {
-  const whole = `sluice-${kind.toLowerCase()}-${name}`
+export function leaseName({ group, kind, name }: WorkloadKey): string {
+  // A hyphen of the group is written twice, which tells it from the one before the name: a name begins with no hyphen.
+  const type = isNamedWithoutGroup(group) ? kind : `${kind}.${group.replaceAll('-', '--')}`
+  const whole = `sluice-${type.toLowerCase()}-${name}`
   if (whole.length <= LONGEST_NAME) return whole
   const end = `-${digest(whole)}`
   return whole.slice(0, LONGEST_NAME - end.length).replace(/[^a-z0-9]+$/, '') + end

@@ -1,3 +1,6 @@
+import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { KubeClient } from '../../kube/client.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
@@ -19,7 +22,7 @@ const PODS = ['web-0', 'web-1', 'web-2']
 /** A run over three bare pods has died: each has a Lease of its own. */
 function createBed(kind: 'Pod' | 'StatefulSet' = 'Pod') {
   const clock = createVirtualClock()
-  const refs = PODS.map((name) => ({ kind, name, namespace: 'shop' }))
+  const refs = PODS.map((name) => ({ ...idNamed(kind, name), namespace: 'shop' }))
   const servers = new Map(refs.map((ref) => [leaseName(ref), createLeaseServer()]))
   for (const server of servers.values()) server.write({ holderIdentity: 'dead', leaseTransitions: 1, renewTime: '0' })
   const serverOf = (path: string) => [...servers].find(([name]) => path.endsWith(`/${name}`))![1]
@@ -83,7 +86,7 @@ describe('what was seen before is outdated where another owner may have acted si
     const { take, see, servers } = given()
     const seen = await see()
     expect(seen.size).toBe(3)
-    servers.get(leaseName({ kind: 'StatefulSet', name: 'web-2' }))!.write({ leaseTransitions: 2, leaseDurationSeconds: 1 })
+    servers.get(leaseName({ ...STATEFUL_SET, name: 'web-2' }))!.write({ leaseTransitions: 2, leaseDurationSeconds: 1 })
     expect(await outdated(take(seen))).toBe(true)
   })
 
@@ -131,7 +134,7 @@ test.each(['store', 'beside'] as const)('Leases that were all deleted are waited
 
 /** As it is found on the cluster, where its run is not finished. */
 function ledgerOf(name: string, over: Partial<LedgerEntry> = {}): unknown {
-  const workloads = [{ kind: 'Pod', name, uid: `uid-${name}` }]
+  const workloads = [{ ...POD, name, uid: `uid-${name}` }]
   const header = { v: 1, run: 'theirs', workloads, images: [], startedAt: '2026-01-01T00:00:00.000Z', chunks: 1 }
   const entry = { pod: name, address: '10.0.0.1', node: 'node-0', targets: [], state: 'open', ...over }
   const data = { header: JSON.stringify(header), [`uid-${name}`]: JSON.stringify(entry) }
@@ -168,7 +171,7 @@ test.each([
 ])('while one is waited out, another is known to be gone: its owner had come $when', async ({ when, ms }) => {
   const bed = createBed()
   const come = (): void => void bed.ledgers.push(ledgerOf('web-1'))
-  for (const name of ['web-1', 'web-2']) bed.servers.get(leaseName({ kind: 'Pod', name }))!.write(undefined)
+  for (const name of ['web-1', 'web-2']) bed.servers.get(leaseName({ ...POD, name }))!.write(undefined)
   if (when === 'before') come()
   else bed.clock.setTimeout(come, 5_000)
   expect(await tookMs(bed)).toBe(ms)
@@ -252,7 +255,7 @@ test('control: one that somebody renews meanwhile is not taken', async () => {
   const { clock, servers, take } = createBed()
   let failure: unknown
   void take().catch((error: unknown) => (failure = error))
-  const server = servers.get(leaseName({ kind: 'Pod', name: 'web-2' }))!
+  const server = servers.get(leaseName({ ...POD, name: 'web-2' }))!
   for (let time = 1; time < 20; time += 1) {
     server.write({ holderIdentity: 'alive', leaseTransitions: 2, renewTime: String(time) })
     await clock.advance(4_000)

@@ -3,7 +3,7 @@ import { messageOf, RunError } from '../errors.ts'
 import type { RunEventBody } from '../events.ts'
 import { confirmAll } from './confirm-all.ts'
 import { leaseName } from './lease.ts'
-import { isNamedIn } from '../ledgers/of-others.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
 import type { Order } from '../orders/order.ts'
 import type { Ownership } from './hold-lease.ts'
 import type { GoneLease, SeenLease } from './ownership.ts'
@@ -175,7 +175,7 @@ export async function takeOwners({
    * Where neither tells, it is of one of these all the same, whose Leases are lost together.
    */
   function of(pod: PodView): Ownership | undefined {
-    const assessed = world.workloadOf(pod) ?? world.workloads.find(({ workload: { ref } }) => isNamedIn(ref, pod))
+    const assessed = world.workloadOf(pod) ?? world.workloads.find(({ workload: { ref } }) => isNamedIn(world.kinds, ref, pod))
     return assessed ? held.get(assessed) : held.values().next().value
   }
 

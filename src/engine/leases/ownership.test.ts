@@ -1,3 +1,6 @@
+import { DAEMON_SET } from '../../workloads/kinds/daemon-set.ts'
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { VirtualClock } from '../../kube/testing/virtual-clock.ts'
@@ -811,9 +814,9 @@ describe('an order', () => {
 })
 
 test.each([
-  { ref: { kind: 'StatefulSet', name: 'web' } as const, name: 'sluice-statefulset-web' },
-  { ref: { kind: 'Pod', name: 'web-0.a' } as const, name: 'sluice-pod-web-0.a' },
-  { ref: { kind: 'DaemonSet', name: 'x'.repeat(236) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
+  { ref: { ...STATEFUL_SET, name: 'web' } as const, name: 'sluice-statefulset-web' },
+  { ref: { ...POD, name: 'web-0.a' } as const, name: 'sluice-pod-web-0.a' },
+  { ref: { ...DAEMON_SET, name: 'x'.repeat(236) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
 ])('the Lease of $ref.kind $name', ({ ref, name }) => {
   expect(leaseName(ref)).toBe(name)
 })
@@ -822,9 +825,7 @@ test.each([
 test.each(['x'.repeat(230), `${'x'.repeat(224)}.${'x'.repeat(5)}`])(
   'the Leases of workloads whose names are long: %s',
   (stem) => {
-    const [one, two] = ['-first', '-other'].map((end) =>
-      leaseName({ kind: 'DaemonSet', name: `${stem}-${stem}${end}`.slice(-250) }),
-    )
+    const [one, two] = ['-first', '-other'].map((end) => leaseName({ ...DAEMON_SET, name: `${stem}-${stem}${end}`.slice(-250) }))
     expect(one).not.toBe(two)
     for (const name of [one!, two!]) {
       expect(name.length).toBeLessThanOrEqual(253)

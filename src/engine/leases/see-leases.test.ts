@@ -1,3 +1,5 @@
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import { createLeaseServer } from '../testing/lease-server.ts'
@@ -6,8 +8,8 @@ import { leaseName } from './lease.ts'
 import { seeLeases, seeOthers } from './see-leases.ts'
 
 const NAMESPACE = 'shop'
-const WEB = { kind: 'StatefulSet', name: 'web', namespace: NAMESPACE } as const
-const BARE = { kind: 'Pod', name: 'bare', namespace: NAMESPACE } as const
+const WEB = { ...STATEFUL_SET, name: 'web', namespace: NAMESPACE } as const
+const BARE = { ...POD, name: 'bare', namespace: NAMESPACE } as const
 const worldOf = (...refs: object[]): World => ({ workloads: refs.map((ref) => ({ workload: { ref } })) }) as unknown as World
 
 // Found by a fresh user: by label a plan said nothing of the run that it would wait for.

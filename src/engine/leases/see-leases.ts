@@ -1,4 +1,5 @@
-import type { WorkloadRef } from '../../plan/plan.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
 import { leaseName } from './lease.ts'
 import type { SeenLease } from './ownership.ts'
 import { readLease } from './read-lease.ts'
@@ -34,12 +35,12 @@ export async function seeOthers(
 
 /** Of a pod it is not known yet whose it is; and those that are nobody's may be many. */
 async function lookAt(
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
+  refs: readonly WorkloadId[],
   namespace: string,
   { client, clock }: Pick<RunPorts, 'client' | 'clock'>,
 ): Promise<Map<string, SeenLease>> {
   const seen = new Map<string, SeenLease>()
-  const asked = refs.filter(({ kind }) => kind !== 'Pod')
+  const asked = refs.filter((ref) => !isPod(ref))
   await Promise.all(
     asked.map(async (ref) => {
       const name = leaseName(ref)

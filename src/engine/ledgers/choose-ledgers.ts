@@ -1,5 +1,6 @@
 import type { Ledger, LedgerHeader, PlacedLedger } from '../../journal/ledger.ts'
 import type { ContainerImage } from '../../pods/glossary.ts'
+import { isSameWorkload } from '../../pods/workload-id.ts'
 import { RunError } from '../errors.ts'
 import { assertOrdered } from '../orders/order.ts'
 import type { RunRequest } from '../request.ts'
@@ -26,8 +27,8 @@ interface ChooseOptions {
 export function chooseLedgers(all: readonly PlacedLedger[], { request, world }: ChooseOptions): ChosenLedgers {
   const uids = new Set(world.workloads.map(({ workload }) => workload.uid))
   // By name too: a workload that was deleted and made again has another uid, and the same Lease and targets.
-  const isOurs = ({ kind, name, uid }: LedgerHeader['workloads'][number]): boolean =>
-    uids.has(uid) || world.workloads.some(({ workload: { ref } }) => ref.kind === kind && ref.name === name)
+  const isOurs = (one: LedgerHeader['workloads'][number]): boolean =>
+    uids.has(one.uid) || world.workloads.some(({ workload: { ref } }) => isSameWorkload(ref, one))
   const ours = all.filter(({ ledger }) => ledger.header.workloads.some(isOurs))
   const elsewhere = all.flatMap((one) => (ours.includes(one) ? [] : [one.ledger]))
   const newestFirst = ours.toSorted((a, b) => (a.ledger.header.startedAt < b.ledger.header.startedAt ? 1 : -1))

@@ -1,3 +1,5 @@
+import { resourceOf } from '../../workloads/resources.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import { writeJournal } from '../../journal/journal.ts'
 import { LEDGER_LABEL, ledgerChunks, writeHeader } from '../../journal/ledger.ts'
@@ -10,14 +12,13 @@ import { KubeError } from '../../kube/errors.ts'
 import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
-import { STATEFUL_SETS } from '../../workloads/resources.ts'
 import type { CleanupReport, CleanupRequest } from './cleanup.ts'
 import { cleanUp } from './cleanup.ts'
 import { entryOf } from '../testing/ledgers.ts'
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
 const LEASE = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases/sluice-statefulset-web`
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
 const PART = 'sluice-run-r1-1'
 
 /** As the API server does: only the object that was read. */
@@ -129,7 +130,8 @@ describe('a run that is not finished, of which a person has settled all', () => 
     const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
     const name = 'sluice-run-r1'
     api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: 'r1' } }, data })
-    if (isThere) api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+    if (isThere)
+      api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
     const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
     const client = { ...api.client, delete: remove }
     const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
@@ -178,7 +180,7 @@ test('a finished run that an undo takes back, which was killed, stays: the same 
     const [data] = ledgerChunks({ header, entries: new Map() })
     api.put(`${CONFIG_MAPS}/${name}`, { metadata: { name, labels: { [LEDGER_LABEL]: header.run } }, data })
   }
-  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
   const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
@@ -205,7 +207,7 @@ test('of two finished runs that have settled the same pod of one that is not fin
       data,
     })
   }
-  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
   for (const dryRun of [true, false]) {
     const remove = (path: string, options?: DeleteOptions): Promise<void> => removeAsRead(api, path, options)
     const client = { ...api.client, delete: remove }
@@ -231,7 +233,7 @@ test('a run that is not finished, of a workload that is gone, stays while it has
   }
   put('r1', [WEB, { ...WEB, name: 'api', uid: 'a' }], 'open')
   put('r2', [WEB], 'closed')
-  api.put(STATEFUL_SETS.object(NAMESPACE, 'api'), { metadata: { name: 'api', namespace: NAMESPACE }, spec: {} })
+  api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'api'), { metadata: { name: 'api', namespace: NAMESPACE }, spec: {} })
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
   const report = await cleanedUp({ namespace: NAMESPACE, refs: [], dryRun: false }, client)
   expect([report.removed, report.kept.map(({ reason }) => reason)]).toEqual([
@@ -245,13 +247,13 @@ test('a run that is not finished, of a workload that is gone, stays while it has
 
 test('a finished run of two workloads stays where one of them is named alone, and goes where both are', async () => {
   const api = createFakeApi()
-  const both = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]
+  const both = [WEB, { ...STATEFUL_SET, name: 'api', uid: 'a' }]
   const header = { run: 'r1', workloads: both, images: [], startedAt: '2026-01-01', finishedAt: '2026-01-02', chunks: 1 }
   const [data] = ledgerChunks({ header, entries: new Map() })
   api.put(`${CONFIG_MAPS}/sluice-run-r1`, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
   const client = { ...api.client, delete: async (path: string) => api.remove(path) }
   const clean = async (names: string[]) => {
-    const refs = names.map((name) => ({ kind: 'StatefulSet' as const, name }))
+    const refs = names.map((name) => ({ ...STATEFUL_SET, name }))
     const { removed, kept } = await cleanedUp({ namespace: NAMESPACE, refs, dryRun: true }, client)
     return [removed.length, ...kept.map(({ reason }) => reason)]
   }
@@ -303,7 +305,7 @@ describe('a workload of which there is no record', () => {
   const clean = async (fill: (api: FakeApi) => void) => {
     const api = createFakeApi()
     fill(api)
-    const request = { namespace: NAMESPACE, refs: [{ kind: 'StatefulSet' as const, name: 'web' }], dryRun: false }
+    const request = { namespace: NAMESPACE, refs: [{ ...STATEFUL_SET, name: 'web' }], dryRun: false }
     return cleanedUp(request, api.client)
   }
   const nothing = { removed: [], kept: [] }
@@ -315,7 +317,7 @@ describe('a workload of which there is no record', () => {
   test('has nothing to remove where it is there, or a run has had its Lease', async () => {
     const lease = { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: {} }
     const workload = { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} }
-    expect(await clean((api) => api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), workload))).toEqual(nothing)
+    expect(await clean((api) => api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), workload))).toEqual(nothing)
     expect(await clean((api) => api.put(LEASE, lease))).toEqual(nothing)
   })
 })

@@ -4,11 +4,13 @@ import { chunkName, readLedgers } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import { isMissingRight, KubeError } from '../../kube/errors.ts'
 import { listPages } from '../../kube/list-pages.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import { displayName, isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import { mayBeOpen } from '../../pods/open-journal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { assertExists } from '../../workloads/assert-exists.ts'
-import { displayName, resourceOf } from '../../workloads/resources.ts'
+import { resourceOf } from '../../workloads/resources.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { podView } from '../../pods/view.ts'
 import { podsPath } from '../../observation/pod-store.ts'
 import { namedByJournals } from './late-intents.ts'
@@ -26,7 +28,7 @@ import { openEntries } from './open-entries.ts'
 export interface CleanupRequest {
   namespace: string
   /** Empty: every workload in the namespace that has a record of sluice. */
-  refs: Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: WorkloadId[]
   /** Say what would be removed, and remove nothing. */
   dryRun: boolean
 }
@@ -34,6 +36,8 @@ export interface CleanupRequest {
 export interface CleanupPorts {
   client: KubeClient
   clock: Clock
+  /** Default: those that sluice knows by itself. */
+  kinds?: Kinds
 }
 
 /** One object that sluice made. */
@@ -56,15 +60,15 @@ export interface CleanupReport {
  */
 export async function cleanUp(
   { namespace, refs, dryRun }: CleanupRequest,
-  { client, clock }: CleanupPorts,
+  { client, clock, kinds = KINDS }: CleanupPorts,
 ): Promise<CleanupReport> {
   const parts = await listLedgerParts(client, namespace)
   const report: CleanupReport = { removed: [], kept: [] }
   const wanted = ({ workloads }: LedgerHeader): boolean =>
-    refs.length === 0 || workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+    refs.length === 0 || workloads.some((one) => refs.some((ref) => isSameWorkload(one, ref)))
 
   const all = readLedgers(parts)
-  await assertKnown({ namespace, refs }, all, client)
+  await assertKnown({ namespace, refs }, all, { client, kinds })
   // Without it a drain intent that came late would count: see late-intents.ts.
   const { items } = await listPages({ client, path: podsPath(namespace) })
   const named = namedByJournals(items.map((raw) => ({ pod: podView(raw) })))
@@ -81,7 +85,7 @@ export async function cleanUp(
     const asNamed = named.has(header.run) ? 'the open journal of a pod names it' : undefined
     if (!wanted(header)) continue
     if (header.finishedAt === undefined) {
-      const isGone = await areGone(header, client, namespace)
+      const isGone = await areGone(header, { client, kinds, namespace })
       // By the ledger alone each pod is open that nobody has settled in its place; by its own journal it may be home.
       const unsettled = openEntries(found.ledger, ledgers)
       const open = (isGone ? await withoutHome(unsettled, client, namespace) : unsettled).length
@@ -89,7 +93,7 @@ export async function cleanUp(
       const isOver = open === 0 && isGone && need === undefined
       const live = isOver ? await liveLease(client, clock, namespace) : undefined
       if (isOver && live === undefined) {
-        const what = header.workloads.map((one) => displayName(one as Ref)).join(', ')
+        const what = header.workloads.map(displayName).join(', ')
         if (await remove(names, `nothing of run ${header.run} is open, and ${what} is gone`, (to) => deleteLedger(found, to)))
           ledgers.delete(found.ledger)
         continue
@@ -136,8 +140,6 @@ export async function cleanUp(
   }
 }
 
-type Ref = Pick<WorkloadRef, 'kind' | 'name'>
-
 interface Unfinished {
   /** Pods. */
   open: number
@@ -161,14 +163,14 @@ function unfinishedWords({ open, need, live }: Unfinished): string {
 async function assertKnown(
   { namespace, refs }: Pick<CleanupRequest, 'namespace' | 'refs'>,
   found: readonly ReadLedger[],
-  client: KubeClient,
+  { client, kinds }: { client: KubeClient; kinds: Kinds },
 ): Promise<void> {
   const recorded = found.flatMap((one) => (one.kind === 'read' ? one.ledger.header.workloads : []))
-  const unrecorded = refs.filter((ref) => !recorded.some(({ kind, name }) => kind === ref.kind && name === ref.name))
+  const unrecorded = refs.filter((ref) => !recorded.some((one) => isSameWorkload(one, ref)))
   if (unrecorded.length === 0) return
   const { items } = await listPages({ client, path: leasePath(namespace) })
   const leases = new Set(items.map((raw) => leaseRecord(raw).name))
-  for (const ref of unrecorded) if (!leases.has(leaseName(ref))) await assertExists({ ...ref, namespace }, client)
+  for (const ref of unrecorded) if (!leases.has(leaseName(ref))) await assertExists({ ...ref, namespace }, { client, kinds })
 }
 
 /** What goes with the record of a run that is no undo itself. */
@@ -179,18 +181,20 @@ function wayBack(ledger: Ledger, dryRun: boolean): string {
 
 /** A run may be of other workloads too, of which nobody has asked to forget it: an undo would take back the run before it. */
 function neededBy({ workloads }: LedgerHeader, refs: CleanupRequest['refs']): string | undefined {
-  const others = workloads.filter((one) => !refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+  const others = workloads.filter((one) => !refs.some((ref) => isSameWorkload(one, ref)))
   if (refs.length === 0 || others.length === 0) return undefined
-  return `it is of ${others.map((one) => displayName(one as Ref)).join(', ')} too`
+  return `it is of ${others.map(displayName).join(', ')} too`
 }
 
 /** Then no command can go on with the run, or abort it. By a list, for which everybody who runs sluice has the right. */
 export async function areGone(
-  { workloads }: Pick<LedgerHeader, 'workloads'>,
-  client: KubeClient,
-  namespace: string,
+  { workloads }: { workloads: readonly WorkloadId[] },
+  { client, kinds, namespace }: { client: KubeClient; kinds: Kinds; namespace: string },
 ): Promise<boolean> {
-  for (const { kind, name } of workloads as Ref[]) {
+  for (const { name, ...recorded } of workloads) {
+    const kind = kinds.kindOf(recorded)
+    // Of a kind that is not known here it cannot be asked for.
+    if (kind === undefined) return false
     const path = resourceOf(kind).collection(namespace)
     const found = await listPages({ client, path, selectors: { fieldSelector: `metadata.name=${name}` } }).catch(
       (error: unknown) => {

@@ -13,7 +13,10 @@ import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore, Told } from './ledger-store.ts'
 import { listLedgers } from './list-ledgers.ts'
 import { leftOutEntries } from './left-out-entries.ts'
-import { isNamedIn, isOfOthers, podOf } from './of-others.ts'
+import { displayName, isSameWorkload } from '../../pods/workload-id.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
+import { isOfOthers, podOf } from './of-others.ts'
 import { isNamedBy } from './is-named-by.ts'
 import { inTheMiddle, isHadSince, unclosedEntries } from './open-entries.ts'
 import { isTakenOver } from './taken-over.ts'
@@ -51,6 +54,7 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
   const open = new Set<LedgerStore>()
   const overlooked = new Set<string>()
   const shared = new Set<LedgerStore>()
+  const { kinds } = world
   const refs = world.workloads.map(({ workload: { ref } }) => ref)
   let present: Promise<LedgerHeader[]> | undefined
   for (const store of ledgers.superseded) if (await isShared(store.ledger.header)) shared.add(store)
@@ -85,27 +89,27 @@ export async function findLeftOpen({ ledgers, pods, world, client, namespace, ab
    * its template changed. One that is gone nobody goes on with.
    */
   async function isShared(header: LedgerHeader): Promise<boolean> {
-    const others = header.workloads.filter(({ kind, name }) => !refs.some((ref) => ref.kind === kind && ref.name === name))
+    const others = header.workloads.filter((one) => !refs.some((ref) => isSameWorkload(ref, one)))
     for (const one of others) {
       if (isTakenOver(one, header, await headers())) continue
       // Whoever has begun with it since goes on with what this one has left of it: an abort of this one leaves that alone.
       if (aborts && (await headers()).some((later) => isOpenSince(later, header) && isNamedBy(later, one))) continue
-      if (!(await areGone({ workloads: [one] }, client, namespace))) return true
+      if (!(await areGone({ workloads: [one] }, { client, kinds, namespace }))) return true
     }
     return false
   }
 
   function otherWorkload(entry: LedgerEntry, { workloads }: LedgerHeader): string {
-    if (refs.some((ref) => isNamedIn(ref, podOf(entry)))) return ''
-    const own = workloads.find((one) => one.kind !== 'Pod' && isNamedIn(one, podOf(entry)))
-    return own === undefined ? '' : ` (${own.kind.toLowerCase()}/${own.name})`
+    if (refs.some((ref) => isNamedIn(kinds, ref, podOf(entry)))) return ''
+    const own = workloads.find((one) => !isPod(one) && isNamedIn(kinds, one, podOf(entry)))
+    return own === undefined ? '' : ` (${displayName(own)})`
   }
 
   /** A run of its own workload goes on with it, or has, at the same time as this one: that one tells of it. */
   async function isOfLater(entry: LedgerEntry, header: LedgerHeader): Promise<boolean> {
-    if (!isOfOthers(entry, header, refs, world.store.all)) return false
+    if (!isOfOthers(entry, header, { kinds, refs, pods: world.store.all })) return false
     return (await headers()).some(
-      ({ startedAt, workloads }) => startedAt > header.startedAt && workloads.some((one) => isNamedIn(one, podOf(entry))),
+      ({ startedAt, workloads }) => startedAt > header.startedAt && workloads.some((one) => isNamedIn(kinds, one, podOf(entry))),
     )
   }
 

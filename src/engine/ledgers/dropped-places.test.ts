@@ -1,3 +1,5 @@
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Target } from '../../../adapters/contract.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
@@ -5,7 +7,7 @@ import type { LoadBalancer } from '../request.ts'
 import { entryOf } from '../testing/ledgers.ts'
 import { droppedPlaces, droppedRefusals } from './dropped-places.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web' } as const
+const WEB = { ...STATEFUL_SET, name: 'web' } as const
 const WORKLOADS = [{ ...WEB, uid: 'u' }]
 const OWNER: NonNullable<LedgerEntry['owner']> = { ...WEB, uid: 'u', apiVersion: 'apps/v1' }
 
@@ -28,7 +30,7 @@ function balancerOf(name: string, scopes?: readonly string[]): LoadBalancer {
 }
 
 function droppedOf(ledgers: Ledger[], loadBalancers: LoadBalancer[]): string[] {
-  return droppedPlaces({ ledgers, refs: [WEB], loadBalancers, pods: () => [] }).map(
+  return droppedPlaces({ kinds: KINDS, ledgers, refs: [WEB], loadBalancers, pods: () => [] }).map(
     ({ place, run, pods }) => `${place}, run ${run}, ${pods} pods`,
   )
 }
@@ -63,7 +65,7 @@ test('what a run has retired is asked for no more, unless a later one has used i
 })
 
 test('what only pods of another workload had is no concern of this one', () => {
-  const both = { workloads: [...WORKLOADS, { kind: 'StatefulSet', name: 'api', uid: 'a' }] }
+  const both = { workloads: [...WORKLOADS, { ...STATEFUL_SET, name: 'api', uid: 'a' }] }
   const api = { ...OWNER, name: 'api', uid: 'a' }
   expect(droppedOf([ledgerOf('1', ['edge'], both, api)], [])).toEqual([])
   expect(droppedOf([ledgerOf('1', ['edge'], both)], [])).toEqual([`${EDGE}, run 1, 2 pods`])
@@ -71,7 +73,13 @@ test('what only pods of another workload had is no concern of this one', () => {
 })
 
 test('the refusal names load balancer and run, and the consent', () => {
-  const dropped = droppedPlaces({ ledgers: [ledgerOf('r7', ['edge'])], refs: [WEB], loadBalancers: [], pods: () => [] })
+  const dropped = droppedPlaces({
+    kinds: KINDS,
+    ledgers: [ledgerOf('r7', ['edge'])],
+    refs: [WEB],
+    loadBalancers: [],
+    pods: () => [],
+  })
   expect(droppedRefusals(dropped, [WEB])).toEqual([
     {
       code: 'load-balancer-dropped',

@@ -1,9 +1,11 @@
 import type { Ledger, RetiredPlace } from '../../journal/ledger.ts'
 import type { PodView } from '../../pods/glossary.ts'
-import type { Refusal, WorkloadRef } from '../../plan/plan.ts'
-import { displayName } from '../../workloads/resources.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { displayName, type WorkloadId } from '../../pods/workload-id.ts'
 import { missingPlace } from '../half-done-targets.ts'
 import type { LoadBalancer } from '../request.ts'
+import { isNamedBy } from './is-named-by.ts'
 import { isOfOthers } from './of-others.ts'
 
 /** A part of a load balancer in which an earlier run had pods of these workloads, and that the config does not have. */
@@ -16,8 +18,9 @@ export interface DroppedPlace extends RetiredPlace {
 }
 
 export interface DroppedOptions {
+  kinds: Kinds
   ledgers: readonly Ledger[]
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: readonly WorkloadId[]
   loadBalancers: readonly LoadBalancer[]
   /** Those that are there. */
   pods(): Iterable<{ pod: PodView }>
@@ -27,16 +30,15 @@ export interface DroppedOptions {
  * A load balancer that the config leaves out goes on sending requests to a pod that restarts. The records of the workload say which
  * there were. What a run has retired with somebody's consent is not asked for again, unless a later run has used it.
  */
-export function droppedPlaces({ ledgers, refs, loadBalancers, pods }: DroppedOptions): DroppedPlace[] {
-  const isOurs = ({ header }: Ledger): boolean =>
-    header.workloads.some((one) => refs.some(({ kind, name }) => one.kind === kind && one.name === name))
+export function droppedPlaces({ kinds, ledgers, refs, loadBalancers, pods }: DroppedOptions): DroppedPlace[] {
+  const isOurs = ({ header }: Ledger): boolean => refs.some((ref) => isNamedBy(header, ref))
   const newestFirst = ledgers.filter(isOurs).toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
   /** A later run has it on record, or has retired it. */
   const told = new Set<string>()
   const dropped: DroppedPlace[] = []
   for (const { header, entries } of newestFirst) {
     for (const place of header.retired ?? []) told.add(keyOf(place))
-    const own = Array.from(entries.values()).filter((entry) => !isOfOthers(entry, header, refs, pods))
+    const own = Array.from(entries.values()).filter((entry) => !isOfOthers(entry, header, { kinds, refs, pods }))
     const recorded = Map.groupBy(
       own.flatMap(({ uid, targets }) => targets.map((target) => ({ uid, target }))),
       ({ target }) => keyOf(target),
@@ -54,10 +56,7 @@ export function droppedPlaces({ ledgers, refs, loadBalancers, pods }: DroppedOpt
 }
 
 /** Nothing was touched yet. One refusal for each load balancer, which the consent names. */
-export function droppedRefusals(
-  dropped: readonly DroppedPlace[],
-  workloads: readonly Pick<WorkloadRef, 'kind' | 'name'>[],
-): Refusal[] {
+export function droppedRefusals(dropped: readonly DroppedPlace[], workloads: readonly WorkloadId[]): Refusal[] {
   const names = workloads.map(displayName).join(', ')
   return Array.from(
     Map.groupBy(dropped, ({ loadBalancer }) => loadBalancer),

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
@@ -19,7 +20,7 @@ import { listLedgers } from './list-ledgers.ts'
 /* A run that began with few pods is gone on with for many, or gets many while it goes on. */
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web-uid' } as const
 const V2 = [{ container: 'app', image: 'app:v2' }]
 
 let api: ReturnType<typeof createFakeApi>

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Ledger, LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
@@ -10,7 +11,7 @@ import type { RunPorts, RunRequest } from '../request.ts'
 import { entryOf } from '../testing/ledgers.ts'
 import type { World } from '../world.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web-uid' } as const
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web-uid' } as const
 const TERM = { lease: 'lease-1', epoch: 4 }
 const V2 = [{ container: 'app', image: 'app:v2' }]
 const V3 = [{ container: 'app', image: 'app:v3' }]

@@ -3,6 +3,7 @@ import { isEnding } from '../../../machines/pod-upgrade/facts.ts'
 import { formerPod, halfDone } from '../../journal/former-pod.ts'
 import type { FormerPod, Ledger, LedgerEntry, LedgerWorkload, PlacedLedger } from '../../journal/ledger.ts'
 import type { Journal } from '../../pods/glossary.ts'
+import { idOf } from '../../pods/workload-id.ts'
 import type { RunEventBody } from '../events.ts'
 import type { AssertOwned } from './create-part.ts'
 import type { LedgerStore } from './ledger-store.ts'
@@ -149,7 +150,7 @@ function afterAll(ledgers: readonly { ledger: Ledger }[], nowMs: number): string
 
 function ledgerWorkload({ workload: { ref, uid }, assessment: { template } }: AssessedWorkload): LedgerWorkload {
   const before = template?.change.map(({ container, from }) => ({ container, image: from }))
-  return { kind: ref.kind, name: ref.name, uid, ...(before ? { before } : {}) }
+  return { ...idOf(ref), uid, ...(before ? { before } : {}) }
 }
 
 /** The process that began the run may have found its template on the images, and somebody has taken them back since. */

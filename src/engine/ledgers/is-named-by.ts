@@ -1,9 +1,7 @@
-import type { LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { LedgerHeader } from '../../journal/ledger.ts'
+import { isSameWorkload, type WorkloadKey } from '../../pods/workload-id.ts'
 
 /** The run is about a workload of that name, which may have been made again since. */
-export function isNamedBy(
-  { workloads }: Pick<LedgerHeader, 'workloads'>,
-  { kind, name }: Pick<LedgerWorkload, 'kind' | 'name'>,
-): boolean {
-  return workloads.some((one) => one.kind === kind && one.name === name)
+export function isNamedBy({ workloads }: Pick<LedgerHeader, 'workloads'>, workload: WorkloadKey): boolean {
+  return workloads.some((one) => isSameWorkload(one, workload))
 }

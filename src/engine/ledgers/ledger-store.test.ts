@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, it } from 'vitest'
 import { applyPatch, PatchRefused } from '../../journal/testing/json-patch.ts'
 import type { Ledger, LedgerEntry, PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
@@ -295,7 +296,7 @@ it('is not written by who has lost the Lease while the server asked to wait', as
     throw new Error('taken')
   }
   await expect(store.put(entry('u1', 'closed'), lost)).rejects.toThrow('taken')
-  await expect(store.amend({ workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'u' }] }, lost)).rejects.toThrow('taken')
+  await expect(store.amend({ workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'u' }] }, lost)).rejects.toThrow('taken')
   expect((await stored(client)).entries.get('u1')).toEqual(entry('u1'))
   await store.put(entry('u1', 'closed'), () => {})
   expect((await stored(client)).entries.get('u1')?.state).toBe('closed')
@@ -417,7 +418,7 @@ it('is written once more where it is not known what stands there, though it is t
 
 it('says what the templates had also where that is known later, and is not opened anew by it', async () => {
   const { client, patches } = server()
-  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]
+  const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'u', before: [{ container: 'app', image: 'app:v1' }] }]
   const store = await createLedger(ledger(2), { client, namespace: NAMESPACE })
   const [found] = await listLedgers(client, NAMESPACE)
   const stalled = resumeLedger(found as Extract<typeof found, { kind: 'read' }>, { client, namespace: NAMESPACE })
@@ -427,7 +428,7 @@ it('says what the templates had also where that is known later, and is not opene
   expect([patches.length, store.ledger.header.workloads]).toEqual([before + 1, workloads])
   await store.conclude({ finished: { at: 'now' } })
   await expect(stalled.amend({ workloads: [] }, () => {})).resolves.toBeUndefined()
-  await expect(stalled.amend({ workloads: [{ kind: 'StatefulSet', name: 'web', uid: 'u' }] }, () => {})).rejects.toThrow(
+  await expect(stalled.amend({ workloads: [{ ...STATEFUL_SET, name: 'web', uid: 'u' }] }, () => {})).rejects.toThrow(
     'was changed meanwhile',
   )
   expect((await stored(client)).header).toMatchObject({ finishedAt: 'now', workloads })
@@ -680,7 +681,7 @@ describe('what stands there is not overwritten by what was sent before', () => {
       await fenceLedger(await read(), 'other', options, () => {}),
     ]
     const [first, second] = [resumeLedger(one!, options), resumeLedger(other!, options)]
-    const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'u' }]
+    const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'u' }]
     await first.amend({ workloads }, () => {})
     await first.put(entry('u0', 'closed'))
     await second.put(entry('u1', 'closed'))

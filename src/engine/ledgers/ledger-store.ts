@@ -6,9 +6,8 @@ import { keptProcesses } from '../../journal/kept-accounts.ts'
 import { fitting, withAccounts, withoutAccounts } from '../../journal/ledger-accounts.ts'
 import type { Ledger, LedgerEntry, LedgerHeader, LedgerWorkload, PlacedLedger, RetiredPlace } from '../../journal/ledger.ts'
 import { FENCE_KEY, HEADER_KEY, chunkName, entryChunks, ledgerChunks, writeEntry, writeHeader } from '../../journal/ledger.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
 import type { Term } from '../../pods/glossary.ts'
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import type { AssertOwned, LedgerOptions } from './create-part.ts'
 import { createNextPart, createPart, pathOfPart, RawConfigMap } from './create-part.ts'
 import { isPassing } from './until-answered.ts'
@@ -68,7 +67,7 @@ export async function createLedger(
   const chunkOf = new Map<string, number>()
   chunks.forEach((data, chunk) => Object.keys(data).forEach((uid) => chunkOf.set(uid, chunk)))
   const { run } = ledger.header
-  const workloads = ledger.header.workloads.map((one) => displayName(one as Pick<WorkloadRef, 'kind' | 'name'>))
+  const workloads = ledger.header.workloads.map(displayName)
   for (let chunk = chunks.length - 1; chunk >= 0; chunk--) {
     const { [HEADER_KEY]: _, ...data } = chunks[chunk]!
     await createPart({ run, chunk, fence: run, workloads, data }, { client, namespace }, assertOwned)

@@ -1,3 +1,6 @@
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -7,7 +10,7 @@ import { entryOf } from '../testing/ledgers.ts'
 import { createLedger } from './ledger-store.ts'
 import { leftOfGone } from './left-of-gone.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web' }
 const OWNER = { apiVersion: 'apps/v1', ...WEB, controller: true }
 const OUT: TrafficReading = { state: 'out', inFlight: 0, detail: 'draining' }
 
@@ -31,7 +34,7 @@ async function told(runs: Run[], { alive = [] as string[], reading = OUT } = {})
     asked.push(uid)
     return reading
   }
-  const refusals = await leftOfGone(client, 'shop', { traffic: { inspect } as never })
+  const refusals = await leftOfGone(client, 'shop', { kinds: KINDS, traffic: { inspect } as never })
   return { refusals, asked }
 }
 
@@ -64,7 +67,7 @@ test('of several runs that have it open, the newest alone', async () => {
 })
 
 test('of a run of several workloads, that of the pod; where nobody can tell, all of them', async () => {
-  const workloads = [WEB, { kind: 'Pod', name: 'lone', uid: 'lone' }]
+  const workloads = [WEB, { ...POD, name: 'lone', uid: 'lone' }]
   const hintOf = async (entry: LedgerEntry) => (await told([{ workloads, entries: [entry] }])).refusals[0]!
   expect((await hintOf(ofWeb('web-1'))).hint).toContain(' with statefulset/web in place of ')
   expect(await hintOf(entryOf('lone'))).toMatchObject({

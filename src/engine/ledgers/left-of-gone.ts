@@ -5,7 +5,11 @@ import { podView } from '../../pods/view.ts'
 import { podsPath } from '../../observation/pod-store.ts'
 import type { World } from '../world.ts'
 import { leftForGood, readingOfLeft } from './left-open.ts'
-import { isNamedIn, podOf } from './of-others.ts'
+import { displayName } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
+import { podOf } from './of-others.ts'
 import { type Unsettled, unsettledOf } from './unsettled.ts'
 
 type Entry = Unsettled['open'][number]
@@ -15,7 +19,11 @@ type Entry = Unsettled['open'][number]
  * no pod has. One that had it may be among them; its label went with it, and no record has that. Found by a breaker: a run by label
  * was killed with its pod out, and the pod went; the same command said that no pods match, and not a word of what was drained.
  */
-export async function leftOfGone(client: KubeClient, namespace: string, world: Pick<World, 'traffic'>): Promise<Refusal[]> {
+export async function leftOfGone(
+  client: KubeClient,
+  namespace: string,
+  world: Pick<World, 'kinds' | 'traffic'>,
+): Promise<Refusal[]> {
   const { open, forGood } = await unsettledOf(client, namespace)
   // After the ledgers: a pod that comes in between is none that is gone.
   const { items } = await listPages({ client, path: podsPath(namespace) })
@@ -25,20 +33,20 @@ export async function leftOfGone(client: KubeClient, namespace: string, world: P
   return [...told.flat(), ...(await leftForGood(forGood, world))]
 }
 
-async function leftOf(entry: Entry, namespace: string, world: Pick<World, 'traffic'>): Promise<Refusal[]> {
+async function leftOf(entry: Entry, namespace: string, world: Pick<World, 'kinds' | 'traffic'>): Promise<Refusal[]> {
   const reading = await readingOfLeft(entry, world)
   if (reading === undefined) return []
   const has = reading.state === 'unknown' ? 'may have' : 'has'
   const message = `run ${entry.run} ${has} left pod/${entry.pod} drained, and that pod is gone: ${reading.detail}`
-  return [{ code: 'left-open', message, ...wayOut(entry, namespace) }]
+  return [{ code: 'left-open', message, ...wayOut(entry, namespace, world.kinds) }]
 }
 
 /** The run may be at work: its entry is open until something is ready in the place of the pod. */
-function wayOut({ workloads, ...entry }: Entry, namespace: string): Pick<Refusal, 'hint' | 'command'> {
-  const own = workloads.filter((one) => isNamedIn(one, podOf(entry)))
-  const names = (own.length === 0 ? workloads : own).map(({ kind, name }) => `${kind.toLowerCase()}/${name}`).join(' ')
+function wayOut({ workloads, ...entry }: Entry, namespace: string, kinds: Kinds): Pick<Refusal, 'hint' | 'command'> {
+  const own = workloads.filter((one) => isNamedIn(kinds, one, podOf(entry)))
+  const names = (own.length === 0 ? workloads : own).map(displayName).join(' ')
   const goesOn = `Where no process is at work with it (sluice status), the same command with ${names} in place of the label goes on with it`
-  if (own.some(({ kind }) => kind !== 'Pod'))
+  if (own.some((one) => !isPod(one)))
     return { hint: `${goesOn} once it has a pod; so does one with a pod of it (pod/NAME), which upgrades that pod alone.` }
   return {
     hint: `${goesOn} once a pod of that name is there again. Or put its entry right, or remove it, and say so:`,

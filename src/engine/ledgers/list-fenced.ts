@@ -1,6 +1,6 @@
 import type { PlacedLedger, ReadLedger } from '../../journal/ledger.ts'
 import { neverBegun, readLedgers } from '../../journal/ledger.ts'
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import { RunError } from '../errors.ts'
 import type { RunRequest } from '../request.ts'
 import type { World } from '../world.ts'

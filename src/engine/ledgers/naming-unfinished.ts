@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/client.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import { RunError } from '../errors.ts'
 import { unsettledOf } from './unsettled.ts'
@@ -13,7 +13,7 @@ const OTHERS_ALONE = 'ask for those that are there alone, which goes on with wha
 export interface Unfinished {
   client: KubeClient
   namespace: string
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: readonly WorkloadId[]
   /** Its own journal says that the pod is not half done; absent where no pod is observed. */
   isHome?(uid: string): boolean
 }

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader } from '../../journal/ledger.ts'
 import { needFor } from './needed-ledgers.ts'
@@ -24,7 +25,7 @@ test('what it has settled of a run before it would be open again', () => {
 })
 
 test('what has gone on with part of a run of several workloads: that would wait for another to do so', () => {
-  const [web, api] = ['web', 'api'].map((name) => ({ kind: 'StatefulSet', name, uid: name }))
+  const [web, api] = ['web', 'api'].map((name) => ({ ...STATEFUL_SET, name, uid: name }))
   const both = ledger('r1', [], { workloads: [web!, api!] })
   const part = ledger('r2', [], { workloads: [web!], ...ended })
   expect(needFor(part, [both, part])).toBe('it has gone on with part of run r1, which is not finished')

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Ledger, LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -63,7 +64,7 @@ describe('what is kept of finished runs', () => {
   })
 
   test('and what is among the newest ten of another workload, which an undo of that would miss', async () => {
-    const api = [{ kind: 'StatefulSet', name: 'api', uid: 'a' }]
+    const api = [{ ...STATEFUL_SET, name: 'api', uid: 'a' }]
     const shared = { startedAt: '50', entry: worked, workloads: api }
     expect(await removed([...runs(60, 51, worked), shared])).toEqual(['51'])
     const header = { run: 'r', workloads: api, images: [], chunks: 1 }

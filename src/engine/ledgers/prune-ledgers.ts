@@ -1,10 +1,12 @@
-import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { Ledger } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { AssertOwned } from './create-part.ts'
 import { hasChanged } from './has-changed.ts'
 import type { RunLedgers } from './history.ts'
 import { allLedgers } from './history.ts'
 import { deleteLedger } from './delete-ledger.ts'
+import { isPod } from '../../workloads/kinds/pod.ts'
+import { isNamedBy } from './is-named-by.ts'
 import { needFor } from './needed-ledgers.ts'
 
 /** Finished ledgers of a workload that are kept. */
@@ -43,9 +45,7 @@ export async function pruneLedgers({ ledgers, client, namespace, assertOwned, na
  * and go under ever new names: for those it would be kept for ever.
  */
 function isNewElsewhere(ledger: Ledger, { header: current }: Ledger, all: readonly Ledger[]): boolean {
-  const isOf = ({ workloads }: LedgerHeader, { kind, name }: LedgerWorkload): boolean =>
-    workloads.some((one) => one.kind === kind && one.name === name)
   const newer = all.filter((one) => hasChanged(one) && one.header.startedAt > ledger.header.startedAt)
-  const others = hasChanged(ledger) ? ledger.header.workloads.filter((one) => one.kind !== 'Pod' && !isOf(current, one)) : []
-  return others.some((one) => newer.filter(({ header }) => isOf(header, one)).length < KEPT)
+  const others = hasChanged(ledger) ? ledger.header.workloads.filter((one) => !isPod(one) && !isNamedBy(current, one)) : []
+  return others.some((one) => newer.filter(({ header }) => isNamedBy(header, one)).length < KEPT)
 }

@@ -1,9 +1,10 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
 import { isTakenOver, ofTheRest } from './taken-over.ts'
 
-const WEB: LedgerWorkload = { kind: 'StatefulSet', name: 'web', uid: 'w' }
-const API: LedgerWorkload = { kind: 'StatefulSet', name: 'api', uid: 'a' }
+const WEB: LedgerWorkload = { ...STATEFUL_SET, name: 'web', uid: 'w' }
+const API: LedgerWorkload = { ...STATEFUL_SET, name: 'api', uid: 'a' }
 
 function ledger(startedAt: string, workloads: LedgerWorkload[], header: Partial<LedgerHeader> = {}): Ledger {
   return { header: { run: startedAt, workloads, images: [], startedAt, chunks: 1, ...header }, entries: new Map() }

@@ -1,4 +1,6 @@
-import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.ts'
+import type { Ledger, LedgerHeader } from '../../journal/ledger.ts'
+import type { WorkloadKey } from '../../pods/workload-id.ts'
+import { isNamedBy } from './is-named-by.ts'
 
 /* A run may be of several workloads, and another go on with some of them alone: it stays open for the others. */
 
@@ -7,7 +9,7 @@ import type { Ledger, LedgerHeader, LedgerWorkload } from '../../journal/ledger.
  * behind. Who asks may not see these pods, and no record has those that were at their images already: so that run says it itself.
  */
 export function isTakenOver(
-  { kind, name }: Pick<LedgerWorkload, 'kind' | 'name'>,
+  workload: WorkloadKey,
   { startedAt }: Pick<LedgerHeader, 'startedAt'>,
   all: Iterable<LedgerHeader>,
 ): boolean {
@@ -17,7 +19,7 @@ export function isTakenOver(
       one.aborted === undefined &&
       !one.part &&
       one.startedAt > startedAt &&
-      one.workloads.some((other) => other.kind === kind && other.name === name),
+      isNamedBy(one, workload),
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Ledger, LedgerEntry, LedgerHeader, ReadLedger } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import { isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import type { JournalTarget } from '../../pods/glossary.ts'
 import { findAlive } from './find-alive.ts'
 import { listLedgers } from './list-ledgers.ts'
@@ -9,7 +10,8 @@ import { openEntries } from './open-entries.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 
 interface Observed {
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  kinds: Kinds
+  refs: readonly WorkloadId[]
   store: Pick<PodStore, 'get' | 'all'>
 }
 
@@ -47,8 +49,7 @@ export async function isAnyUnfinished(client: KubeClient, namespace: string, ref
 
 /** All records that can be read, and those of runs of these workloads that are not finished; the newest last. */
 function unfinishedAmong(found: readonly ReadLedger[], refs?: Observed['refs']): { ledgers: Ledger[]; unfinished: Ledger[] } {
-  const isOurs = ({ kind, name }: { kind: string; name: string }): boolean =>
-    refs === undefined || refs.some((ref) => ref.kind === kind && ref.name === name)
+  const isOurs = (one: WorkloadId): boolean => refs === undefined || refs.some((ref) => isSameWorkload(ref, one))
   const ledgers = found.flatMap((one) => (one.kind === 'read' ? [one.ledger] : []))
   const unfinished = ledgers
     .filter(({ header }) => header.finishedAt === undefined && header.workloads.some(isOurs))
@@ -63,13 +64,13 @@ function unfinishedAmong(found: readonly ReadLedger[], refs?: Observed['refs']):
 export async function leftOut(
   client: KubeClient,
   namespace: string,
-  { refs, store }: Observed,
+  { kinds, refs, store }: Observed,
   found: readonly ReadLedger[],
 ): Promise<{ uid: string; pod: string; target: JournalTarget; isAbandoned: boolean }[]> {
   // Found by simulation: an operator had it out by the time of a later run, and it counted as in, as an earlier one had found it.
   const newest = new Map(unsettledAmong(found, refs).open.map((entry) => [entry.uid, entry]))
   const unseen = [...newest.values()].filter(
-    (entry) => store.get(entry.uid) === undefined && !isOfOthers(entry, entry, refs, store.all),
+    (entry) => store.get(entry.uid) === undefined && !isOfOthers(entry, entry, { kinds, refs, pods: store.all }),
   )
   // The selector may have lost it while it lives on.
   const alive = await Promise.all(unseen.map((entry) => findAlive(client, namespace, entry)))

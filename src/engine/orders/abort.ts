@@ -1,3 +1,4 @@
+import { KINDS } from '../../workloads/kinds/index.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { assertOrdered } from './order.ts'
@@ -30,7 +31,7 @@ export async function prepareAbort(
   if (newest === undefined) throw new RunError('preflight', `no run of ${open.asked} is open`)
   const ordered = open.runs.find(({ run }) => runs.includes(run))
   if (ordered === undefined) assertOrdered(newest.run, runs)
-  const refs = await workloadsToEnd(open, { runs, client: ports.client, namespace })
+  const refs = await workloadsToEnd(open, { runs, client: ports.client, kinds: ports.kinds ?? KINDS, namespace })
   const preparing = prepareRun(
     {
       namespace,

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import { giveOrder, liftPause } from './give-order.ts'
@@ -132,7 +133,7 @@ describe('giving', () => {
 
   test('to an owner, of what was asked for: for the run that it may be about to begin; once more to the next one', async () => {
     const { server, open, order, options } = createBed()
-    const asked = (...runs: string[]): OpenRuns => ({ ...open(...runs), refs: [{ kind: 'StatefulSet', name: 'web' }] })
+    const asked = (...runs: string[]): OpenRuns => ({ ...open(...runs), refs: [{ ...STATEFUL_SET, name: 'web' }] })
     await giveOrder(asked('r1'), paused, options)
     expect(order()).toEqual({ ...paused, epoch: 3 })
     await giveOrder(asked('r1'), { ...paused, by: 'bob' }, options)

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { KubeError } from '../../kube/errors.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
@@ -28,7 +29,7 @@ function createBed(standing: Order | undefined) {
       clock,
       signal: new AbortController().signal,
       namespace: 'shop',
-      refs: [{ kind: 'StatefulSet', name: 'web' }],
+      refs: [{ ...STATEFUL_SET, name: 'web' }],
       run: 'r2',
       isHeard: () => orderFor('r2', [bed.heard]) !== undefined,
       async assertOwned() {

@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { pause } from '../../kube/pause.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { leaseBody, leaseName, leasePath, LOOK_EVERY_MS } from '../leases/lease.ts'
@@ -18,7 +18,7 @@ export interface JoinOptions {
   signal: AbortSignal
   namespace: string
   /** Whose Leases this owner has. */
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: readonly WorkloadId[]
   /** On record by now: from here on who gives an order finds it. */
   run: string
   /** By a renewal. */

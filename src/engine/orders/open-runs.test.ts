@@ -1,3 +1,7 @@
+import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
+import { resourceOf } from '../../workloads/resources.ts'
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
@@ -5,13 +9,12 @@ import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
 import type { FakeApi } from '../../workloads/testing/fake-api.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE, ownerOf, rawPod } from '../../workloads/testing/manifests.ts'
-import { STATEFUL_SETS } from '../../workloads/resources.ts'
 import type { OpenRuns } from './open-runs.ts'
 import { awaitOpenRuns, forOpenRuns, readOpenRuns } from './open-runs.ts'
 import type { RunRequest } from '../request.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
-const API = { kind: 'StatefulSet', name: 'api', uid: 'a' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
+const API = { ...STATEFUL_SET, name: 'api', uid: 'a' }
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 
 function addRun(api: FakeApi, run: string, header: Partial<LedgerHeader> = {}): void {
@@ -26,7 +29,7 @@ function addLease(api: FakeApi, name: string, holderIdentity: string): void {
   api.put(path, { metadata: { name, namespace: NAMESPACE }, spec: { holderIdentity } })
 }
 
-const named = (kind: 'StatefulSet' | 'Pod', name: string): RunRequest['select'] => ({ refs: [{ kind, name }] })
+const named = (kind: 'StatefulSet' | 'Pod', name: string): RunRequest['select'] => ({ refs: [idNamed(kind, name)] })
 
 async function read(api: FakeApi, select: RunRequest['select']): Promise<Record<Exclude<keyof OpenRuns, 'refs'>, unknown>> {
   const { asked, runs, leases } = await readOpenRuns(api.client, { namespace: NAMESPACE, select })
@@ -64,16 +67,16 @@ describe('what is open', () => {
   test('a pod that is not there is an error, and no Lease is none', async () => {
     const api = createFakeApi()
     await expect(read(api, named('Pod', 'web-0'))).rejects.toMatchObject({ name: 'WorkloadError', kind: 'not-found' })
-    api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
+    api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
     expect(await read(api, named('StatefulSet', 'web'))).toMatchObject({ runs: [], leases: [] })
   })
 
   test('a pod of its own that is not there any more is found by its record, beside one that is', async () => {
     const api = createFakeApi()
-    addRun(api, 'r1', { workloads: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod', name, uid: name })) })
+    addRun(api, 'r1', { workloads: ['web-0', 'web-1'].map((name) => ({ ...POD, name, uid: name })) })
     api.put(`${CORE}/pods/web-0`, rawPod({ name: 'web-0' }))
     expect(await read(api, named('Pod', 'web-1'))).toMatchObject({ asked: 'pod/web-1', runs: ['r1'] })
-    const both = { refs: ['web-0', 'web-1'].map((name) => ({ kind: 'Pod' as const, name })) }
+    const both = { refs: ['web-0', 'web-1'].map((name) => ({ ...POD, name })) }
     expect(await read(api, both)).toMatchObject({ runs: ['r1'] })
     await expect(read(api, named('Pod', 'web-2'))).rejects.toMatchObject({ kind: 'not-found' })
   })

@@ -5,12 +5,14 @@ import { listPages } from '../../kube/list-pages.ts'
 import { pause } from '../../kube/pause.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
-import type { WorkloadKind, WorkloadRef } from '../../plan/plan.ts'
+import { displayName, idOf, isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { assertExists } from '../../workloads/assert-exists.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { isPod, podId } from '../../workloads/kinds/pod.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
-import { displayName } from '../../workloads/resources.ts'
 import { notFound } from '../../workloads/watch.ts'
 import { messageOf, RunError } from '../errors.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
@@ -20,13 +22,17 @@ import { podsPath } from '../../observation/pod-store.ts'
 import { readLease } from '../leases/read-lease.ts'
 import type { RunRequest } from '../request.ts'
 
-type Ref = Pick<WorkloadRef, 'kind' | 'name'>
+/** What is asked about. */
+export interface OpenRunsRequest extends Pick<RunRequest, 'namespace' | 'select'> {
+  /** Default: those that sluice knows by itself. */
+  kinds?: Kinds
+}
 
 /** What is open on some workloads, as it stands in the cluster now. */
 export interface OpenRuns {
   /** As they were asked for, such as `statefulset/web`. */
   asked: string
-  refs: Ref[]
+  refs: WorkloadId[]
   /** Not finished, the newest first. */
   runs: LedgerHeader[]
   /** Of all workloads of these runs, and of those that were asked for. */
@@ -37,46 +43,44 @@ export interface OpenRuns {
  * Reads; writes nothing. A pod that is named stands for its owner. Throws a WorkloadError where there is neither such a pod or
  * workload nor a record of it.
  */
-export async function readOpenRuns(
-  client: KubeClient,
-  { namespace, select }: Pick<RunRequest, 'namespace' | 'select'>,
-): Promise<OpenRuns> {
+export async function readOpenRuns(client: KubeClient, { namespace, select, kinds = KINDS }: OpenRunsRequest): Promise<OpenRuns> {
   const { refs, missing } =
     'refs' in select
-      ? await ownersOf(client, namespace, select.refs)
-      : { refs: await selected(client, namespace, select.labelSelector), missing: [] }
-  const isAsked = ({ kind, name }: { kind: string; name: string }): boolean =>
-    refs.some((ref) => ref.kind === kind && ref.name === name)
+      ? await ownersOf({ client, kinds }, namespace, select.refs)
+      : { refs: await selected({ client, kinds }, namespace, select.labelSelector), missing: [] }
+  const isAsked = (one: WorkloadId): boolean => refs.some((ref) => isSameWorkload(ref, one))
   const headers = (await listLedgers(client, namespace)).flatMap((found) => (found.kind === 'read' ? [found.ledger.header] : []))
   const runs = headers
     .filter(({ finishedAt, workloads }) => finishedAt === undefined && workloads.some(isAsked))
     .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
-  const concerned = [...refs, ...runs.flatMap(({ workloads }) => workloads as Ref[])]
+  const concerned = [...refs, ...runs.flatMap(({ workloads }) => workloads)]
   const names = [...new Set(concerned.map((ref) => leaseName(ref)))].toSorted()
   const leases = (await Promise.all(names.map((name) => readLease(client, namespace, name)))).filter((one) => one !== undefined)
   const recorded = headers.flatMap(({ workloads }) => workloads)
-  for (const { kind, name } of refs) {
+  for (const ref of refs) {
     // One that is gone may have left a run behind: found by simulation, a paused one could not be let go on.
-    const hasRecord =
-      leases.some((lease) => lease.name === leaseName({ kind, name })) ||
-      recorded.some((one) => one.kind === kind && one.name === name)
+    const hasRecord = leases.some((lease) => lease.name === leaseName(ref)) || recorded.some((one) => isSameWorkload(one, ref))
     if (hasRecord) continue
-    if (kind !== 'Pod') await assertExists({ kind, name, namespace }, client)
-    else if (missing.includes(name)) throw notFound({ kind, name, namespace })
+    if (!isPod(ref)) await assertExists({ ...ref, namespace }, { client, kinds })
+    else if (missing.includes(ref.name)) throw notFound({ ...ref, namespace })
   }
   return { asked: refs.map(displayName).join(', '), refs, runs, leases }
 }
 
+interface Lookup {
+  client: KubeClient
+  kinds: Kinds
+}
+
 /** A pod that is not there stands for itself: whether it was there once, its record says. */
 async function ownersOf(
-  client: KubeClient,
+  { client, kinds }: Lookup,
   namespace: string,
-  refs: readonly Ref[],
-): Promise<{ refs: Ref[]; missing: readonly string[] }> {
+  refs: readonly WorkloadId[],
+): Promise<{ refs: WorkloadId[]; missing: readonly string[] }> {
   const pods: PodView[] = []
   const missing: string[] = []
-  for (const { kind, name } of refs) {
-    if (kind !== 'Pod') continue
+  for (const { name } of refs.filter(isPod)) {
     try {
       pods.push(podView(await client.get(podsPath(namespace, name))))
     } catch (error) {
@@ -84,11 +88,11 @@ async function ownersOf(
       missing.push(name)
     }
   }
-  const isItself = ({ kind, name }: Ref): boolean => kind !== 'Pod' || missing.includes(name)
-  return { refs: unique([...refs.filter(isItself), ...(await above(client, pods))]), missing }
+  const isItself = (ref: WorkloadId): boolean => !isPod(ref) || missing.includes(ref.name)
+  return { refs: unique([...refs.filter(isItself), ...(await above({ client, kinds }, pods))]), missing }
 }
 
-async function selected(client: KubeClient, namespace: string, labelSelector: string): Promise<Ref[]> {
+async function selected({ client, kinds }: Lookup, namespace: string, labelSelector: string): Promise<WorkloadId[]> {
   const { items } = await listPages({ client, path: podsPath(namespace), selectors: { labelSelector } })
   if (items.length === 0) {
     throw new WorkloadError(
@@ -96,27 +100,27 @@ async function selected(client: KubeClient, namespace: string, labelSelector: st
       `no pods match ${labelSelector} in namespace ${namespace}; check the selector, and the namespace (-n), or name the workload`,
     )
   }
-  return unique(await above(client, items.map(podView)))
+  return unique(await above({ client, kinds }, items.map(podView)))
 }
 
-async function above(client: KubeClient, pods: readonly PodView[]): Promise<Ref[]> {
-  const ownershipOf = createOwnerLookup(client)
-  const refs: Ref[] = []
+async function above({ client, kinds }: Lookup, pods: readonly PodView[]): Promise<WorkloadId[]> {
+  const ownershipOf = createOwnerLookup(client, kinds)
+  const refs: WorkloadId[] = []
   for (const pod of pods) {
     const ownership = await ownershipOf(pod)
-    refs.push(ownership.type === 'workload' ? ownership.ref : { kind: 'Pod' satisfies WorkloadKind, name: pod.name })
+    refs.push(ownership.type === 'workload' ? ownership.ref : podId(pod.name))
   }
   return refs
 }
 
-function unique(refs: readonly Ref[]): Ref[] {
-  return [...new Map(refs.map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values()]
+function unique(refs: readonly WorkloadId[]): WorkloadId[] {
+  return refs.filter((ref, index) => refs.findIndex((other) => isSameWorkload(other, ref)) === index).map(idOf)
 }
 
 /** The same; where somebody holds a Lease and no run is open yet, it is given the time to begin one. */
 export async function awaitOpenRuns(
   client: KubeClient,
-  request: Pick<RunRequest, 'namespace' | 'select'>,
+  request: OpenRunsRequest,
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<OpenRuns> {
@@ -137,7 +141,7 @@ export async function awaitOpenRuns(
  */
 export async function forOpenRuns(
   client: KubeClient,
-  request: Pick<RunRequest, 'namespace' | 'select'>,
+  request: OpenRunsRequest,
   found: OpenRuns,
   act: (open: OpenRuns) => Promise<void>,
 ): Promise<OpenRuns> {

@@ -1,8 +1,9 @@
+import { resourceOf } from '../../workloads/resources.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { STATEFUL_SETS } from '../../workloads/resources.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
 import { NAMESPACE } from '../../workloads/testing/manifests.ts'
 import { LEASE_DURATION_MS, leasePath } from '../leases/lease.ts'
@@ -16,12 +17,12 @@ function createBed({ isOpen = true, isLeased = true, holder = 'owner' } = {}) {
   const api = createFakeApi()
   const clock = createVirtualClock()
   const writeRun = (change: Partial<LedgerHeader> = {}): void => {
-    const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }]
+    const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'w' }]
     const header: LedgerHeader = { run: 'r1', workloads, images: [], startedAt: '2026-01-01', chunks: 1, ...change }
     const [data] = ledgerChunks({ header, entries: new Map() })
     api.put(LEDGER, { metadata: { name: 'sluice-run-r1', labels: { [LEDGER_LABEL]: 'r1' } }, data })
   }
-  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
+  api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web' } })
   if (isOpen) writeRun()
   const spec = { leaseDurationSeconds: LEASE_DURATION_MS / 1_000, leaseTransitions: 1 }
   if (isLeased) {
@@ -35,7 +36,7 @@ function createBed({ isOpen = true, isLeased = true, holder = 'owner' } = {}) {
     orderAbort(
       {
         namespace: NAMESPACE,
-        select: { refs: [{ kind: 'StatefulSet', name: 'web' }] },
+        select: { refs: [{ ...STATEFUL_SET, name: 'web' }] },
         by: 'ann',
         wait,
         onOrdered: ({ runs }) => told.push(`ordered ${runs.map(({ run }) => run).join()}`),

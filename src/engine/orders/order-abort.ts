@@ -1,5 +1,6 @@
 import type { LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { assertLeased, giveOrder } from './give-order.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
@@ -32,12 +33,13 @@ export type OrderedAbort =
 /** Orders it, and waits for who has the run. Throws a RunError, a WorkloadError or a KubeError, and the reason of the signal. */
 export async function orderAbort(
   { namespace, select, by, wait, onOrdered, onLook }: AbortOrder,
-  { client, clock, signal }: { client: KubeClient; clock: Clock; signal?: AbortSignal },
+  { client, clock, signal, kinds }: { client: KubeClient; clock: Clock; signal?: AbortSignal; kinds?: Kinds },
 ): Promise<OrderedAbort> {
-  const found = await awaitOpenRuns(client, { namespace, select }, clock, signal)
+  const asked = { namespace, select, ...(kinds && { kinds }) }
+  const found = await awaitOpenRuns(client, asked, clock, signal)
   if (found.runs.length === 0) return { kind: 'none', open: found }
   if (!wait) assertLeased(found)
-  const open = await forOpenRuns(client, { namespace, select }, found, async (all) => {
+  const open = await forOpenRuns(client, asked, found, async (all) => {
     await giveOrder(all, { order: 'abort', by }, { client, namespace })
     onOrdered(all)
   })
@@ -50,7 +52,7 @@ export async function orderAbort(
     signal,
     onLook: (holder) => onLook(open, holder),
   })
-  const now = await readOpenRuns(client, { namespace, select })
+  const now = await readOpenRuns(client, asked)
   const runs = withJoined(open, now)
   if (now.runs.some(({ run }) => runs.includes(run))) return { kind: 'left', open: now, runs, seen }
   const headers = (await listLedgers(client, namespace)).flatMap((one) => (one.kind === 'read' ? [one.ledger.header] : []))

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../../kube/client.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { assertLeased, giveOrder, liftPause } from './give-order.ts'
 import type { Given } from './obedience.ts'
 import { readOpenRuns } from './open-runs.ts'
@@ -37,7 +38,7 @@ export interface OwnOrders {
 export interface BegunRun {
   run: string
   /** Whose Leases this process has. */
-  refs: readonly Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: readonly WorkloadId[]
   /** Reads the Leases anew. */
   hear(): Promise<void>
   /** What counts may be another order than before. */
@@ -47,9 +48,10 @@ export interface BegunRun {
 export interface OwnOrdersOptions {
   client: KubeClient
   namespace: string
+  kinds: Kinds
 }
 
-export function createOwnOrders({ client, namespace }: OwnOrdersOptions): OwnOrders {
+export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions): OwnOrders {
   const beginning = Promise.withResolvers<BegunRun>()
   // Where no order was given there is nobody to hear that none can be.
   beginning.promise.catch(() => {})
@@ -61,7 +63,7 @@ export function createOwnOrders({ client, namespace }: OwnOrdersOptions): OwnOrd
 
   async function write(order: OwnOrder, by: string): Promise<void> {
     const { run, refs, hear } = await beginning.promise
-    const open = await readOpenRuns(client, { namespace, select: { refs: [...refs] } })
+    const open = await readOpenRuns(client, { namespace, select: { refs: [...refs] }, kinds })
     if (isOver || !open.runs.some((one) => one.run === run)) {
       // It counted here from the beginning, and has ended the run.
       if (order === 'abort') return

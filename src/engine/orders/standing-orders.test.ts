@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { LEDGER_LABEL, ledgerChunks } from '../../journal/ledger.ts'
 import { createFakeApi } from '../../workloads/testing/fake-api.ts'
@@ -8,7 +9,7 @@ import type { World } from '../world.ts'
 import { ORDER_ANNOTATION, writeOrder } from './order.ts'
 import { standingOrders } from './standing-orders.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web' }
 const V2 = [{ container: 'app', image: 'app:v2' }]
 
 interface Given {

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import { readProcessAccount } from '../../journal/account.ts'
 import { accountsOf } from '../../journal/ledger-accounts.ts'
@@ -32,8 +33,8 @@ async function resolved({ stoppedMs, writable = 9, isLost = false, othersOwners 
   const clock = createVirtualClock()
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'w' }
   const entry = entryOf('web-0', { state: 'abandoned', owner })
-  const other = { kind: 'StatefulSet', name: 'other', uid: 'o' }
-  const workloads = [{ kind: 'StatefulSet', name: 'web', uid: 'w' }, ...(othersOwners === undefined ? [] : [other])]
+  const other = { ...STATEFUL_SET, name: 'other', uid: 'o' }
+  const workloads = [{ ...STATEFUL_SET, name: 'web', uid: 'w' }, ...(othersOwners === undefined ? [] : [other])]
   if (othersOwners !== undefined)
     api.put(leasePath(NAMESPACE, 'sluice-statefulset-other'), {
       metadata: { name: 'sluice-statefulset-other', namespace: NAMESPACE, uid: 'l' },

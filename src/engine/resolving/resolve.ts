@@ -17,6 +17,8 @@ import { assertConfirmed, confirmAll } from '../leases/confirm-all.ts'
 import type { Ownership } from '../leases/hold-lease.ts'
 import { takeOwnership } from '../leases/ownership.ts'
 import { podsPath } from '../../observation/pod-store.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import type { Found } from './meant.ts'
 import type { Decision } from './resolution.ts'
 import { tellRuns } from './resolution-account.ts'
@@ -31,6 +33,8 @@ export interface ResolveRequest extends Word {
 
 export interface ResolvePorts {
   client: KubeClient
+  /** Default: those that sluice knows by itself. */
+  kinds?: Kinds
   clock: Clock
   random: Random
   /** Names this process in the Lease. */
@@ -56,7 +60,7 @@ export async function resolvePod(request: ResolveRequest, ports: ResolvePorts): 
   try {
     const found = await lookUp(request, ports)
     decide(found, request, 0)
-    const leases = await wordLeases(found, ports.client)
+    const leases = await wordLeases(found, { client: ports.client, kinds: ports.kinds ?? KINDS })
     for (const lease of leases.names) held.push(await take(lease, found, request, ports))
     const epoch = Math.max(...held.map((one) => one.epoch))
     const epochOf = (uid: string): number => held.find(({ lease }) => lease === leases.of(uid))?.epoch ?? epoch

@@ -1,8 +1,11 @@
-import type { LedgerHeader } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
+import { podId } from '../../workloads/kinds/pod.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
 import { leaseName } from '../leases/lease.ts'
-import { isNamedIn, podOf } from '../ledgers/of-others.ts'
+import { podOf } from '../ledgers/of-others.ts'
 import type { Found } from './meant.ts'
 
 /** The Leases that a word needs. */
@@ -16,22 +19,21 @@ export interface WordLeases {
   of(uid: string): string | undefined
 }
 
-type Ref = Pick<LedgerHeader['workloads'][number], 'kind' | 'name'>
-
-const nameOf = ({ kind, name }: Ref): string => leaseName({ kind: kind as 'Pod', name })
-
-export async function wordLeases({ pod, entries }: Found, client: KubeClient): Promise<WordLeases> {
-  const refs: Ref[] = entries.flatMap(({ store }) => store.ledger.header.workloads)
+export async function wordLeases(
+  { pod, entries }: Found,
+  { client, kinds }: { client: KubeClient; kinds: Kinds },
+): Promise<WordLeases> {
+  const refs: WorkloadId[] = entries.flatMap(({ store }) => store.ledger.header.workloads)
   const leases = new Map<string, string>()
   for (const { store, entry } of entries) {
-    const own = store.ledger.header.workloads.find((one) => isNamedIn(one, podOf(entry)))
-    if (own) leases.set(entry.uid, nameOf(own))
+    const own = store.ledger.header.workloads.find((one) => isNamedIn(kinds, one, podOf(entry)))
+    if (own) leases.set(entry.uid, leaseName(own))
   }
   if (pod) {
-    const ownership = await createOwnerLookup(client)(pod)
-    const ref = ownership.type === 'workload' ? ownership.ref : { kind: 'Pod', name: pod.name }
+    const ownership = await createOwnerLookup(client, kinds)(pod)
+    const ref = ownership.type === 'workload' ? ownership.ref : podId(pod.name)
     refs.push(ref)
-    leases.set(pod.uid, nameOf(ref))
+    leases.set(pod.uid, leaseName(ref))
   }
-  return { names: [...new Set(refs.map(nameOf))].toSorted(), of: (uid) => leases.get(uid) }
+  return { names: [...new Set(refs.map(leaseName))].toSorted(), of: (uid) => leases.get(uid) }
 }

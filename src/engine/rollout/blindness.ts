@@ -1,4 +1,4 @@
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import type { Workload } from '../../workloads/workload.ts'
 import type { PodStore } from '../../observation/pod-store.ts'
 import type { Beside } from './beside.ts'

@@ -1,3 +1,7 @@
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { DEPLOYMENT } from '../../workloads/kinds/deployment.ts'
+import { POD } from '../../workloads/kinds/pod.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
@@ -89,9 +93,9 @@ describe('a pod that is gone, and that a later run has settled', () => {
 })
 
 describe('a pod that is gone, of a run of several workloads that another run goes on with in part', () => {
-  const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' }
-  const API = { kind: 'Deployment', name: 'api', uid: 'a' }
-  const LONE = { kind: 'Pod', name: 'lone-1', uid: 'l' }
+  const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' }
+  const API = { ...DEPLOYMENT, name: 'api', uid: 'a' }
+  const LONE = { ...POD, name: 'lone-1', uid: 'l' }
   const both = [WEB, API, LONE]
   const owner = (kind: string, name: string) => ({ owner: { kind, name, uid: name, apiVersion: 'apps/v1' } })
   const names = async (entry: LedgerEntry, refs: typeof both, pods: object[] = [], workloads = both): Promise<string[]> => {
@@ -99,7 +103,7 @@ describe('a pod that is gone, of a run of several workloads that another run goe
     const store = { get: () => undefined, all: () => pods.map((pod) => ({ pod })) }
     const found = await ghostsOf({
       ledgers,
-      world: { store, workloads: refs.map((ref) => ({ workload: { ref } })) } as unknown as World,
+      world: { kinds: KINDS, store, workloads: refs.map((ref) => ({ workload: { ref } })) } as unknown as World,
       client: notFound,
       namespace: 'default',
       epochOf: () => 1,
@@ -130,7 +134,7 @@ describe('a pod that is gone, of a run of several workloads that another run goe
 
   test('one of a ReplicaSet without a Deployment is of the run that has the one in its place', async () => {
     const gone = entryOf('lone-1', { ...owner('ReplicaSet', 'lone'), address: '10.0.0.1' })
-    const next = { kind: 'Pod', name: 'lone-2', uid: 'n' }
+    const next = { ...POD, name: 'lone-2', uid: 'n' }
     const pod = { uid: 'other', name: 'lone-2', ip: '10.0.0.1', deleting: false, owner: gone.owner }
     expect(await names(gone, [next], [pod])).toEqual(['lone-1'])
     expect(await names(gone, [next], [{ ...pod, ip: '10.0.0.2' }]), 'control: it has come elsewhere').toEqual([])

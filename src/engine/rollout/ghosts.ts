@@ -2,6 +2,7 @@ import type { PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
 import type { LedgerEntry } from '../../journal/ledger.ts'
 import type { KubeClient } from '../../kube/client.ts'
 import type { PodView } from '../../pods/glossary.ts'
+import { isOwnedBy } from '../../pods/workload-id.ts'
 import { findAlive } from '../ledgers/find-alive.ts'
 import type { RunLedgers } from '../ledgers/history.ts'
 import { allLedgers } from '../ledgers/history.ts'
@@ -34,7 +35,7 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
       .flatMap(({ ledger }) =>
         openEntries(ledger, allLedgers(ledgers))
           .filter(isMissing)
-          .filter((entry) => !isOfOthers(entry, ledger.header, refs, world.store.all)),
+          .filter((entry) => !isOfOthers(entry, ledger.header, { kinds: world.kinds, refs, pods: world.store.all })),
       )
       .at(0)
 
@@ -61,9 +62,10 @@ export async function ghostsOf({ ledgers, world, client, namespace, epochOf }: G
 }
 
 /** The controller of that name now: it may have been deleted and made again since, and its pods are the heirs. */
-function presentOwner({ owner }: LedgerEntry, { workloads }: Pick<World, 'workloads'>): LedgerEntry['owner'] {
+function presentOwner(entry: LedgerEntry, { workloads }: Pick<World, 'workloads'>): LedgerEntry['owner'] {
+  const { owner } = entry
   if (owner === undefined) return undefined
-  const now = workloads.find(({ workload: { ref } }) => ref.kind === owner.kind && ref.name === owner.name)
+  const now = workloads.find(({ workload: { ref } }) => isOwnedBy(entry, ref))
   return { ...owner, uid: now?.workload.uid ?? owner.uid }
 }
 

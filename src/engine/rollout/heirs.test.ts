@@ -1,10 +1,15 @@
+import { isHeirIn } from '../../workloads/kinds/heirs.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { DEPLOYMENT } from '../../workloads/kinds/deployment.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Journal, JournalTarget, PodView } from '../../pods/glossary.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
-import { isHeir } from '../../pods/heir.ts'
 import type { World } from '../world.ts'
 import { heirOf, heirsIn } from './heirs.ts'
+
+const isHeir = isHeirIn(KINDS)
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'set-1', controller: true }
 const EDGE: JournalTarget = { loadBalancer: 'edge', target: 'web-0', scope: 'web', prior: 'ready', untouched: false }
@@ -82,12 +87,17 @@ function deployments(...present: string[]) {
       owner: { ...OWNER, kind, name: replicaSet, uid: replicaSet },
       containers: [{ name: 'app', image: 'app:v1' }],
     })
-  const workloads = ['web', 'web-api'].map((name) => ({ workload: { ref: { kind: 'Deployment', name } } }))
+  const workloads = ['web', 'web-api'].map((name) => ({
+    workload: { kind: KINDS.kindOf(DEPLOYMENT), ref: { ...DEPLOYMENT, name } },
+  }))
   const workloadOf = ({ owner }: PodView) =>
     present.includes(owner!.uid)
       ? workloads.find(({ workload: { ref } }) => owner!.name.replace(/-[^-]*$/, '') === ref.name)
       : undefined
-  return { podOf, isIn: heirsIn({ workloadOf: workloadOf as unknown as World['workloadOf'], drainedFor: () => undefined }) }
+  return {
+    podOf,
+    isIn: heirsIn({ kinds: KINDS, workloadOf: workloadOf as unknown as World['workloadOf'], drainedFor: () => undefined }),
+  }
 }
 
 test('of a Deployment also where the ReplicaSet of the pod before was removed, as one that has no pods any more is', () => {
@@ -124,10 +134,10 @@ test('of a Deployment also one of another ReplicaSet, where it is at the same ad
     deleting,
   })
   const old = podOf('old', 'web-a')
-  const workloads = ['web', 'api'].map((name) => ({ workload: { ref: { kind: 'Deployment', name } } }))
+  const workloads = ['web', 'api'].map((name) => ({ workload: { kind: KINDS.kindOf(DEPLOYMENT), ref: { ...DEPLOYMENT, name } } }))
   const deployment = ({ owner }: PodView) => workloads.find(({ workload: { ref } }) => owner?.uid.startsWith(`${ref.name}-`))
   const drainedFor = (uid: string): string | undefined => (uid === 'pointed at' ? 'old' : undefined)
-  const isIn = heirsIn({ workloadOf: deployment as unknown as World['workloadOf'], drainedFor })
+  const isIn = heirsIn({ kinds: KINDS, workloadOf: deployment as unknown as World['workloadOf'], drainedFor })
   expect(isHeir(old, podOf('new', 'web-b'))).toBe(false)
   expect(isIn(old, podOf('new', 'web-b'))).toBe(true)
   expect(isIn(old, podOf('new', 'web-a'))).toBe(true)
@@ -143,8 +153,12 @@ test('of a Deployment also one of another ReplicaSet, where it is at the same ad
 })
 
 test('the pods of a StatefulSet stand for themselves alone, at whatever address', () => {
-  const workload = { workload: { ref: { kind: 'StatefulSet', name: 'web' } } }
-  const isIn = heirsIn({ workloadOf: (() => workload) as unknown as World['workloadOf'], drainedFor: () => gone.uid })
+  const workload = { workload: { kind: KINDS.kindOf(STATEFUL_SET), ref: { ...STATEFUL_SET, name: 'web' } } }
+  const isIn = heirsIn({
+    kinds: KINDS,
+    workloadOf: (() => workload) as unknown as World['workloadOf'],
+    drainedFor: () => gone.uid,
+  })
   expect(isIn(gone, { ...podAt('new', '10.0.0.1'), name: 'web-1' })).toBe(false)
 })
 

@@ -1,10 +1,10 @@
 import type { Heir, Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { Journal, PodView, ReadJournal } from '../../pods/glossary.ts'
-import { isHeir } from '../../pods/heir.ts'
 import { sharesHostAddress } from '../../pods/host-addresses.ts'
 import { isSpecObserved } from '../../pods/observed-spec.ts'
 import { openJournal } from '../../pods/open-journal.ts'
-import { isNamedAfter } from '../ledgers/named-after.ts'
+import { isHeirIn } from '../../workloads/kinds/heirs.ts'
+import { isNamedAfter } from '../../workloads/kinds/named-in.ts'
 import type { World } from '../world.ts'
 
 /**
@@ -13,19 +13,21 @@ import type { World } from '../world.ts'
  * pods get ever new addresses, who had pointed the entry at another of them, as a run had asked for, was asked for it again.
  */
 export function heirsIn({
+  kinds,
   workloadOf,
   drainedFor,
-}: Pick<World, 'workloadOf' | 'drainedFor'>): (gone: PodView, candidate: PodView) => boolean {
-  return (gone, candidate) => isHeir(gone, candidate) || isOfOneDeployment(gone, candidate)
+}: Pick<World, 'kinds' | 'workloadOf' | 'drainedFor'>): (gone: PodView, candidate: PodView) => boolean {
+  const isHeir = isHeirIn(kinds)
+  return (gone, candidate) => isHeir(gone, candidate) || isOfOneWorkload(gone, candidate)
 
-  function isOfOneDeployment(gone: PodView, candidate: PodView): boolean {
+  function isOfOneWorkload(gone: PodView, candidate: PodView): boolean {
     if (candidate.uid === gone.uid || candidate.deleting || candidate.ip === undefined) return false
     const isThere = candidate.ip === gone.ip || sharesHostAddress(gone, candidate)
     if (!isThere && drainedFor(candidate.uid) !== gone.uid) return false
     const workload = workloadOf(candidate)?.workload
-    if (workload?.ref.kind !== 'Deployment') return false
+    if (workload?.kind.mechanism?.type !== 'pods-alone') return false
     const before = workloadOf(gone)?.workload
-    return before === undefined ? isNamedAfter(workload.ref.name, gone) : before === workload
+    return before === undefined ? isNamedAfter(kinds, workload.ref, gone) : before === workload
   }
 }
 

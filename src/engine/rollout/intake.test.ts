@@ -1,9 +1,12 @@
+import { isHeirIn } from '../../workloads/kinds/heirs.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { upgradeOrder } from '../../workloads/kinds/upgrade-order.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { missingPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { isHeir } from '../../pods/heir.ts'
 import type { Journal, PodView } from '../../pods/glossary.ts'
 import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
@@ -133,7 +136,7 @@ function createBed({
     },
     workloads: [
       {
-        ref: { kind: 'StatefulSet', name: 'web', namespace: 'default' },
+        ref: { ...STATEFUL_SET, name: 'web', namespace: 'default' },
         uid: 'web',
         owns: () => false,
         desired: () => undefined,
@@ -162,7 +165,8 @@ function createBed({
     ports: { ...missingPorts, snapshot: never, inspect: never, store: never, settle: never, ...ports },
     includes: () => true,
     inputFor,
-    isHeir,
+    isHeir: isHeirIn(KINDS),
+    byUpgradeOrder: upgradeOrder(KINDS),
     minReadyMs: () => 0,
     availability: { pendingOf: () => new Map() },
     expectsHeir,

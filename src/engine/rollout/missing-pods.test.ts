@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PodView } from '../../pods/glossary.ts'
@@ -8,7 +9,7 @@ const pod = (uid: string, change: object = {}): PodView =>
   ({ uid, name: uid, deleting: false, finished: false, owner: { uid: 'web' }, ...change }) as PodView
 
 const workload = (desired: number, uid = 'web', owners: readonly string[] = [uid]): PodOwner => ({
-  ref: { kind: 'StatefulSet', namespace: 'shop', name: uid },
+  ref: { ...STATEFUL_SET, namespace: 'shop', name: uid },
   uid,
   owns: ({ owner }) => owner !== undefined && owners.includes(owner.uid),
   desired: () => desired,

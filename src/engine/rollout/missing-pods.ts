@@ -1,7 +1,7 @@
 import type { WindowPod } from '../../plan/window.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { deletionWords } from '../../pods/readiness.ts'
-import { displayName } from '../../workloads/resources.ts'
+import { displayName } from '../../pods/workload-id.ts'
 import type { Workload } from '../../workloads/workload.ts'
 
 /** A workload, as far as it says how many pods there should be. */

@@ -1,8 +1,10 @@
+import { isHeirIn } from '../../workloads/kinds/heirs.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import { upgradeOrder } from '../../workloads/kinds/upgrade-order.ts'
 import { expect, test } from 'vitest'
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
 import { missingPorts } from '../../../machines/pod-upgrade/ports.ts'
 import { createVirtualClock } from '../../kube/testing/virtual-clock.ts'
-import { isHeir } from '../../pods/heir.ts'
 import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
 import { testPod } from '../../pods/testing/raw-pod.ts'
 import type { PodState, RunEventBody } from '../events.ts'
@@ -105,7 +107,8 @@ async function createBed(pod = podAt(BEFORE), reloadMs = Infinity) {
     },
     includes: () => true,
     inputFor: input,
-    isHeir,
+    isHeir: isHeirIn(KINDS),
+    byUpgradeOrder: upgradeOrder(KINDS),
     minReadyMs: () => 0,
     availability: { pendingOf: () => new Map() },
     expectsHeir: () => true,

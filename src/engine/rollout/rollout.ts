@@ -1,7 +1,6 @@
 import type { Observation, PodUpgradeInput } from '../../../machines/pod-upgrade/context.ts'
 import type { PodPorts } from '../../../machines/pod-upgrade/ports.ts'
 import type { PodView } from '../../pods/glossary.ts'
-import { byUpgradeOrder } from '../../pods/heir.ts'
 import type { OperatorOut, WindowPod } from '../../plan/window.ts'
 import { admit, howMuchOut, windowSize } from '../../plan/window.ts'
 import { withinLimit } from '../../kube/within-limit.ts'
@@ -87,6 +86,7 @@ export interface RolloutOptions {
   expectsHeir(pod: PodView): boolean
   /** Has it come in the place of one that is gone? */
   isHeir(gone: PodView, candidate: PodView): boolean
+  byUpgradeOrder(a: PodView, b: PodView): number
   /** What an operator had out of rotation of this pod when the run was planned. */
   operatorOut(uid: string): OperatorOut
   /** The pod that is half done, or gone, and whose entry somebody has pointed at this one, drained as it was. */
@@ -285,7 +285,7 @@ export function createRollout(options: RolloutOptions): Rollout {
     // As it is at the beginning: one that has failed before holds the run as soon as it is taken in, and the others are named too.
     const openAlone = intake === 'open'
     const others = included.filter(({ pod }) => !members.has(pod.uid))
-    for (const { pod, stored } of others.sort((a, b) => byUpgradeOrder(a.pod, b.pod))) {
+    for (const { pod, stored } of others.sort((a, b) => options.byUpgradeOrder(a.pod, b.pod))) {
       // One that is going, or was evicted, is taken in only for what an earlier run has left open for it.
       if ((pod.deleting || pod.finished || openAlone) && !mayBeOpen(stored)) continue
       // Its address is still being settled for the pod before it.

@@ -1,3 +1,4 @@
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { expect, test } from 'vitest'
 import type { Observation } from '../../../machines/pod-upgrade/context.ts'
 import type { WindowPod } from '../../plan/window.ts'
@@ -11,7 +12,7 @@ import type { PodStore } from '../../observation/pod-store.ts'
 import type { WindowMember } from './window-pods.ts'
 import { windowPods } from './window-pods.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'web' }
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'web' }
 
 function podAt(name: string, ip: string, change: RawPodOptions = {}): PodView {
   return testPod({ name, uid: name, owner: WEB, ip, containers: [{ name: 'app', image: 'app:v1' }], ready: true, ...change })
@@ -30,7 +31,7 @@ interface Given {
 }
 
 function ownerOf(desired: number): PodOwner {
-  const ref = { kind: 'StatefulSet', namespace: 'default', name: 'web' } as const
+  const ref = { ...STATEFUL_SET, namespace: 'default', name: 'web' } as const
   return { ref, uid: 'web', owns: ({ owner }) => owner?.uid === WEB.uid, desired: () => desired, replaces: () => true }
 }
 

@@ -4,6 +4,7 @@ import { accountsOf } from '../../journal/ledger-accounts.ts'
 import type { WorkloadRef } from '../../plan/plan.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { leftOutEntries } from '../ledgers/left-out-entries.ts'
 import { openEntries } from '../ledgers/open-entries.ts'
 import { isOfAnother } from './of-another.ts'
@@ -15,7 +16,8 @@ export function gonePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
   lease: LeaseRecord | undefined,
-  { namespace, ...ref }: Pick<WorkloadRef, 'kind' | 'name' | 'namespace'>,
+  { namespace, ...ref }: WorkloadRef,
+  kinds: Kinds,
 ): PodStatus[] {
   const alive = new Set(pods.map(({ uid }) => uid))
   // Found by trial: who was at work with it, or had begun to put it back and was killed, goes on by itself, and a person was sent.
@@ -26,7 +28,7 @@ export function gonePods(
     .flatMap((ledger) =>
       [...openEntries(ledger, ledgers), ...leftToAPerson(ledger)]
         .filter(({ uid, targets }) => !alive.has(uid) && targets.length > 0)
-        .filter(({ pod, owner }) => !isOfAnother({ name: pod, ...(owner && { owner }) }, ledger.header, ref))
+        .filter(({ pod, owner }) => !isOfAnother({ name: pod, ...(owner && { owner }) }, ledger.header, ref, kinds))
         .map((entry): PodStatus => {
           const { uid, pod, state, targets } = entry
           const last = accountsOf(entry, ledger.header).at(-1)

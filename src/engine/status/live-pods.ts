@@ -2,10 +2,12 @@ import type { PodAccount } from '../../journal/account.ts'
 import { journalOf } from '../../journal/journal.ts'
 import type { Ledger } from '../../journal/ledger.ts'
 import { accountsOf } from '../../journal/ledger-accounts.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
 import type { Journal, JournalStep, PodView, ReadJournal } from '../../pods/glossary.ts'
-import { byUpgradeOrder } from '../../pods/heir.ts'
 import { imageWords } from '../../pods/image-words.ts'
+import { isOwnedBy, isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { podId } from '../../workloads/kinds/pod.ts'
+import { upgradeOrder } from '../../workloads/kinds/upgrade-order.ts'
 import { asItCounts } from '../ledgers/late-intents.ts'
 import { isOpenFor } from '../ledgers/is-open-for.ts'
 import { openEntries, sinceDrain } from '../ledgers/open-entries.ts'
@@ -14,23 +16,22 @@ import { isOfAnother } from './of-another.ts'
 import type { PodStatus } from './status.ts'
 import { DETAIL, movedWords, unreadableWords } from './status-words.ts'
 
-type Ref = Pick<WorkloadRef, 'kind' | 'name'>
-
 /** Pods that have a journal. `above`: what stands above those of which no ledger tells. */
 export function livePods(
   pods: readonly PodView[],
   ledgers: readonly Ledger[],
-  above: ReadonlyMap<string, Ref>,
-  { kind, name }: Ref,
+  above: ReadonlyMap<string, WorkloadId>,
+  ref: WorkloadId,
+  kinds: Kinds,
 ): PodStatus[] {
-  const isAbove = (ref: Ref | undefined): boolean => ref?.kind === kind && ref.name === name
+  const isAbove = (one: WorkloadId | undefined): boolean => one !== undefined && isSameWorkload(one, ref)
   const belongs = (pod: PodView): boolean =>
     isAbove(above.get(pod.uid)) ||
-    ledgers.some(({ header, entries }) => entries.has(pod.uid) && !isOfAnother(pod, header, { kind, name })) ||
-    isAbove(pod.owner === undefined ? { kind: 'Pod', name: pod.name } : (pod.owner as Ref))
+    ledgers.some(({ header, entries }) => entries.has(pod.uid) && !isOfAnother(pod, header, ref, kinds)) ||
+    (pod.owner === undefined ? isAbove(podId(pod.name)) : isOwnedBy(pod, ref))
   return pods
     .filter(belongs)
-    .sort(byUpgradeOrder)
+    .sort(upgradeOrder(kinds))
     .flatMap((pod): PodStatus[] => {
       const { uid, name: podName } = pod
       const read = asItCounts(uid, journalOf(pod), ledgers)

@@ -1,13 +1,15 @@
 import type { LedgerHeader } from '../../journal/ledger.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
 import type { PodView } from '../../pods/glossary.ts'
-import { isNamedIn } from '../ledgers/of-others.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { isNamedIn } from '../../workloads/kinds/named-in.ts'
 
 /** A run may be of several workloads: the pod is of another of them than `ref`. */
 export function isOfAnother(
   pod: Pick<PodView, 'name' | 'owner'>,
   { workloads }: LedgerHeader,
-  ref: Pick<WorkloadRef, 'kind' | 'name'>,
+  ref: WorkloadId,
+  kinds: Kinds,
 ): boolean {
-  return !isNamedIn(ref, pod) && workloads.some((one) => isNamedIn(one, pod))
+  return !isNamedIn(kinds, ref, pod) && workloads.some((one) => isNamedIn(kinds, one, pod))
 }

@@ -1,3 +1,7 @@
+import { resourceOf } from '../../workloads/resources.ts'
+import { REPLICA_SET } from '../../workloads/kinds/deployment.ts'
+import { DEPLOYMENT } from '../../workloads/kinds/deployment.ts'
+import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
 import { describe, expect, test } from 'vitest'
 import { writeJournal } from '../../journal/journal.ts'
 import type { LedgerEntry, LedgerHeader } from '../../journal/ledger.ts'
@@ -12,11 +16,10 @@ import { createColors } from '../../cli/output/color.ts'
 import { statusLines } from '../../cli/output/status-view.ts'
 import type { SingleOrder } from '../orders/order.ts'
 import { writeOrder } from '../orders/order.ts'
-import { REPLICA_SETS, STATEFUL_SETS } from '../../workloads/resources.ts'
 import { readStatus } from './read-status.ts'
 import { findUnrecorded } from '../unrecorded.ts'
 
-const WEB = { kind: 'StatefulSet', name: 'web', uid: 'w' } as const
+const WEB = { ...STATEFUL_SET, name: 'web', uid: 'w' } as const
 const TARGET = { loadBalancer: 'edge', target: 'web-0@10.0.0.1', scope: 'web', prior: 'ready', untouched: false }
 const CORE = `/api/v1/namespaces/${NAMESPACE}`
 
@@ -147,7 +150,7 @@ test('a pod that is half done where no ledger tells of it, and a ledger that can
   const unrecorded = (api: FakeApi) =>
     findUnrecorded({ client: api.client, clock: createVirtualClock(), namespace: NAMESPACE, refs: [WEB] })
   const api = createFakeApi()
-  api.put(STATEFUL_SETS.object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
+  api.put(resourceOf(STATEFUL_SET).object(NAMESPACE, 'web'), { metadata: { name: 'web', namespace: NAMESPACE }, spec: {} })
   expect(await unrecorded(api)).toEqual([])
   addPod(api, '10.0.0.1', 'closed')
   expect(await unrecorded(api)).toEqual([])
@@ -164,10 +167,10 @@ test('a pod of a Deployment that is half done where no ledger tells of it is the
   const api = createFakeApi()
   addPod(api, '10.0.0.1')
   const made = replicaSet('web-6f9', ownerOf('apps/v1', 'Deployment', 'web'))
-  const { uid } = api.put(REPLICA_SETS.object(NAMESPACE, 'web-6f9'), made).metadata
+  const { uid } = api.put(resourceOf(REPLICA_SET).object(NAMESPACE, 'web-6f9'), made).metadata
   const ownerReferences = [ownerOf('apps/v1', 'ReplicaSet', 'web-6f9', uid)]
   api.edit(`${CORE}/pods/web-0`, (raw) => (raw.metadata.ownerReferences = ownerReferences))
-  const web = { kind: 'Deployment' as const, name: 'web' }
+  const web = { ...DEPLOYMENT, name: 'web' }
   for (const refs of [[], [web]]) {
     const { workloads } = await readStatus({ namespace: NAMESPACE, refs }, { client: api.client, clock: createVirtualClock() })
     expect(workloads).toMatchObject([{ workload: web, pods: [{ name: 'web-0', state: 'drain' }] }])
@@ -195,14 +198,14 @@ test('an order is shown of the runs that it means, and of no other', async () =>
 
 test('of a run of two workloads each has its own pods, those that are gone among them', async () => {
   const api = createFakeApi()
-  const workloads = [WEB, { kind: 'StatefulSet', name: 'api', uid: 'a' }]
+  const workloads = [WEB, { ...STATEFUL_SET, name: 'api', uid: 'a' }]
   const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'api', uid: 'a' }
   addRun(api, 'r1', { workloads }, [
     { uid: 'uid-0', pod: 'web-0', owner: { ...owner, name: 'web', uid: 'w' }, targets: [TARGET], state: 'open' },
     { uid: 'uid-api', pod: 'api-0', owner, targets: [TARGET], state: 'abandoned' },
   ])
   addPod(api, '10.0.0.1')
-  const refs = [WEB, { kind: 'StatefulSet' as const, name: 'api' }]
+  const refs = [WEB, { ...STATEFUL_SET, name: 'api' }]
   const { workloads: reports } = await readStatus(
     { namespace: NAMESPACE, refs },
     { client: api.client, clock: createVirtualClock() },
@@ -212,7 +215,7 @@ test('of a run of two workloads each has its own pods, those that are gone among
 
 test('and so has a Deployment, whose pods are those of its ReplicaSets', async () => {
   const api = createFakeApi()
-  const workloads = [WEB, { kind: 'Deployment', name: 'api', uid: 'a' }]
+  const workloads = [WEB, { ...DEPLOYMENT, name: 'api', uid: 'a' }]
   const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'api-6f9', uid: 'r' }
   addRun(api, 'r1', { workloads }, [
     {
@@ -225,7 +228,7 @@ test('and so has a Deployment, whose pods are those of its ReplicaSets', async (
     { uid: 'uid-api', pod: 'api-6f9-x', owner, targets: [TARGET], state: 'abandoned' },
   ])
   addPod(api, '10.0.0.1')
-  const request = { namespace: NAMESPACE, refs: [WEB, { kind: 'Deployment' as const, name: 'api' }] }
+  const request = { namespace: NAMESPACE, refs: [WEB, { ...DEPLOYMENT, name: 'api' }] }
   const { workloads: reports } = await readStatus(request, { client: api.client, clock: createVirtualClock() })
   expect(reports.map(({ pods }) => pods.map(({ name }) => name))).toEqual([['web-0'], ['api-6f9-x']])
 })

@@ -5,13 +5,18 @@ import type { KubeClient } from '../../kube/client.ts'
 import { listPages } from '../../kube/list-pages.ts'
 import type { PodView } from '../../pods/glossary.ts'
 import { podView } from '../../pods/view.ts'
-import type { WorkloadKind, WorkloadRef } from '../../plan/plan.ts'
+import { idOf, ownerId, type WorkloadId } from '../../pods/workload-id.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { assertExists } from '../../workloads/assert-exists.ts'
 import { WorkloadError } from '../../workloads/errors.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { podId } from '../../workloads/kinds/pod.ts'
+import { refOf } from '../../workloads/kinds/ref.ts'
 import { createOwnerLookup } from '../../workloads/owner.ts'
 import type { LeaseRecord } from '../leases/lease.ts'
 import { leaseName, leasePath, leaseRecord } from '../leases/lease.ts'
+import { isNamedBy } from '../ledgers/is-named-by.ts'
 import { listLedgers } from '../ledgers/list-ledgers.ts'
 import { orderFor, ordersIn, readOrder } from '../orders/order.ts'
 import { podsPath } from '../../observation/pod-store.ts'
@@ -22,31 +27,34 @@ import type { LeaseStatus, RunStatus, Status, StatusReport, UnreadableRun } from
 export interface StatusRequest {
   namespace: string
   /** Empty: every workload in the namespace that has a record of sluice. */
-  refs: Pick<WorkloadRef, 'kind' | 'name'>[]
+  refs: WorkloadId[]
 }
 
 export interface StatusPorts {
   client: KubeClient
   clock: Clock
+  /** Default: those that sluice knows by itself. */
+  kinds?: Kinds
 }
 
 /** Reads the records; writes nothing, and asks no load balancer. */
-export async function readStatus({ namespace, refs }: StatusRequest, { client }: StatusPorts): Promise<Status> {
+export async function readStatus({ namespace, refs }: StatusRequest, { client, kinds = KINDS }: StatusPorts): Promise<Status> {
   const [ledgers, pods, leases] = await Promise.all([
     listLedgers(client, namespace),
     listPods(client, namespace),
     listLeases(client, namespace),
   ])
   const readable = ledgers.flatMap((found) => (found.kind === 'read' ? [found.ledger] : []))
-  const above = await aboveUnrecorded(readable, pods, client)
+  const above = await aboveUnrecorded(readable, pods, { client, kinds })
   const workloads = refs.length > 0 ? refs : recordedWorkloads(readable, above)
-  const reports = workloads.map(({ kind, name }): StatusReport => {
+  const reports = workloads.map((id): StatusReport => {
+    const workload = refOf(id, id.name, namespace)
     const own = readable
-      .filter(({ header }) => header.workloads.some((one) => one.kind === kind && one.name === name))
+      .filter(({ header }) => isNamedBy(header, id))
       .toSorted((a, b) => (a.header.startedAt < b.header.startedAt ? 1 : -1))
-    const lease = leases.get(leaseName({ kind, name }))
+    const lease = leases.get(leaseName(id))
     return {
-      workload: { kind, name, namespace },
+      workload,
       ...(lease ? { lease: leaseStatus(lease, own) } : {}),
       runs: own.map(({ header }) => ({
         id: header.run,
@@ -56,12 +64,12 @@ export async function readStatus({ namespace, refs }: StatusRequest, { client }:
         ...(header.aborted ? { abortedBy: header.aborted.by } : {}),
         ...orderedOf(header, lease),
       })),
-      pods: [...livePods(pods, own, above, { kind, name }), ...gonePods(pods, own, lease, { kind, name, namespace })],
+      pods: [...livePods(pods, own, above, id, kinds), ...gonePods(pods, own, lease, workload, kinds)],
     }
   })
   // A typo in a name must not read as "nothing is open".
   for (const { workload, lease, runs, pods: open } of reports) {
-    if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, client)
+    if (!lease && runs.length === 0 && open.length === 0) await assertExists(workload, { client, kinds })
   }
   const unreadable = ledgers.flatMap((one) => (one.kind === 'unreadable' ? [unreadableRun(one, namespace)] : []))
   return { workloads: reports, unreadable }
@@ -102,8 +110,6 @@ async function listLeases(client: KubeClient, namespace: string): Promise<Map<st
   return new Map(items.map(leaseRecord).map((lease) => [lease.name, lease]))
 }
 
-type Ref = StatusRequest['refs'][number]
-
 /**
  * What stands above each pod with a journal that no ledger tells of, by uid. Found by reading: one of a Deployment was told of
  * as its ReplicaSet's, which no command takes, and where the Deployment was asked for, nothing was open.
@@ -111,11 +117,11 @@ type Ref = StatusRequest['refs'][number]
 async function aboveUnrecorded(
   ledgers: readonly Ledger[],
   pods: readonly PodView[],
-  client: KubeClient,
-): Promise<ReadonlyMap<string, Ref>> {
-  const ownershipOf = createOwnerLookup(client)
+  { client, kinds }: { client: KubeClient; kinds: Kinds },
+): Promise<ReadonlyMap<string, WorkloadId>> {
+  const ownershipOf = createOwnerLookup(client, kinds)
   const recorded = new Set(ledgers.flatMap(({ entries }) => [...entries.keys()]))
-  const above = new Map<string, Ref>()
+  const above = new Map<string, WorkloadId>()
   for (const pod of pods) {
     const { uid, owner, name } = pod
     if (recorded.has(uid) || journalOf(pod).kind === 'none') continue
@@ -124,17 +130,16 @@ async function aboveUnrecorded(
       if (error instanceof WorkloadError && error.kind === 'forbidden') return undefined
       throw error
     })
-    const unknown = { kind: (owner?.kind ?? 'Pod') as WorkloadKind, name: owner?.name ?? name }
-    above.set(uid, found === undefined ? unknown : found.type === 'workload' ? found.ref : { kind: 'Pod', name })
+    const itself = found === undefined && owner !== undefined ? ownerId(owner) : podId(name)
+    above.set(uid, found?.type === 'workload' ? found.ref : itself)
   }
   return above
 }
 
 /** Every workload that a run, or a journal, names; sorted. */
-function recordedWorkloads(ledgers: readonly Ledger[], above: ReadonlyMap<string, Ref>): Ref[] {
-  const found = new Map<string, Ref>()
-  const add = (kind: string, name: string): void => void found.set(`${kind}/${name}`, { kind: kind as WorkloadKind, name })
-  for (const { header } of ledgers) for (const { kind, name } of header.workloads) add(kind, name)
-  for (const { kind, name } of above.values()) add(kind, name)
+function recordedWorkloads(ledgers: readonly Ledger[], above: ReadonlyMap<string, WorkloadId>): WorkloadId[] {
+  const found = new Map<string, WorkloadId>()
+  for (const one of [...ledgers.flatMap(({ header }) => header.workloads), ...above.values()])
+    found.set(`${one.kind}.${one.group}/${one.name}`, idOf(one))
   return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, ref]) => ref)
 }

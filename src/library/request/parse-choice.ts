@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { check, formatPath } from '../../config/check.ts'
 import type { RunRequest } from '../../engine/run.ts'
+import { isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
 import { quote } from './quote.ts'
 import { RequestError, type RequestIssue } from './request-error.ts'
-import { parseRef, type SelectedRef } from './selection.ts'
+import { parseRef } from './selection.ts'
 import { selectorProblem } from './selector-problem.ts'
 import type { WorkloadChoice, WorkloadName } from './upgrade-request.ts'
 
@@ -12,7 +13,9 @@ export type Choice = Pick<RunRequest, 'namespace' | 'select'>
 
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 
-const Name = z.union([z.string(), z.strictObject({ kind: z.string(), name: z.string() })])
+const optional = z.string().optional()
+const objectFields = { group: optional, version: optional, kind: z.string(), plural: optional, name: z.string() }
+const Name = z.union([z.string(), z.strictObject(objectFields)])
 
 const namedFields = { workload: z.union([Name, z.array(Name)]).optional(), namespace: z.string().optional() }
 
@@ -31,7 +34,7 @@ export function parseChoice(input: WorkloadChoice, namespace: string): Choice {
 export function parseNamed(
   input: Pick<WorkloadChoice, 'workload' | 'namespace'>,
   namespace: string,
-): { namespace: string; refs: SelectedRef[] } {
+): { namespace: string; refs: WorkloadId[] } {
   return parsed(Named, input, (issues) => ({
     namespace: namespaceOf(input.namespace, namespace, issues),
     refs: refsOf(input.workload, issues),
@@ -94,12 +97,12 @@ function selectionOf(
   return { labelSelector }
 }
 
-function refsOf(workload: WorkloadChoice['workload'], issues: RequestIssue[]): SelectedRef[] {
-  const refs: SelectedRef[] = []
+function refsOf(workload: WorkloadChoice['workload'], issues: RequestIssue[]): WorkloadId[] {
+  const refs: WorkloadId[] = []
   for (const [index, name] of namesOf(workload).entries()) {
-    const read = parseRef(typeof name === 'string' ? name : `${name.kind}/${name.name}`)
+    const read = parseRef(typeof name === 'string' ? name : `${name.kind}${name.group ? `.${name.group}` : ''}/${name.name}`)
     if (!read.ok) issues.push({ field: Array.isArray(workload) ? `workload[${index}]` : 'workload', message: read.problem })
-    else if (!refs.some(({ kind, name: other }) => kind === read.ref.kind && other === read.ref.name)) refs.push(read.ref)
+    else if (!refs.some((ref) => isSameWorkload(ref, read.ref))) refs.push(read.ref)
   }
   return refs
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { ReportFailure } from '../../report/report.ts'
 import { parsed, parseNamed } from './parse-choice.ts'
 import { RequestError } from './request-error.ts'
-import type { SelectedRef } from './selection.ts'
 import type { WorkloadName } from './upgrade-request.ts'
 
 /** One run by its id, or the newest of a workload that had something to do. */
@@ -23,7 +23,7 @@ const Request = z.strictObject({
 } satisfies Record<keyof ReportRequest, z.ZodType>)
 
 export interface ParsedReport {
-  wanted: { run: string } | { ref: SelectedRef }
+  wanted: { run: string } | { ref: WorkloadId }
   namespace: string
 }
 

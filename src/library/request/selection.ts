@@ -1,26 +1,11 @@
-import type { WorkloadKind, WorkloadRef } from '../../plan/plan.ts'
+import { displayType, type WorkloadId } from '../../pods/workload-id.ts'
+import { KINDS } from '../../workloads/kinds/index.ts'
+import type { Kind } from '../../workloads/kinds/kind.ts'
+import { type Kinds, namesOf } from '../../workloads/kinds/kinds.ts'
 import { nearest } from '../../config/nearest.ts'
 import { quote } from './quote.ts'
 
-export type SelectedRef = Pick<WorkloadRef, 'kind' | 'name'>
-
-export type ParsedRef = { ok: true; ref: SelectedRef } | { ok: false; problem: string }
-
-/** kubectl's own names for the kinds; kubectl does not care about upper and lower case either. */
-const KINDS = new Map<string, WorkloadKind>([
-  ['pod', 'Pod'],
-  ['pods', 'Pod'],
-  ['po', 'Pod'],
-  ['statefulset', 'StatefulSet'],
-  ['statefulsets', 'StatefulSet'],
-  ['sts', 'StatefulSet'],
-  ['daemonset', 'DaemonSet'],
-  ['daemonsets', 'DaemonSet'],
-  ['ds', 'DaemonSet'],
-  ['deployment', 'Deployment'],
-  ['deployments', 'Deployment'],
-  ['deploy', 'Deployment'],
-])
+export type ParsedRef = { ok: true; ref: WorkloadId; kind: Kind } | { ok: false; problem: string }
 
 const CLONE_SET =
   'OpenKruise upgrades the pods of a CloneSet in place by itself: set the image there; this version cannot hook into that'
@@ -36,45 +21,45 @@ const REFUSED = new Map<string, string>([
   ...['service', 'services', 'svc'].map((name) => [name, SERVICE] as const),
 ])
 
-const KNOWN = 'known are pod, statefulset, daemonset and deployment'
 /** A tag or a digest: the name of an object has neither. */
 const IMAGE_SIGN = /[:@]/
 const OBJECT_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/
 
-/** The kind of a name alone, such as `sts`. */
-export function kindNamed(text: string): WorkloadKind | undefined {
-  return KINDS.get(text.toLowerCase())
-}
-
-export function isKindName(text: string): boolean {
-  return kindNamed(text) !== undefined
+/** `sts`, say. */
+export function isKindName(text: string, kinds = KINDS): boolean {
+  return kinds.kindNamed(text) !== undefined
 }
 
 /**
  * Reads `TYPE/NAME` as kubectl does: long, short and plural names, also with the API group, such as `sts.apps/web`.
  * `orImage`: an image could stand there as well.
  */
-export function parseRef(text: string, { orImage = false } = {}): ParsedRef {
+export function parseRef(text: string, { orImage = false, kinds = KINDS }: { orImage?: boolean; kinds?: Kinds } = {}): ParsedRef {
   const quoted = quote(text)
   const parts = text.split('/')
   const [type = '', name = ''] = parts
   if (parts.length !== 2 || type === '' || name === '') {
-    const isKind = parts.length === 1 && isKindName(type)
+    const isKind = parts.length === 1 && isKindName(type, kinds)
     if (!orImage) return { ok: false, problem: `${quoted} is no workload: write ${isKind ? type : 'TYPE'}/NAME` }
     const hint = isKind ? `write ${type}/NAME` : 'write TYPE/NAME for a workload, or CONTAINER=IMAGE for an image'
     return { ok: false, problem: `${quoted} is neither a workload nor an image: ${hint}` }
   }
-  const [resource = '', ...group] = type.toLowerCase().split('.')
-  const refusal = REFUSED.get(resource)
-  if (refusal !== undefined) return { ok: false, problem: `${quoted}: sluice cannot upgrade a ${resource}: ${refusal}` }
-  const kind = KINDS.get(resource)
-  const expectedGroups = kind === 'Pod' ? ['', 'v1'] : ['', 'apps', 'v1.apps']
-  if (kind === undefined || !expectedGroups.includes(group.join('.'))) {
-    const meant = nearest(resource, KINDS.keys())
-    const known = orImage && IMAGE_SIGN.test(name) ? `${KNOWN}; write CONTAINER=IMAGE for an image` : KNOWN
-    const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : known
+  const kind = kinds.kindNamed(type)
+  if (kind === undefined) {
+    const [resource = ''] = type.toLowerCase().split('.')
+    const refusal = REFUSED.get(resource)
+    if (refusal !== undefined) return { ok: false, problem: `${quoted}: sluice cannot upgrade a ${resource}: ${refusal}` }
+    const meant = nearest(resource, kinds.all.flatMap(namesOf))
+    const known = `known are ${listed(kinds.all.map(displayType))}`
+    const words = orImage && IMAGE_SIGN.test(name) ? `${known}; write CONTAINER=IMAGE for an image` : known
+    const hint = meant !== undefined && meant !== resource ? `did you mean ${meant}/${name}?` : words
     return { ok: false, problem: `${quoted}: ${quote(type)} is no kind that sluice can upgrade: ${hint}` }
   }
   if (!OBJECT_NAME.test(name)) return { ok: false, problem: `${quoted}: ${quote(name)} cannot be the name of an object` }
-  return { ok: true, ref: { kind, name } }
+  const { group, version, kind: word, plural } = kind
+  return { ok: true, ref: { group, version, kind: word, plural, name }, kind }
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 }

@@ -1,8 +1,8 @@
 import type { RunSettings } from '../../engine/run.ts'
-import type { WorkloadRef } from '../../plan/plan.ts'
+import type { WorkloadId } from '../../pods/workload-id.ts'
 
-/** `TYPE/NAME` as kubectl has it, such as `statefulset/web`, `sts/web` or `pod/web-0`; or the same as an object. */
-export type WorkloadName = string | Pick<WorkloadRef, 'kind' | 'name'>
+/** `TYPE/NAME` as kubectl has it, such as `statefulset/web`, `sts/web` or `pod/web-0`; or the same as an object, such as a plan has. */
+export type WorkloadName = string | (Pick<WorkloadId, 'kind' | 'name'> & Partial<WorkloadId>)
 
 /** What a request is about: workloads and pods by name, or pods by their labels. */
 export interface WorkloadChoice {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import type { PodView } from './glossary.ts'
-import { byUpgradeOrder, isHeir } from './heir.ts'
-import type { RawPodOptions } from './testing/raw-pod.ts'
-import { testPod } from './testing/raw-pod.ts'
+import { isHeirIn } from './heirs.ts'
+import { KINDS } from './index.ts'
+import { upgradeOrder } from './upgrade-order.ts'
+import type { PodView } from '../../pods/glossary.ts'
+import type { RawPodOptions } from '../../pods/testing/raw-pod.ts'
+import { testPod } from '../../pods/testing/raw-pod.ts'
+
+const isHeir = isHeirIn(KINDS)
 
 const owner = (kind: string, uid = 'uid-owner') => ({ kind, name: 'web', uid })
 const pod = (options: RawPodOptions): PodView => testPod({ uid: 'new', ...options })
@@ -68,7 +72,7 @@ test('a StatefulSet is upgraded from its highest ordinal down, others from the l
   const names = (kind: string, list: string[]): string[] =>
     list
       .map((name) => pod({ name, owner: owner(kind) }))
-      .toSorted(byUpgradeOrder)
+      .toSorted(upgradeOrder(KINDS))
       .map(({ name }) => name)
   expect(names('StatefulSet', ['web-9', 'web-10', 'web-2'])).toEqual(['web-10', 'web-9', 'web-2'])
   expect(names('DaemonSet', ['web-9', 'web-10', 'web-2'])).toEqual(['web-2', 'web-9', 'web-10'])

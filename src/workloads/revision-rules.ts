@@ -1,10 +1,7 @@
 import type { RevisionRecord, WorkloadRecord } from './records.ts'
-import type { Resource } from './resources.ts'
 
-/** How the StatefulSet and the DaemonSet controller differ in what they do with ControllerRevisions. */
-export interface RevisionedKind {
-  kind: 'StatefulSet' | 'DaemonSet'
-  resource: Resource
+/** What a controller does with its ControllerRevisions, and which pods it keeps. */
+export interface RevisionRules {
   /** How many pods its controller is to keep. */
   desired(workload: WorkloadRecord): number
   /** The controller makes another pod where one of this name is gone. */

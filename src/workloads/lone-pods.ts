@@ -1,9 +1,11 @@
 import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
+import { POD, pod } from './kinds/pod.ts'
+import { refOf } from './kinds/ref.ts'
 import { foreignOwnerRefusal } from './foreign-owner.ts'
 import type { Ownership, OwnedPod } from './owner.ts'
 import { podNames } from './pod-names.ts'
-import { displayName } from './resources.ts'
+import { displayName } from '../pods/workload-id.ts'
 import { restartPolicyRefusals } from './restart-policy.ts'
 import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
 import { checkImages } from './wanted-images.ts'
@@ -21,7 +23,7 @@ export interface LonePods {
 export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Workload {
   const [first] = pods
   const { name, namespace, uid } = first!
-  const ref: WorkloadRef = { kind: 'Pod', name, namespace }
+  const ref = refOf(POD, name, namespace)
 
   function assess(asked: readonly ContainerImage[], observed: readonly PodView[]): Assessment {
     const images = [...asked]
@@ -34,11 +36,12 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
     ]
     const warnings: string[] = []
     if (asked.length === 0) refusals.push(noImageRefusal(ref))
-    if (ownership.type === 'replica-set') {
+    if (ownership.type === 'parentless') {
+      const { kind: made } = ownership.owner
       const drift = {
-        owner: `${displayName(ref)} of replicaset/${ownership.owner.name}`,
-        because: 'a ReplicaSet has no update of its own',
-        images: 'those of its ReplicaSet',
+        owner: `${displayName(ref)} of ${made.toLowerCase()}/${ownership.owner.name}`,
+        because: `a ${made} has no update of its own`,
+        images: `those of its ${made}`,
       }
       if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
       else refusals.push(templateDriftRefusal(drift))
@@ -47,17 +50,18 @@ export function lonePods({ pods, ownership, acceptTemplateDrift }: LonePods): Wo
   }
 
   return {
+    kind: pod,
     ref,
     uid,
     selector: {
       ...(pods.length === 1 ? { fieldSelector: `metadata.name=${name}` } : {}),
-      selects: (pod) => pods.some((one) => one.name === pod.name),
+      selects: ({ name: named }) => pods.some((one) => one.name === named),
     },
-    owns: (pod) =>
-      pods.some((one) => one.name === pod.name && one.namespace === pod.namespace && one.owner?.uid === pod.owner?.uid),
+    owns: ({ name: named, namespace: within, owner }) =>
+      pods.some((one) => one.name === named && one.namespace === within && one.owner?.uid === owner?.uid),
     desired: () => undefined,
-    minReadyMs: () => (ownership.type === 'replica-set' ? ownership.minReadyMs : 0),
-    counted: () => (ownership.type === 'replica-set' ? ownership.counted : undefined),
+    minReadyMs: () => (ownership.type === 'parentless' ? ownership.minReadyMs : 0),
+    counted: () => (ownership.type === 'parentless' ? ownership.counted : undefined),
     // Whoever deleted a bare pod may make it again under its name.
     replaces: () => true,
     assess,

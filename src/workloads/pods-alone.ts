@@ -1,20 +1,32 @@
+import { displayName } from '../pods/workload-id.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
-import { assessDeployment } from './assess-deployment.ts'
+import { assessPodsAlone } from './assess-pods-alone.ts'
 import { createDriftWatch } from './drift-watch.ts'
 import { expectTemplate } from './expected-template.ts'
 import { goneAssessment } from './gone.ts'
 import { podSelectionOf } from './label-selector.ts'
 import type { OpenOptions } from './open-options.ts'
-import { type ReplicaSetRecord, replicaSetRecord } from './records.ts'
-import { DEPLOYMENTS, REPLICA_SETS, displayName } from './resources.ts'
+import type { Kind, Through } from './kinds/kind.ts'
+import { type MadeRecord, madeRecord } from './records.ts'
+import { resourceOf } from './resources.ts'
 import { watchWorkload } from './watch.ts'
 import type { Workload } from './workload.ts'
 
-/** A Deployment: its pods alone are patched; they belong to its ReplicaSets. */
-export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
-  const watch = await watchWorkload<ReplicaSetRecord>(
+interface PodsAlone {
+  kind: Kind
+  through: Through
+}
+
+/** The mechanism `pods-alone`: the pods belong to what the workload makes, such as the ReplicaSets of a Deployment. */
+export async function openPodsAlone(ref: WorkloadRef, { kind, through }: PodsAlone, options: OpenOptions): Promise<Workload> {
+  const watch = await watchWorkload<MadeRecord>(
     ref,
-    { resource: DEPLOYMENTS, childResource: REPLICA_SETS, decodeChild: replicaSetRecord, ownerOf: ({ owner }) => owner?.uid },
+    {
+      resource: resourceOf(kind),
+      childResource: resourceOf(through),
+      decodeChild: madeRecord,
+      ownerOf: ({ owner }) => owner?.uid,
+    },
     options,
   )
   const { uid, newest } = watch
@@ -23,15 +35,16 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
   /** What the last assessment saw. */
   let planned = newest()?.template
 
-  function replicaSets(): ReplicaSetRecord[] {
+  function made(): MadeRecord[] {
     return [...watch.children()]
   }
 
   return {
+    kind,
     ref,
     uid,
     selector: podSelectionOf(watch.selector),
-    owns: (pod) => pod.owner !== undefined && replicaSets().some((one) => one.uid === pod.owner!.uid),
+    owns: (pod) => pod.owner !== undefined && made().some((one) => one.uid === pod.owner!.uid),
     desired() {
       const workload = newest()
       return workload === undefined || workload.deleting ? 0 : workload.wantedReplicas
@@ -45,7 +58,7 @@ export async function openDeployment(ref: WorkloadRef, options: OpenOptions): Pr
       if (workload === undefined) return goneAssessment(displayName(ref), images)
       planned = workload.template
       const acceptTemplateDrift = options.acceptTemplateDrift ?? false
-      return assessDeployment({ ref, workload, replicaSets: replicaSets(), acceptTemplateDrift }, images, pods)
+      return assessPodsAlone({ kind, through, ref, workload, made: made(), acceptTemplateDrift }, images, pods)
     },
 
     async prepare(_images, { signal }) {

@@ -2,38 +2,35 @@ import type { ContainerImage, PodView } from '../pods/glossary.ts'
 import type { Refusal, WorkloadRef } from '../plan/plan.ts'
 import { deletingRefusal } from './gone.ts'
 import { imageChanges, templateContainers } from './pod-template.ts'
-import type { ReplicaSetRecord, WorkloadRecord } from './records.ts'
-import { displayName } from './resources.ts'
+import type { Kind, Through } from './kinds/kind.ts'
+import type { MadeRecord, WorkloadRecord } from './records.ts'
+import { displayName } from '../pods/workload-id.ts'
 import { templateDriftRefusal, templateDriftWarning } from './template-drift.ts'
 import { checkImages, templateImages } from './wanted-images.ts'
 import type { Assessment } from './workload.ts'
 
-export interface DeploymentWorld {
+export interface PodsAloneWorld {
+  kind: Pick<Kind, 'kind'>
+  through: Pick<Through, 'kind'>
   ref: WorkloadRef
   workload: WorkloadRecord
-  /** Those of this Deployment. */
-  replicaSets: readonly ReplicaSetRecord[]
+  /** What this workload has made. */
+  made: readonly MadeRecord[]
   acceptTemplateDrift: boolean
 }
 
-/** What an upgrade of a Deployment's pods would take; pure. Its template is never touched: that would roll out new pods. */
-export function assessDeployment(
-  { ref, workload, replicaSets, acceptTemplateDrift }: DeploymentWorld,
-  asked: readonly ContainerImage[],
-  pods: readonly PodView[],
-): Assessment {
+/** What an upgrade of such a workload's pods would take; pure. Its template is never touched: that would roll out new pods. */
+export function assessPodsAlone(world: PodsAloneWorld, asked: readonly ContainerImage[], pods: readonly PodView[]): Assessment {
+  const { kind, through, ref, workload, acceptTemplateDrift } = world
   const owner = displayName(ref)
   const images = asked.length > 0 ? [...asked] : templateImages(workload.template, pods)
-  const refusals = [
-    ...stateRefusals(ref, workload, replicaSets),
-    ...checkImages(owner, asked, templateContainers(workload.template), pods),
-  ]
+  const refusals = [...stateRefusals(world), ...checkImages(owner, asked, templateContainers(workload.template), pods)]
   const warnings: string[] = []
   const change = imageChanges(workload.template, images)
   if (change.length > 0) {
     const drift = {
       owner,
-      because: 'a change of the template of a Deployment makes a new ReplicaSet, which replaces every pod without a drain',
+      because: `a change of the template of a ${kind.kind} makes a new ${through.kind}, which replaces every pod without a drain`,
       images: change.map(({ container, from }) => `${container} stays ${from}`).join(', '),
     }
     if (acceptTemplateDrift) warnings.push(templateDriftWarning(drift))
@@ -42,7 +39,7 @@ export function assessDeployment(
   return { images, refusals, warnings }
 }
 
-function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: readonly ReplicaSetRecord[]): Refusal[] {
+function stateRefusals({ through, ref, workload, made }: PodsAloneWorld): Refusal[] {
   const owner = displayName(ref)
   if (workload.deleting) return [deletingRefusal(owner)]
   if (workload.paused) {
@@ -55,12 +52,12 @@ function stateRefusals(ref: WorkloadRef, workload: WorkloadRecord, replicaSets: 
       },
     ]
   }
-  const active = replicaSets.filter((one) => one.active).map(({ name }) => name)
+  const active = made.filter((one) => one.active).map(({ name }) => name)
   const why =
     workload.observedGeneration < workload.generation
       ? `its controller has not observed generation ${workload.generation} yet (it is at ${workload.observedGeneration})`
       : active.length > 1
-        ? `it has pods of ${active.length} ReplicaSets (${active.sort().join(', ')})`
+        ? `it has pods of ${active.length} ${through.kind}s (${active.sort().join(', ')})`
         : workload.updatedReplicas < workload.replicas
           ? `${workload.updatedReplicas} of its ${workload.replicas} pods are of its newest template`
           : undefined

@@ -1,6 +1,7 @@
+import { DEPLOYMENT, REPLICA_SET } from './kinds/deployment.ts'
 import { expect, it } from 'vitest'
-import { assessDeployment } from './assess-deployment.ts'
-import { replicaSetRecord, workloadRecord } from './records.ts'
+import { assessPodsAlone } from './assess-pods-alone.ts'
+import { madeRecord, workloadRecord } from './records.ts'
 import type { Raw } from './testing/fake-api.ts'
 import { NAMESPACE, deployment, pod, replicaSet, template } from './testing/manifests.ts'
 
@@ -25,11 +26,13 @@ function assess({
   const raw = deployment()
   Object.assign(raw.metadata, identity)
   change(raw)
-  return assessDeployment(
+  return assessPodsAlone(
     {
-      ref: { kind: 'Deployment', name: 'web', namespace: NAMESPACE },
+      ref: { ...DEPLOYMENT, name: 'web', namespace: NAMESPACE },
       workload: workloadRecord(raw),
-      replicaSets: replicaSets.map((one) => replicaSetRecord({ ...one, metadata: { ...one.metadata, ...identity } })),
+      kind: DEPLOYMENT,
+      through: REPLICA_SET,
+      made: replicaSets.map((one) => madeRecord({ ...one, metadata: { ...one.metadata, ...identity } })),
       acceptTemplateDrift: accept,
     },
     asked,

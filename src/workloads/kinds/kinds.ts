@@ -1,0 +1,42 @@
+import { isSameKind, kindOfOwner, type KindName } from '../../pods/workload-id.ts'
+import type { Kind, Mechanism } from './kind.ts'
+
+/** The kinds that a process knows. */
+export interface Kinds {
+  readonly all: readonly Kind[]
+  kindOf(name: Pick<KindName, 'group' | 'kind'>): Kind | undefined
+  /** By the TYPE of `TYPE/NAME`, as kubectl reads it: long, short and plural names, also with the group, such as `sts.apps`. */
+  kindNamed(type: string): Kind | undefined
+  /** The kind whose objects own pods of this owner: its own, or the kind that makes such owners. */
+  ofOwner(owner: { apiVersion: string; kind: string }): Kind | undefined
+}
+
+/** @param all where two of them have a name in common, the first is meant by it alone */
+export function createKinds(all: readonly Kind[]): Kinds {
+  const kindOf: Kinds['kindOf'] = (name) => all.find((kind) => isSameKind(kind, name))
+  return {
+    all,
+    kindOf,
+    kindNamed(type) {
+      const [name = '', ...rest] = type.toLowerCase().split('.')
+      return all.find((kind) => namesOf(kind).includes(name) && groupsOf(kind).includes(rest.join('.')))
+    },
+    ofOwner(owner) {
+      const name = kindOfOwner(owner)
+      return kindOf(name) ?? all.find(({ mechanism }) => isThrough(mechanism, name))
+    },
+  }
+}
+
+/** All names that the kind has on the command line, without its group. */
+export function namesOf({ kind, plural, shortNames }: Kind): string[] {
+  return [kind.toLowerCase(), plural, ...shortNames]
+}
+
+function isThrough(mechanism: Mechanism | undefined, name: Pick<KindName, 'group' | 'kind'>): boolean {
+  return mechanism?.type === 'pods-alone' && isSameKind(mechanism.through, name)
+}
+
+function groupsOf({ group, version }: Kind): string[] {
+  return group === '' ? ['', version] : ['', group, `${version}.${group}`]
+}
