@@ -4,7 +4,7 @@ import type { ReportFlags } from '../arguments/flags.ts'
 import { createColors, useColor } from '../output/color.ts'
 import { inertJson } from '../output/inert.ts'
 import { reportLines, runLines } from '../output/report-view.ts'
-import { API_VERSION } from '../output/run-report.ts'
+import { API_VERSION } from '../output/api-version.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** The runs that are known. */

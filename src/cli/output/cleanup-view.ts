@@ -1,7 +1,7 @@
 import type { CleanupRecord, CleanupReport } from '../../engine/ledgers/cleanup.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
-import { API_VERSION } from './run-report.ts'
+import { API_VERSION } from './api-version.ts'
 
 /** For `cleanup -o json`. */
 export function cleanupDocument(namespace: string, dryRun: boolean, report: CleanupReport): object {

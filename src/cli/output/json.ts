@@ -1,6 +1,6 @@
 import { inert, inertJson } from './inert.ts'
 import type { Renderer } from './renderer.ts'
-import { API_VERSION } from './run-report.ts'
+import { API_VERSION } from './api-version.ts'
 import { nextCommands } from './summary.ts'
 
 interface Output {

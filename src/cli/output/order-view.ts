@@ -1,6 +1,6 @@
 import type { OutputFormat } from '../arguments/flags.ts'
 import { inert, inertJson } from './inert.ts'
-import { API_VERSION } from './run-report.ts'
+import { API_VERSION } from './api-version.ts'
 import { FOLLOW_TEMPLATE } from './summary.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { inert } from './inert.ts'
 import { guarantees, heading, imageChanges, leftOut, templates, warnings } from './plan-outline.ts'
-import { API_VERSION } from './run-report.ts'
+import { API_VERSION } from './api-version.ts'
 
 /** For `plan -o json`. Fields are added, never changed or removed, under one apiVersion. */
 export function planDocument(plan: Plan): object {

@@ -1,9 +1,8 @@
 import type { MixedWorkload, PodOutcome, PodState, RunOutcome, RunResult } from '../../engine/events.ts'
 import type { Plan } from '../../plan/plan.ts'
 import { displayName } from '../../pods/workload-id.ts'
+import { API_VERSION } from './api-version.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-
-export const API_VERSION = 'sluice.dev/v1'
 
 /** How a run ended, for `-o json`. Fields are added, never changed or removed, under one apiVersion. */
 export interface RunReport {

@@ -4,7 +4,7 @@ import type { Colors } from './color.ts'
 import { table } from './columns.ts'
 import { displayName } from '../../pods/workload-id.ts'
 import { inert } from './inert.ts'
-import { API_VERSION } from './run-report.ts'
+import { API_VERSION } from './api-version.ts'
 
 export function needsOperator({ pods }: StatusReport): boolean {
   return pods.some((pod) => pod.needsOperator !== undefined)
