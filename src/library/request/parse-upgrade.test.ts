@@ -1,3 +1,4 @@
+import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { expect, test } from 'vitest'
 import type { RunSettings } from '../../engine/run.ts'
 import { parseUpgrade } from './parse-upgrade.ts'
@@ -32,7 +33,7 @@ const fields = (request: unknown): string[] => issuesOf(request).map(({ field })
 test('a request gets its defaults from the config and the cluster', () => {
   expect(parse({ workload: 'sts/web', images: { app: 'registry.example/app:v2' } })).toEqual({
     namespace: 'default',
-    select: { refs: [{ kind: 'StatefulSet', name: 'web' }] },
+    select: { refs: [idNamed('StatefulSet', 'web')] },
     images: [{ container: 'app', image: 'registry.example/app:v2' }],
     settings: SETTINGS,
     acceptTemplateDrift: false,
@@ -43,12 +44,14 @@ test('a request gets its defaults from the config and the cluster', () => {
 })
 
 test('workloads are names, objects, or several of both, each once', () => {
-  const workload = ['statefulset/web', { kind: 'StatefulSet', name: 'web' } as const, { kind: 'Pod', name: 'db-0' } as const]
+  const workload = [
+    'statefulset/web',
+    { kind: 'StatefulSet', name: 'web' },
+    idNamed('StatefulSet', 'web'),
+    idNamed('Pod', 'db-0'),
+  ]
   expect(parse({ workload }).select).toEqual({
-    refs: [
-      { kind: 'StatefulSet', name: 'web' },
-      { kind: 'Pod', name: 'db-0' },
-    ],
+    refs: [idNamed('StatefulSet', 'web'), idNamed('Pod', 'db-0')],
   })
   expect(parse({ labelSelector: 'app=web', namespace: 'shop' })).toMatchObject({
     namespace: 'shop',
