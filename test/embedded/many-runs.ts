@@ -14,6 +14,7 @@ import { prepareRun, type RunSettings } from '../../src/engine/run.ts'
 import { connect } from '../../src/kube/connect.ts'
 import { createObservation, type FeedScope, type SharedObservation } from '../../src/observation/observation.ts'
 import { systemClock, systemRandom } from '../../src/ports/system.ts'
+import { STATEFUL_SET } from '../../src/workloads/kinds/stateful-set.ts'
 import { PORT } from './many-sets.ts'
 
 /** One process that upgrades many workloads at once, each by a run of its own, behind one load balancer. */
@@ -74,7 +75,7 @@ export async function connectManyRuns(options: ManyRunsOptions): Promise<ManyRun
     const prepared = await prepareRun(
       {
         namespace: 'default',
-        select: { refs: [{ kind: 'StatefulSet', name }] },
+        select: { refs: [{ ...STATEFUL_SET, name }] },
         images: [{ container: 'app', image }],
         settings: { ...SETTINGS, maxUnavailable: { count: maxUnavailable } },
         acceptTemplateDrift: false,
