@@ -137,9 +137,9 @@ test('the library can be imported, and has its types', () => {
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', script], { encoding: 'utf8', cwd: folder })
   expect(stderr).toBe('')
   expect(stdout.trim().split(',')).toEqual(
-    expect.arrayContaining(['AdapterError', 'createLoadBalancers', 'loadConfig', 'prepareRun']),
+    expect.arrayContaining(['AdapterError', 'connect', 'createSluice', 'loadConfig', 'podUpgradeMachine']),
   )
-  expect(readFileSync(join(folder, 'dist/src/index.d.ts'), 'utf8')).toContain('prepareRun')
+  expect(readFileSync(join(folder, 'dist/src/index.d.ts'), 'utf8')).toContain('createSluice')
   expect(readFileSync(join(folder, 'dist/adapters/contract.d.ts'), 'utf8')).toContain('interface Adapter')
 })
 

@@ -1,11 +1,65 @@
-/** sluice as a library: the config, a run, and what an adapter has to be. */
-export { loadConfig } from './config/load-config.ts'
+/**
+ * sluice as a library: upgrades of pods in place, planned and carried out by a program. docs/library.md explains it.
+ *
+ * `connect` gives the cluster, `loadConfig` the load balancers, `createSluice` both together; a run is a handle with events, a result,
+ * `pause`, `resume`, `abort` and `interrupt`. Nothing here listens to signals, writes to stdout or ends the process.
+ */
+export { connect, type Cluster, type ConnectOptions } from './library/connect.ts'
+export { checkConfig, loadConfig, type ConfigOptions } from './library/config.ts'
+export { createSluice } from './library/create-sluice.ts'
+export type { CallOptions, PlanOptions, Sluice, SluiceOptions } from './library/create-sluice.ts'
+export type { Run, RunOptions } from './library/run.ts'
+export type { PlannedUpgrade } from './library/plan.ts'
+export type { PlanChange, PlanPart, PodIntent } from './library/compare-plans.ts'
+export type { Abort, AbortOptions, GivenOrder, NoOrder, Ordered } from './library/orders.ts'
+export type { RecordedReport } from './library/records.ts'
+
+// What can be asked for.
+export type {
+  RequestOptions,
+  RequestSettings,
+  UndoRequest,
+  UpgradeRequest,
+  WorkloadChoice,
+  WorkloadName,
+} from './library/request/upgrade-request.ts'
+export type { ReportRequest } from './library/request/parse-report.ts'
+export type { RunSettings } from './engine/settings.ts'
+
+// What is answered.
+export type * from './engine/events.ts'
+export type * from './plan/plan.ts'
+export type * from './engine/status/status.ts'
+export type * from './report/report.ts'
+export type { KnownRun } from './report/from-ledgers.ts'
+export type { LeaseHolder } from './engine/run.ts'
+export type { ContainerImage } from './pods/glossary.ts'
+
+// What is thrown. Each error has the `component` that failed.
+export { RequestError, type RequestIssue } from './library/request/request-error.ts'
+export { NotOnRecordError, PlanChangedError, RunInterruptedError, SluiceClosedError } from './library/errors.ts'
+export { EVENTS_KEPT, EventsLostError } from './library/event-log.ts'
 export { ConfigError, type ConfigIssue } from './config/config-error.ts'
-export type { Config } from './config/config.ts'
-export { createLoadBalancers } from './config/create-load-balancers.ts'
-export { prepareRun } from './engine/run.ts'
-export type { LoadBalancer, PreparedRun, RunPorts, RunRequest, RunSettings } from './engine/run.ts'
-export type { PodOutcome, PodResult, PodState, RunEvent, RunOutcome, RunResult } from './engine/events.ts'
-export type { Plan, PodPlan, Refusal } from './plan/plan.ts'
+export { RunError, type RunErrorKind } from './engine/errors.ts'
+export { RunOverError } from './engine/orders/own-orders.ts'
+export { WorkloadError, type WorkloadErrorKind } from './workloads/errors.ts'
+export { KubeError, type KubeErrorKind } from './kube/errors.ts'
+export { KubeConfigError } from './kube/kubeconfig-error.ts'
+
+// What a program may bring: a client of its own, an adapter of its own.
+export type {
+  CallOptions as KubeCallOptions,
+  DeleteOptions,
+  KubeClient,
+  PatchOperation,
+  WatchOptions,
+  WriteOptions,
+} from './kube/client.ts'
+export type { Config, ConfiguredLoadBalancer } from './config/config.ts'
 export type * from '../adapters/contract.ts'
-export { AdapterError } from '../adapters/contract.ts'
+export { AdapterError, addressesOf } from '../adapters/contract.ts'
+
+// The state machine of a pod upgrade, to look at: docs/states.md explains its states.
+export { podUpgradeMachine, type PodSnapshot } from '../machines/pod-upgrade/index.ts'
+export type { PodContext, PodEvent, PodTag, PodUpgradeInput } from '../machines/pod-upgrade/context.ts'
+export type { PodPorts } from '../machines/pod-upgrade/ports.ts'

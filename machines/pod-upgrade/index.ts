@@ -6,7 +6,7 @@
  * a fresh start and of a resume alike. A call that is under way is always waited out: a deadline or an interrupt that
  * comes meanwhile is noted, and acted on at the next safe point.
  */
-import { and, not } from 'xstate'
+import { and, not, type SnapshotFrom } from 'xstate'
 import { NO_ENDPOINTS } from '../../src/pods/endpoints.ts'
 import { openJournal } from '../../src/pods/open-journal.ts'
 import { openRecord } from './facts.ts'
@@ -149,3 +149,6 @@ export const podUpgradeMachine = podSetup.createMachine({
     stopped: { type: 'final' },
   },
 })
+
+/** One pod upgrade at one moment: its state in `value`, and what is known in `context`. */
+export type PodSnapshot = SnapshotFrom<typeof podUpgradeMachine>

@@ -1,9 +1,7 @@
-import type { SnapshotFrom } from 'xstate'
-import type { podUpgradeMachine } from '../../../machines/pod-upgrade/index.ts'
+import type { PodSnapshot as Snapshot } from '../../../machines/pod-upgrade/index.ts'
 import type { PodState } from '../events.ts'
 
-/** Of a pod's machine. */
-export type Snapshot = SnapshotFrom<typeof podUpgradeMachine>
+export type { Snapshot }
 
 /** The top-level state; `stopped` is told as the state that the pod was left in would be misleading, so as failed. */
 export function stateOf({ value }: Snapshot): PodState {
