@@ -96,12 +96,9 @@ test('control: the same plan with another text in its words is of now', async ()
   await closed(bed)
 })
 
-test.each([
-  { what: 'a pod is another by then', changed: true },
-  { what: 'control: all is as it was', changed: false },
-])('a plan is compared once more when the Lease is had: $what', async ({ changed }) => {
-  const bed = await openLibraryBed()
-  const { stage, sluice, writes } = bed
+/** A run of a plan that waits for the Lease of an owner that was killed; meanwhile `change` changes something. */
+async function waitedForLease(bed: LibraryBed, change: () => Promise<void>): Promise<Settled> {
+  const { stage, sluice } = bed
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
   const metadata = { name: `sluice-statefulset-${NAME}` }
   const spec = { holderIdentity: 'killed_1', leaseTransitions: 1, leaseDurationSeconds: 15 }
@@ -111,17 +108,27 @@ test.each([
   const run = sluice.upgrade(plan)
   const events = follow(run)
   await stage.until(() => events.some(({ type }) => type === 'leaseWaiting'))
-  const pod = stage.world.pods()[0]!
-  if (changed) await stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${pod.metadata.name}`))
-  const end = await settled(bed, run)
-  if (!changed) expect(end).toEqual({ outcome: 'done' })
-  else {
-    expect((end.error as PlanChangedError).changes).toContainEqual(
-      expect.objectContaining({ what: 'pod', uid: pod.metadata.uid }),
-    )
-    // The Lease was had, and given back.
-    expect([writes.map((write) => write.includes('/leases')), effects(bed)]).toEqual([[true, true], []])
-  }
+  await change()
+  return settled(bed, run)
+}
+
+test('a plan is compared once more when the Lease is had', async () => {
+  const bed = await openLibraryBed()
+  const { stage, writes } = bed
+  const { name, uid } = stage.world.pods()[0]!.metadata
+  const { error } = await waitedForLease(
+    bed,
+    async () => void (await stage.ask(stage.client.delete(`/api/v1/namespaces/${NAMESPACE}/pods/${name}`))),
+  )
+  expect((error as PlanChangedError).changes).toContainEqual(expect.objectContaining({ what: 'pod', uid }))
+  // The Lease was had, and given back.
+  expect([writes.map((write) => write.includes('/leases')), effects(bed)]).toEqual([[true, true], []])
+  await closed(bed)
+})
+
+test('control: a plan that waits for the Lease is carried out where all is as it was', async () => {
+  const bed = await openLibraryBed()
+  expect(await waitedForLease(bed, async () => {})).toEqual({ outcome: 'done' })
   await closed(bed)
 })
 
