@@ -2,8 +2,7 @@ import type { Clock } from '../src/ports/clock.ts'
 import type { Random } from '../src/ports/random.ts'
 import { createAddresses } from './addresses.ts'
 import type { ApiServer, KubeObject, NewObject } from './api-server/server.ts'
-import { KINDS } from './api-server/kinds.ts'
-import type { Controller } from './controllers/controller.ts'
+import type { Controller, ControllerPorts } from './controllers/controller.ts'
 import { createDaemonSetController } from './controllers/daemon-set.ts'
 import { createDeploymentController } from './controllers/deployment.ts'
 import { createEndpointSliceController } from './controllers/endpoint-slices.ts'
@@ -34,6 +33,8 @@ export interface ClusterOptions {
   /** What runs in the containers; simulated unless given. `images` still says which there are, and how they are pulled. */
   host?: ContainerHost
   behaviour?: ClusterBehaviour
+  /** Beside those of Kubernetes: for custom resources. */
+  controllers?: readonly ((ports: ControllerPorts) => Controller)[]
 }
 
 export interface ClusterBehaviour {
@@ -102,6 +103,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
     createDeploymentController(ports),
     createEndpointSliceController(ports, behaviour.endpointLag ?? [1, 8]),
     createGarbageCollector(ports),
+    ...(options.controllers ?? []).map((create) => create(ports)),
   ]
 
   store.subscribe((resource, write) => {
@@ -151,7 +153,7 @@ export function createCluster(options: ClusterOptions): SimulatedCluster {
   }
 
   function apply(object: Manifest): void {
-    const found = KINDS.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind)
+    const found = apiServer.kinds.find(({ apiVersion, kind }) => apiVersion === object.apiVersion && kind === object.kind)
     if (found === undefined) throw new Error(`sim: there is no kind ${object.apiVersion} ${object.kind}`)
     const { resource, namespaced, plural, apiVersion } = found
     const { name } = object.metadata

@@ -1,11 +1,12 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
 import { objectIn } from './bodies.ts'
+import { type CustomResource, kindsWith } from './kinds.ts'
 import { listText } from './list.ts'
 import { methodNotAllowed, Refusal } from './refusal.ts'
 import { createResourceRequests } from './resource-requests.ts'
 import { attributesOf, everybody, forbidden, permitReview, reviewed, rulesFor } from './rights.ts'
-import { type Route, route } from './route.ts'
+import { createRouter, type Route } from './route.ts'
 import type { AdmissionHook, ApiAnswer, ApiRequest, ApiServer, Authorizer } from './server.ts'
 import { createStorage } from './storage.ts'
 import { createStore } from './store.ts'
@@ -19,6 +20,8 @@ export interface ApiServerOptions {
   watchWindow?: number
   /** How a watch from a forgotten version is told so: in the stream, as by default, or at once, as without a watch cache. */
   expiredWatch?: 'event' | 'answer'
+  /** Served beside what every API server has; in no discovery. */
+  customResources?: readonly CustomResource[]
 }
 
 const AUTHORIZATION = '/apis/authorization.k8s.io/v1'
@@ -26,10 +29,13 @@ const REVIEWS = `${AUTHORIZATION}/selfsubjectaccessreviews`
 const RULES_REVIEWS = `${AUTHORIZATION}/selfsubjectrulesreviews`
 
 /** A Kubernetes API server without a network, a disk or a clock of its own. It begins with the namespace `default`. */
-export function createApiServer({ clock, random, watchWindow = 1_000, expiredWatch = 'event' }: ApiServerOptions): ApiServer {
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { clock, random, watchWindow = 1_000, expiredWatch = 'event', customResources = [] } = options
+  const kinds = kindsWith(customResources)
+  const route = createRouter(kinds)
   const storage = createStorage(watchWindow)
   const watches = createWatches(storage, clock, expiredWatch)
-  const store = createStore(storage, { clock, random })
+  const store = createStore(storage, kinds, { clock, random })
   const hooks: AdmissionHook[] = []
   const requests = createResourceRequests({ storage, clock, random, hooks })
   let authorize: Authorizer = everybody
@@ -109,6 +115,7 @@ export function createApiServer({ clock, random, watchWindow = 1_000, expiredWat
         ? { kind: 'watching', close: opened.answer }
         : { kind: 'refused', answer: opened.answer }
     },
+    kinds,
     store,
     authorize: (rights) => {
       authorize = rights

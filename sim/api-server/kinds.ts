@@ -43,7 +43,10 @@ const newEndpoints = (before: KubeObject, after: KubeObject): boolean =>
 
 type Row = Pick<Kind, 'plural' | 'kind'> & Partial<Kind>
 
-const table: Record<string, Row[]> = {
+/** By apiVersion. */
+type Table = Record<string, Row[]>
+
+const table: Table = {
   v1: [
     { plural: 'pods', kind: 'Pod', hasStatus: true, isNewGeneration: newPodSpec, answersWithDeleted: true },
     { plural: 'services', kind: 'Service', hasStatus: true, answersWithDeleted: true },
@@ -63,27 +66,53 @@ const table: Record<string, Row[]> = {
   'discovery.k8s.io/v1': [{ plural: 'endpointslices', kind: 'EndpointSlice', isNewGeneration: newEndpoints }],
 }
 
-export const KINDS: readonly Kind[] = Object.entries(table).flatMap(([apiVersion, rows]) => {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-  return rows.map((row) => ({
-    resource: group === '' ? row.plural : `${row.plural}.${group}`,
-    group,
-    apiVersion,
-    namespaced: true,
-    hasStatus: false,
-    answersWithDeleted: false,
-    unconditionalUpdate: true,
-    createsOnUpdate: false,
-    ...row,
-  }))
-})
+function kindsIn(rowsOf: Table): Kind[] {
+  return Object.entries(rowsOf).flatMap(([apiVersion, rows]) => {
+    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+    return rows.map((row) => ({
+      resource: group === '' ? row.plural : `${row.plural}.${group}`,
+      group,
+      apiVersion,
+      namespaced: true,
+      hasStatus: false,
+      answersWithDeleted: false,
+      unconditionalUpdate: true,
+      createsOnUpdate: false,
+      ...row,
+    }))
+  })
+}
 
-const byResource = new Map(KINDS.map((kind) => [kind.resource, kind]))
+/** Those that every API server has. */
+export const KINDS: readonly Kind[] = kindsIn(table)
+
+/** A namespaced kind of a CustomResourceDefinition, with the status subresource. */
+export interface CustomResource {
+  /** Such as `apps.example.dev/v1`. */
+  apiVersion: string
+  kind: string
+  plural: string
+}
+
+/** All kinds of one API server. */
+export function kindsWith(custom: readonly CustomResource[]): readonly Kind[] {
+  const rows = custom.map(({ apiVersion, kind, plural }): [string, Row[]] => [
+    apiVersion,
+    [{ kind, plural, hasStatus: true, isNewGeneration: newSpec, answersWithDeleted: true, unconditionalUpdate: false }],
+  ])
+  return [...KINDS, ...rows.flatMap((row) => kindsIn(Object.fromEntries([row])))]
+}
 
 /** @throws Error for a kind that the embedded API server does not have: a mistake of whoever wrote the test. */
-export function kindOf(resource: string): Kind {
-  const kind = byResource.get(resource)
-  if (kind === undefined)
-    throw new Error(`the embedded API server has no ${resource}; it has ${[...byResource.keys()].join(', ')}`)
-  return kind
+export function kindAmong(kinds: readonly Kind[]): (resource: string) => Kind {
+  const byResource = new Map(kinds.map((kind) => [kind.resource, kind]))
+  return (resource) => {
+    const kind = byResource.get(resource)
+    if (kind === undefined)
+      throw new Error(`the embedded API server has no ${resource}; it has ${[...byResource.keys()].join(', ')}`)
+    return kind
+  }
 }
+
+/** One of those that every API server has. */
+export const kindOf = kindAmong(KINDS)

@@ -1,4 +1,4 @@
-import { KINDS, type Kind } from './kinds.ts'
+import type { Kind } from './kinds.ts'
 import { noSuchResource, pageNotFound } from './refusal.ts'
 
 /** What a request is about. */
@@ -12,11 +12,14 @@ export interface Route {
   query: URLSearchParams
 }
 
-const apiVersions = new Set(KINDS.map(({ apiVersion }) => apiVersion))
-const kinds = new Map(KINDS.map((kind) => [`${kind.apiVersion}/${kind.plural}`, kind]))
+/** Reads paths; the reader throws a Refusal 404 for one that leads nowhere. */
+export function createRouter(all: readonly Kind[]): (path: string) => Route {
+  const apiVersions = new Set(all.map(({ apiVersion }) => apiVersion))
+  const kinds = new Map(all.map((kind) => [`${kind.apiVersion}/${kind.plural}`, kind]))
+  return (path) => route(path, apiVersions, kinds)
+}
 
-/** @throws Refusal 404 for a path that leads nowhere */
-export function route(path: string): Route {
+function route(path: string, apiVersions: ReadonlySet<string>, kinds: ReadonlyMap<string, Kind>): Route {
   const at = path.indexOf('?')
   const query = new URLSearchParams(at === -1 ? '' : path.slice(at + 1))
   const segments = (at === -1 ? path : path.slice(0, at)).split('/').slice(1).map(decoded)

@@ -4,6 +4,8 @@
  * becomes of the answer.
  */
 
+import type { Kind } from './kinds.ts'
+
 /** A Kubernetes object as stored. Never changed in place: each version is an object of its own. */
 export interface KubeObject {
   apiVersion: string
@@ -72,6 +74,8 @@ export interface ApiServer {
     sink: WatchSink,
     by?: string,
   ): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
+  /** That it serves. */
+  readonly kinds: readonly Kind[]
   readonly store: Store
   /** Who may do what, from now on; at first everybody may do everything. Goes for requests and access reviews. */
   authorize(rights: Authorizer): void

@@ -1,12 +1,13 @@
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Random } from '../../src/ports/random.ts'
-import { kindOf } from './kinds.ts'
+import { type Kind, kindAmong } from './kinds.ts'
 import type { Store } from './server.ts'
 import type { Storage } from './storage.ts'
 import { created, withGeneration } from './write.ts'
 
 /** The way in that asks nobody: no admission, no validation, no rights. */
-export function createStore(storage: Storage, ports: { clock: Clock; random: Random }): Store {
+export function createStore(storage: Storage, kinds: readonly Kind[], ports: { clock: Clock; random: Random }): Store {
+  const kindOf = kindAmong(kinds)
   return {
     get: (resource, namespace, name) => storage.get(kindOf(resource), namespace, name)?.object,
 

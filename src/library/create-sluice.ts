@@ -11,6 +11,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Random } from '../ports/random.ts'
 import { systemClock, systemRandom } from '../ports/system.ts'
 import type { KnownRun } from '../report/from-ledgers.ts'
+import { KINDS } from '../workloads/kinds/index.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { comparePlans } from './compare-plans.ts'
 import type { Cluster } from './connect.ts'
 import { PlanChangedError, SluiceClosedError } from './errors.ts'
@@ -33,6 +35,8 @@ export interface SluiceOptions {
    * (status, report, pause, resume, abort) can do without; `end` of an abort cannot.
    */
   config?: Config | (() => Promise<Config>)
+  /** Of workloads, such as `createKinds([...KINDS.all, mine])`. Default: those that sluice knows by itself. */
+  kinds?: Kinds
   /** Names this process in the Leases of its runs. Default: host and process id. */
   identity?: string
   /** Names who gives its orders, for the person who finds them. Default: the identity. */
@@ -117,7 +121,8 @@ function outside(callback: () => void): void {
 export function createSluice(options: SluiceOptions): Sluice {
   const { cluster, config, onWarning, watch: scope = 'request', clock = systemClock, random = systemRandom } = options
   const { client } = cluster
-  const { identity = processIdentity(), by = identity } = options
+  const { identity = processIdentity(), by = identity, kinds = KINDS } = options
+  const ofCluster = { namespace: cluster.namespace, kinds }
   const observation = createObservation({ client, clock, random, scope })
   const queues = createScopeQueues(clock)
   const closing = new AbortController()
@@ -142,7 +147,7 @@ export function createSluice(options: SluiceOptions): Sluice {
   }
 
   function portsOf({ loadBalancers }: Loaded, onEvent: (event: RunEvent) => void): RunPorts {
-    return { client, observation, loadBalancers, queues, clock, random, identity, onEvent }
+    return { client, kinds, observation, loadBalancers, queues, clock, random, identity, onEvent }
   }
 
   function warn(event: RunEvent): void {
@@ -174,7 +179,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     callOptions: CallOptions,
     give: (what: About, ports: OrderPorts) => Promise<GivenOrder | NoOrder>,
   ): Promise<GivenOrder | NoOrder> {
-    return call(callOptions, async (signal) => give(parseChoice(about, cluster.namespace), orderPorts(signal)))
+    return call(callOptions, async (signal) => give({ ...parseChoice(about, ofCluster), kinds }, orderPorts(signal)))
   }
 
   function start(
@@ -212,7 +217,7 @@ export function createSluice(options: SluiceOptions): Sluice {
         },
         async prepare(loaded, ports, signal) {
           const { prepareRun } = await import('../engine/run.ts')
-          return prepareRun(parseUpgrade(request, { namespace: cluster.namespace, ...loaded }), ports, signal)
+          return prepareRun(parseUpgrade(request, { ...ofCluster, ...loaded }), ports, signal)
         },
       },
       runOptions,
@@ -227,7 +232,7 @@ export function createSluice(options: SluiceOptions): Sluice {
         const loaded = await load()
         const { prepareRun } = await import('../engine/run.ts')
         const { imagesOnNodes } = await import('../workloads/images-on-nodes.ts')
-        const parsed = parseUpgrade(request, { namespace: cluster.namespace, ...loaded })
+        const parsed = parseUpgrade(request, { ...ofCluster, ...loaded })
         const tell = (event: RunEvent): void => {
           warn(event)
           if (onEvent !== undefined) outside(() => onEvent(event))
@@ -251,7 +256,7 @@ export function createSluice(options: SluiceOptions): Sluice {
     },
     abort: (about, abortOptions = {}) =>
       call(abortOptions, async (signal) => {
-        const what = parseChoice(about, cluster.namespace)
+        const what = { ...parseChoice(about, ofCluster), kinds }
         const [{ abortRuns }, { prepareAbort }] = await Promise.all([import('./orders.ts'), import('../engine/orders/abort.ts')])
         return abortRuns(what, orderPorts(signal), abortOptions, ({ open, runs, seen }, runOptions) =>
           start(
@@ -271,19 +276,19 @@ export function createSluice(options: SluiceOptions): Sluice {
       order(about, callOptions, async (what, ports) => (await import('./orders.ts')).resumeRuns(what, ports)),
     status: (about = {}, callOptions = {}) =>
       call(callOptions, async (signal) => {
-        const named = parseNamed(about, cluster.namespace)
+        const named = parseNamed(about, ofCluster)
         const { readStatus } = await import('../engine/status/read-status.ts')
-        return readStatus(named, { client: withSignal(client, () => signal), clock })
+        return readStatus(named, { client: withSignal(client, () => signal), kinds, clock })
       }),
     report: (request, callOptions = {}) =>
       call(callOptions, async (signal) => {
-        const { wanted, namespace } = parseReport(request, cluster.namespace)
+        const { wanted, namespace } = parseReport(request, ofCluster)
         const { reportRun } = await import('./records.ts')
         return reportRun(wanted, request.failures ?? [], { client: withSignal(client, () => signal), namespace })
       }),
     runs: (about = {}, callOptions = {}) =>
       call(callOptions, async (signal) => {
-        const { namespace } = parseNamed(about, cluster.namespace)
+        const { namespace } = parseNamed(about, ofCluster)
         const { listRuns } = await import('./records.ts')
         return listRuns({ client: withSignal(client, () => signal), namespace })
       }),

@@ -1,12 +1,12 @@
-import type { RunRequest } from '../engine/run.ts'
 import { RunError } from '../engine/errors.ts'
 import { assertLeased, giveOrder, liftPause } from '../engine/orders/give-order.ts'
-import { awaitOpenRuns, forOpenRuns, type OpenRuns } from '../engine/orders/open-runs.ts'
+import { awaitOpenRuns, forOpenRuns, type OpenRuns, type OpenRunsRequest } from '../engine/orders/open-runs.ts'
 import { orderAbort, type OrderedAbort } from '../engine/orders/order-abort.ts'
 import { findUnrecorded } from '../engine/unrecorded.ts'
 import type { KubeClient } from '../kube/client.ts'
 import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { askedForHolder } from './asked-for-holder.ts'
 import type { Run, RunOptions } from './run.ts'
 
@@ -72,7 +72,7 @@ export interface OrderPorts {
   signal: AbortSignal
 }
 
-export type About = Pick<RunRequest, 'namespace' | 'select'>
+export type About = OpenRunsRequest & { kinds: Kinds }
 
 export function orderedOf(open: OpenRuns): Ordered {
   const holder = askedForHolder(open)
@@ -139,11 +139,17 @@ export async function abortRuns(
       onOrdered: (open) => onOrdered?.(orderedOf(open)),
       onLook: (open, holder) => onWaiting?.(orderedOf(open), holder),
     },
-    { client, clock, signal },
+    { client, clock, signal, kinds: about.kinds },
   )
   const base = orderedOf(ordered.open)
   if (ordered.kind === 'none') {
-    const unrecorded = await findUnrecorded({ client, clock, namespace: about.namespace, refs: ordered.open.refs })
+    const unrecorded = await findUnrecorded({
+      client,
+      clock,
+      kinds: about.kinds,
+      namespace: about.namespace,
+      refs: ordered.open.refs,
+    })
     return { ...base, outcome: 'none', unrecorded }
   }
   if (ordered.kind === 'ordered') return { ...base, outcome: 'ordered' }

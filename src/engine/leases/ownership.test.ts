@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { DAEMON_SET } from '../../workloads/kinds/daemon-set.ts'
 import { POD } from '../../workloads/kinds/pod.ts'
 import { STATEFUL_SET } from '../../workloads/kinds/stateful-set.ts'
@@ -819,6 +820,32 @@ test.each([
   { ref: { ...DAEMON_SET, name: 'x'.repeat(236) } as const, name: `sluice-daemonset-${'x'.repeat(236)}` },
 ])('the Lease of $ref.kind $name', ({ ref, name }) => {
   expect(leaseName(ref)).toBe(name)
+})
+
+test('the Leases of kinds of other groups have the group, and are names that the API server takes', () => {
+  const clones = { group: 'apps.example.dev', kind: 'CloneSet', name: 'web' }
+  expect(leaseName(clones)).toBe('sluice-cloneset.apps.example.dev-web')
+  expect(leaseName({ ...STATEFUL_SET, group: 'apps.kruise.io', name: 'web' })).toBe('sluice-statefulset.apps.kruise.io-web')
+  const long = leaseName({ ...clones, name: `${'x'.repeat(220)}.web` })
+  expect(long).toMatch(/^sluice-cloneset\.apps\.example\.dev-x+-[0-9a-f]{8}$/)
+  expect(long.length).toBeLessThanOrEqual(253)
+})
+
+test('no two workloads share a Lease, wherever the group ends and the name begins', () => {
+  const label = fc.stringMatching(/^[ab](-[ab]){0,2}$/)
+  const subdomain = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'))
+  const group = fc.oneof(fc.constant(''), fc.constant('apps'), subdomain)
+  const workload = fc.record({ group, kind: fc.constantFrom('A', 'B'), name: subdomain })
+  const keyOf = ({ group: of, kind, name }: { group: string; kind: string; name: string }) => `${of}/${kind}/${name}`
+  fc.assert(
+    fc.property(fc.uniqueArray(workload, { selector: keyOf, maxLength: 60 }), (workloads) => {
+      // No kind is in both groups of Kubernetes that are left out.
+      const all = workloads.filter((one) => one.group !== '')
+      const names = all.map(leaseName)
+      expect(new Set(names).size).toBe(names.length)
+      expect(names.filter((name) => !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(name))).toEqual([])
+    }),
+  )
 })
 
 // Found by a breaker: they had one, and a run of both waited for itself.

@@ -2,11 +2,18 @@ import { z } from 'zod'
 import { check, formatPath } from '../../config/check.ts'
 import type { RunRequest } from '../../engine/run.ts'
 import { isSameWorkload, type WorkloadId } from '../../pods/workload-id.ts'
+import type { Kinds } from '../../workloads/kinds/kinds.ts'
 import { quote } from './quote.ts'
 import { RequestError, type RequestIssue } from './request-error.ts'
 import { parseRef } from './selection.ts'
 import { selectorProblem } from './selector-problem.ts'
 import type { WorkloadChoice, WorkloadName } from './upgrade-request.ts'
+
+/** What a request leaves to its cluster. */
+export interface OfCluster {
+  namespace: string
+  kinds: Kinds
+}
 
 /** Of which workloads and pods, in which namespace. */
 export type Choice = Pick<RunRequest, 'namespace' | 'select'>
@@ -26,18 +33,18 @@ const Choice = z.strictObject(choiceFields)
 const Named = z.strictObject(namedFields)
 
 /** Throws a RequestError with everything that is wrong. */
-export function parseChoice(input: WorkloadChoice, namespace: string): Choice {
-  return parsed(Choice, input, (issues) => choiceOf(input, namespace, issues))
+export function parseChoice(input: WorkloadChoice, cluster: OfCluster): Choice {
+  return parsed(Choice, input, (issues) => choiceOf(input, cluster, issues))
 }
 
 /** Workloads by name, where none means all of the namespace. Throws a RequestError with everything that is wrong. */
 export function parseNamed(
   input: Pick<WorkloadChoice, 'workload' | 'namespace'>,
-  namespace: string,
+  cluster: OfCluster,
 ): { namespace: string; refs: WorkloadId[] } {
   return parsed(Named, input, (issues) => ({
-    namespace: namespaceOf(input.namespace, namespace, issues),
-    refs: refsOf(input.workload, issues),
+    namespace: namespaceOf(input.namespace, cluster.namespace, issues),
+    refs: refsOf(input.workload, cluster.kinds, issues),
   }))
 }
 
@@ -61,10 +68,10 @@ export function parsed<Value>(schema: z.ZodType, input: unknown, read: (issues: 
 /** What a request is about; tells `issues` what is wrong. */
 export function choiceOf(
   { workload, labelSelector, namespace: asked }: WorkloadChoice,
-  namespace: string,
+  { namespace, kinds }: OfCluster,
   issues: RequestIssue[],
 ): Choice {
-  return { namespace: namespaceOf(asked, namespace, issues), select: selectionOf(workload, labelSelector, issues) }
+  return { namespace: namespaceOf(asked, namespace, issues), select: selectionOf({ workload, labelSelector }, kinds, issues) }
 }
 
 function namespaceOf(asked: string | undefined, namespace: string, issues: RequestIssue[]): string {
@@ -74,12 +81,12 @@ function namespaceOf(asked: string | undefined, namespace: string, issues: Reque
 }
 
 function selectionOf(
-  workload: WorkloadChoice['workload'],
-  labelSelector: string | undefined,
+  { workload, labelSelector }: { workload: WorkloadChoice['workload']; labelSelector: string | undefined },
+  kinds: Kinds,
   issues: RequestIssue[],
 ): RunRequest['select'] {
   if (labelSelector === undefined) {
-    const refs = refsOf(workload, issues)
+    const refs = refsOf(workload, kinds, issues)
     const isMissing = refs.length === 0 && issues.every(({ field }) => !field.startsWith('workload'))
     if (isMissing)
       issues.push({
@@ -97,10 +104,12 @@ function selectionOf(
   return { labelSelector }
 }
 
-function refsOf(workload: WorkloadChoice['workload'], issues: RequestIssue[]): WorkloadId[] {
+function refsOf(workload: WorkloadChoice['workload'], kinds: Kinds, issues: RequestIssue[]): WorkloadId[] {
   const refs: WorkloadId[] = []
   for (const [index, name] of namesOf(workload).entries()) {
-    const read = parseRef(typeof name === 'string' ? name : `${name.kind}${name.group ? `.${name.group}` : ''}/${name.name}`)
+    const read = parseRef(typeof name === 'string' ? name : `${name.kind}${name.group ? `.${name.group}` : ''}/${name.name}`, {
+      kinds,
+    })
     if (!read.ok) issues.push({ field: Array.isArray(workload) ? `workload[${index}]` : 'workload', message: read.problem })
     else if (!refs.some((ref) => isSameWorkload(ref, read.ref))) refs.push(read.ref)
   }

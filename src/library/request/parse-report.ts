@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WorkloadId } from '../../pods/workload-id.ts'
 import type { ReportFailure } from '../../report/report.ts'
-import { parsed, parseNamed } from './parse-choice.ts'
+import { type OfCluster, parsed, parseNamed } from './parse-choice.ts'
 import { RequestError } from './request-error.ts'
 import type { WorkloadName } from './upgrade-request.ts'
 
@@ -28,14 +28,14 @@ export interface ParsedReport {
 }
 
 /** Throws a RequestError with everything that is wrong. */
-export function parseReport(input: ReportRequest, namespace: string): ParsedReport {
+export function parseReport(input: ReportRequest, cluster: OfCluster): ParsedReport {
   const { run, workload, namespace: asked } = input
   parsed(Request, input, (issues) => {
     if (run !== undefined && workload !== undefined)
       issues.push({ field: 'run', message: 'it and workload exclude each other', hint: 'give one of them' })
     if (Array.isArray(workload)) issues.push({ field: 'workload', message: 'a report is of one workload' })
   })
-  const named = parseNamed({ ...(workload && { workload }), ...(asked === undefined ? {} : { namespace: asked }) }, namespace)
+  const named = parseNamed({ ...(workload && { workload }), ...(asked === undefined ? {} : { namespace: asked }) }, cluster)
   const [ref] = named.refs
   if (run !== undefined) return { wanted: { run }, namespace: named.namespace }
   if (ref === undefined) throw new RequestError([{ field: 'workload', message: 'is missing', hint: 'name one, or a run' }])

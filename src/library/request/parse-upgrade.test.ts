@@ -1,3 +1,4 @@
+import { KINDS } from '../../workloads/kinds/index.ts'
 import { idNamed } from '../../workloads/kinds/testing/id-named.ts'
 import { expect, test } from 'vitest'
 import type { RunSettings } from '../../engine/run.ts'
@@ -16,7 +17,7 @@ const SETTINGS: RunSettings = {
   readyDeadlineMs: 600_000,
   restoreDeadlineMs: 60_000,
 }
-const parse = (request: UpgradeRequest) => parseUpgrade(request, { namespace: 'default', settings: SETTINGS })
+const parse = (request: UpgradeRequest) => parseUpgrade(request, { namespace: 'default', kinds: KINDS, settings: SETTINGS })
 
 function issuesOf(request: unknown): readonly RequestIssue[] {
   try {

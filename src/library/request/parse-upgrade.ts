@@ -5,13 +5,12 @@ import { settingsProblems } from '../../config/settings.ts'
 import type { RunRequest, RunSettings } from '../../engine/run.ts'
 import type { ContainerImage } from '../../pods/glossary.ts'
 import { containerProblem, imageProblem } from './container-image.ts'
-import { choiceFields, choiceOf, parsed } from './parse-choice.ts'
+import { choiceFields, choiceOf, type OfCluster, parsed } from './parse-choice.ts'
 import type { RequestIssue } from './request-error.ts'
 import type { RequestSettings, UpgradeRequest } from './upgrade-request.ts'
 
-/** What a request leaves out: the namespace of the cluster handle, and the settings of the config. */
-export interface RequestDefaults {
-  namespace: string
+/** What a request leaves out: what its cluster says, and the settings of the config. */
+export interface RequestDefaults extends OfCluster {
   settings: RunSettings
 }
 
@@ -60,7 +59,7 @@ export function parseUpgrade(input: UpgradeRequest, defaults: RequestDefaults): 
     if (undo !== undefined && images.length > 0)
       issues.push({ field: 'images', message: 'an undo takes none', hint: 'it goes back to the images on record' })
     return {
-      ...choiceOf(input, defaults.namespace, issues),
+      ...choiceOf(input, defaults, issues),
       images,
       settings: settingsOf(input, defaults.settings, issues),
       acceptTemplateDrift,

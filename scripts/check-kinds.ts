@@ -1,0 +1,73 @@
+// Finds the kinds of workloads named outside of src/workloads/kinds/, where a file says all of a kind: a switch over kinds elsewhere
+// would have to be found for each new one. Then a planted one, which must be found: a search of nothing also says "none".
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAst } from 'rolldown/parseAst'
+
+const FOLDERS = ['src', 'machines', 'adapters']
+const ALLOWED = /^src\/workloads\/kinds\/|\.test\.ts$|\/testing\//
+const KINDS = new Set(['StatefulSet', 'DaemonSet', 'Deployment', 'ReplicaSet'])
+const PLANTED = 'src/plan/planted-kind.ts'
+
+interface Node {
+  type?: string
+  value?: unknown
+  name?: unknown
+  start?: number
+}
+
+function textOf({ type, value, name }: Node): unknown {
+  if (type === 'TemplateElement') return (value as { cooked?: string }).cooked
+  if (type === 'Identifier') return name
+  return type === 'Literal' ? value : undefined
+}
+
+interface Found {
+  file: string
+  line: number
+  kind: string
+}
+
+/** In literals, those of types among them, in templates, and as keys. */
+function namedIn(file: string): Found[] {
+  const source = readFileSync(file, 'utf8')
+  const found: Found[] = []
+  const visit = (node: unknown): void => {
+    if (Array.isArray(node)) return node.forEach(visit)
+    if (typeof node !== 'object' || node === null) return
+    const { start, ...parts } = node as Node
+    const text = textOf(parts)
+    if (typeof text === 'string' && KINDS.has(text))
+      found.push({ file, line: source.slice(0, start).split('\n').length, kind: text })
+    Object.values(node).forEach(visit)
+  }
+  visit(parseAst(source, { lang: 'ts', sourceType: 'module' }).body)
+  return found
+}
+
+function search(): { files: number; found: Found[] } {
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  ).filter((file) => file.endsWith('.ts') && !ALLOWED.test(file))
+  return { files: files.length, found: files.flatMap(namedIn) }
+}
+
+const { files, found } = search()
+for (const { file, line, kind } of found)
+  console.error(
+    `${file}:${line}: ${kind} is named outside of src/workloads/kinds/: give what it decides to the kind (docs/kinds.md)`,
+  )
+if (found.length > 0) process.exit(1)
+
+try {
+  const planted = ["one === 'StatefulSet'", 'one === `DaemonSet`', "(one as 'Deployment')", '{ ReplicaSet: one }']
+  writeFileSync(PLANTED, `export const planted = (one: string): unknown[] => [${planted.join(', ')}]\n`)
+  const missed = [...KINDS].filter((kind) => !search().found.some((one) => one.file === PLANTED && one.kind === kind))
+  if (missed.length > 0) {
+    console.error(`The planted ${missed.join(', ')} was not found: the search for kinds finds nothing.`)
+    process.exit(1)
+  }
+} finally {
+  rmSync(PLANTED, { force: true })
+}
+console.log(`kinds: ${files} files, none names one; those that were planted were found`)
