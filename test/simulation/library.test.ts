@@ -1,3 +1,4 @@
+import { KINDS } from '../../src/workloads/kinds/index.ts'
 import { expect, test } from 'vitest'
 import type { PodState, RunEvent, RunResult } from '../../src/engine/events.ts'
 import { PlanChangedError, RunInterruptedError, SluiceClosedError } from '../../src/library/errors.ts'
@@ -353,7 +354,7 @@ test('the signal of a preparation ends nothing once the run is prepared', async 
   const stage = await openStage(plainScene({ pods: 2 }))
   const controller = new AbortController()
   const actor = stage.start({ images: [{ container: 'app', image: imageOf('v2') }] }, async (ports) => {
-    const request = parseUpgrade(REQUEST, { namespace: NAMESPACE, settings: PLAIN_SETTINGS })
+    const request = parseUpgrade(REQUEST, { namespace: NAMESPACE, kinds: KINDS, settings: PLAIN_SETTINGS })
     const prepared = await prepareRun(request, ports, controller.signal)
     controller.abort()
     return prepared
