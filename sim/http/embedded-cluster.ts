@@ -17,7 +17,11 @@ export interface EmbeddedCluster extends SimulatedCluster, ServedApi {
 }
 
 /** The embedded cluster in real time, for clients of their own processes: see serveApi for who can reach it. */
-export async function startEmbeddedCluster({ port, customResources = [], ...options }: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
+export async function startEmbeddedCluster({
+  port,
+  customResources = [],
+  ...options
+}: EmbeddedClusterOptions): Promise<EmbeddedCluster> {
   const ports = { clock: systemClock, random: systemRandom }
   // A client that writes much faster than it reads is not to be told at once that its watch is too old.
   const apiServer = createApiServer({ ...ports, watchWindow: 20_000, customResources })
