@@ -1,16 +1,10 @@
-import type { KubeObject } from './server.ts'
+import type { KubeObject, ServedKind } from './server.ts'
 import { isSameJson } from './same-json.ts'
 
 /** What the API server does differently from kind to kind. */
-export interface Kind {
-  /** Plural and group, as RBAC and kubectl write it: `statefulsets.apps`. */
-  resource: string
-  plural: string
+export interface Kind extends ServedKind {
   /** Empty for the core group. */
   group: string
-  apiVersion: string
-  kind: string
-  namespaced: boolean
   /** Has a `/status` of its own, which alone changes `status`. */
   hasStatus: boolean
   /** Starts a new generation; undefined for kinds that have no generations. */

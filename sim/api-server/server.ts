@@ -4,8 +4,6 @@
  * becomes of the answer.
  */
 
-import type { Kind } from './kinds.ts'
-
 /** A Kubernetes object as stored. Never changed in place: each version is an object of its own. */
 export interface KubeObject {
   apiVersion: string
@@ -28,6 +26,16 @@ export interface ObjectMeta {
   annotations?: Record<string, string>
   ownerReferences?: { apiVersion: string; kind: string; name: string; uid: string; controller?: boolean }[]
   [field: string]: unknown
+}
+
+/** Where objects of one kind are found. */
+export interface ServedKind {
+  /** Plural and group, as RBAC and kubectl write it: `statefulsets.apps`. */
+  resource: string
+  plural: string
+  apiVersion: string
+  kind: string
+  namespaced: boolean
 }
 
 export interface ApiRequest {
@@ -75,7 +83,7 @@ export interface ApiServer {
     by?: string,
   ): { kind: 'watching'; close(): void } | { kind: 'refused'; answer: ApiAnswer }
   /** That it serves. */
-  readonly kinds: readonly Kind[]
+  readonly kinds: readonly ServedKind[]
   readonly store: Store
   /** Who may do what, from now on; at first everybody may do everything. Goes for requests and access reviews. */
   authorize(rights: Authorizer): void
