@@ -10,16 +10,20 @@ export interface Listing<R extends ObjectRecord> {
   /** Objects that are in the list but could not be decoded: neither gone nor known. */
   unreadable: ReadonlySet<string>
   version: string
+  /** It is a list of the objects of this name alone. */
+  name?: string
 }
 
 /**
  * The newest known version of each object of one collection, by uid; pure. It comes from the stream (list and watch) or
- * from the answer of a call, whichever is faster; only the stream makes events, and never one that turns the clock back.
+ * from the answer of a call, whichever is faster; only the stream, and a look at one object, make events, and never one that turns the clock back.
  */
 export interface ObjectStore<R extends ObjectRecord> {
   records(): ReadonlyMap<string, R>
   /** Takes in an answer; gives the newest known version. */
   observe(record: R): R
+  /** Takes in the answer to a look at one object as the stream would: with the event that it makes. */
+  tell(record: R): ReflectorEvent<R> | undefined
   /** Takes in a list; gives the difference to what was told before, deletions first. */
   replace(listing: Listing<R>): ReflectorEvent<R>[]
   /** Takes in a watch event; undefined where it says nothing new (a replay, or a version that an answer has overtaken). */
@@ -77,12 +81,14 @@ export function createObjectStore<R extends ObjectRecord>(): ObjectStore<R> {
       return newest.get(record.uid) ?? record
     },
 
-    replace({ records, unreadable, version }) {
+    tell: (record) => (!told.has(record.uid) && isFromBeforeDeletion(record) ? undefined : tell(record)),
+
+    replace({ records, unreadable, version, name }) {
       const listed = new Set(unreadable)
       for (const { uid } of records) listed.add(uid)
       const events: ReflectorEvent<R>[] = []
       for (const [uid, record] of newest) {
-        if (listed.has(uid)) continue
+        if (listed.has(uid) || (name !== undefined && record.name !== name)) continue
         // Made while the list was under way, and known from the answer that made it: the watch will bring it.
         if (!told.has(uid) && isNewerVersion(record.resourceVersion, version)) continue
         remove(uid, version)

@@ -29,8 +29,11 @@ export class ReflectorError extends Error {
   readonly problem: ReflectorProblem
   /** Of the collection. */
   readonly path: string
-  constructor(message: string, fields: { problem: ReflectorProblem; path: string; cause?: unknown }) {
+  /** Of an object that could not be read, as the API server gave it. In no log: it may be large. */
+  readonly metadata!: unknown
+  constructor(message: string, fields: { problem: ReflectorProblem; path: string; cause?: unknown; metadata?: unknown }) {
     super(message, { cause: fields.cause })
+    Object.defineProperty(this, 'metadata', { value: fields.metadata, enumerable: false })
     this.problem = fields.problem
     this.path = fields.path
   }

@@ -54,6 +54,12 @@ export interface Reflector<R extends ObjectRecord> {
    * gives what is now known. It makes no event: the watch will tell that version, or a newer one.
    */
   observe(raw: unknown): R
+  /** The same for a look that was meant to tell what the watch has not: with the event, where the version is news. */
+  announce(raw: unknown): R
+  /** The watch has brought a line just now, whatever it was of: what it has not told yet it will tell soon. */
+  isHeard(): boolean
+  /** Observes the objects of one name anew, by a list of these alone, beside the watch. Rejects with a KubeError. */
+  look(name: string): Promise<void>
   /**
    * The records are those of now, but for what a watch lags. Not where it broke: then they are what was so before, until
    * a list is in, or a watch has gone on for a moment.
@@ -125,6 +131,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   let current = false
   let broken = false
   const delivery = createDelivery(clock)
+  /** When the watch brought its last line. */
+  let heardAt = Number.NEGATIVE_INFINITY
   /** The newest version that a list or the watch has told. */
   let seenVersion: string | undefined
   /** The newest version that an answer has told, and neither of them. */
@@ -189,8 +197,21 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     return store.observe(record)
   }
 
-  function problem(kind: ReflectorProblem, message: string, cause?: unknown): ReflectorError {
-    return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause })
+  function announce(raw: unknown): R {
+    const record = options.decode(raw)
+    const event = store.tell(record)
+    if (event !== undefined) emit(event)
+    return store.observe(record)
+  }
+
+  async function lookAt(name: string): Promise<void> {
+    const named = { ...selectors, fieldSelector: `metadata.name=${name}` }
+    const listing = await listPages({ client, path, selectors: named, signal: stopping.signal, once: true })
+    takeListing(listing, name)
+  }
+
+  function problem(kind: ReflectorProblem, message: string, cause?: unknown, object?: unknown): ReflectorError {
+    return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause, metadata: field(object, 'metadata') })
   }
 
   function report(error: Error, lasting: boolean): void {
@@ -220,8 +241,8 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     }
   }
 
-  /** Gives how many changes it has told. */
-  function takeListing({ items, version }: RawListing): number {
+  /** Gives how many changes it has told. `name`: it is of the objects of this name alone, and says nothing of the others. */
+  function takeListing({ items, version }: RawListing, name?: string): number {
     const records: R[] = []
     const unreadable = new Set<string>()
     for (const item of items) {
@@ -230,11 +251,11 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       } catch (error) {
         const uid = stringField(field(item, 'metadata'), 'uid')
         if (uid !== undefined) unreadable.add(uid)
-        report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error), false)
+        report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error, item), false)
       }
     }
-    const events = store.replace({ records, unreadable, version })
-    see(version)
+    const events = store.replace({ records, unreadable, version, ...(name === undefined ? {} : { name }) })
+    if (name === undefined) see(version)
     for (const event of events) emit(event)
     return events.length
   }
@@ -341,6 +362,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 
     function takeLine(text: string): void {
       if (ended !== undefined) return
+      heardAt = clock.now()
       lines += 1
       delivery.onLine(false)
       const line = parseWatchLine(text)
@@ -386,8 +408,11 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     }
 
     /** An object that never decodes must not stop the others. */
-    function skipUnreadable({ type, uid, version }: { type: string } & Partial<Identity>, cause: Error): void {
-      const error = problem('malformed', `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`, cause)
+    function skipUnreadable(
+      { type, uid, version, object }: { type: string; object: unknown } & Partial<Identity>,
+      cause: Error,
+    ): void {
+      const error = problem('malformed', `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`, cause, object)
       if (uid === undefined || version === undefined) return end({ from: undefined, error })
       report(error, false)
       advance(version)
@@ -506,6 +531,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     },
     records: store.records,
     observe,
+    announce,
+    isHeard: () => clock.now() - heardAt <= RESUMED_WITHIN_MS,
+    look: lookAt,
     isCurrent: () => current,
     isBroken: () => broken,
     refresh() {

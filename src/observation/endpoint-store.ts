@@ -10,6 +10,8 @@ export interface EndpointStore {
   of(podUid: string): readonly PodEndpoint[]
   /** They are those of now, as with PodStore. */
   isCurrent(): boolean
+  /** Has the slices observed anew that say no to this pod; all of them where these cannot be had. */
+  look(podUid: string): Promise<void>
   /** Asks for them anew, as PodStore does. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -130,5 +132,15 @@ export async function openEndpointStore(options: EndpointStoreOptions): Promise<
       ...(isAwaited && { isAwaited }),
     },
   )
-  return { of: feed.lookup, isCurrent: feed.isCurrent, refresh: feed.refresh, stop: feed.stop }
+  const { lookup, isCurrent, refresh, stop } = feed
+  return {
+    of: lookup,
+    async look(podUid) {
+      const names = new Set(lookup(podUid).flatMap(({ unready }) => unready))
+      await Promise.all(Array.from(names, feed.look)).catch(refresh)
+    },
+    isCurrent,
+    refresh,
+    stop,
+  }
 }

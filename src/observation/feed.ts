@@ -22,7 +22,9 @@ export interface FeedIndex<R extends ObjectRecord, C, I> {
 export interface FeedUser<R extends ObjectRecord, C = undefined> {
   /** First what is known already, as `added`; then each change. */
   onEvent(event: ReflectorEvent<R>, change: C | undefined): void
-  /** Every error. `lasting`: the server has refused for so long that a run has to end; the feed goes on trying. */
+  /** Is an object that cannot be read one of this user's, by its raw metadata? Default: each. */
+  concerns?(metadata: unknown): boolean
+  /** Every error once the user has joined. `lasting`: the server has refused for so long that a run has to end; the feed goes on trying. */
   onError(error: Error, lasting: boolean): void
   /** What `isCurrent` or `isBroken` says has changed. */
   onSight?(): void
@@ -37,6 +39,12 @@ export interface Feed<R extends ObjectRecord, I = undefined> {
   lookup: I
   /** Takes in an answer of the API server, unless a newer version is known; gives the newest known version. */
   observe(raw: unknown): R
+  /** The same for a look that was meant to tell what the watch has not: with the event, where the version is news to the users. */
+  announce(raw: unknown): R
+  /** The watch has brought a line just now: what it has not told yet it will tell soon. */
+  isHeard(): boolean
+  /** Has the objects of one name observed anew, and no others. Rejects with a KubeError. */
+  look(name: string): Promise<void>
   /** The records are of now, but for what a watch lags; not while this user has them observed anew. */
   isCurrent(): boolean
   /** They are not, since they could not be listed or watched. */

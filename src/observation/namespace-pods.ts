@@ -35,6 +35,7 @@ export async function openNamespacePods(
         if (type === 'deleted') leave(record.uid)
         else take(record)
       },
+      concerns: (metadata) => selects({ name: '', labels: {}, ...(metadata as object) } as PodRecord),
       onError: user.onError,
       onSight: user.onSight,
       isAwaited: user.isAwaited,
@@ -56,6 +57,8 @@ export async function openNamespacePods(
       if (!own.has(pod.uid) && feed.records().has(pod.uid) && selects(pod)) own.set(pod.uid, true)
       return pod
     },
+    announce: feed.announce,
+    isHeard: feed.isHeard,
     isCurrent: feed.isCurrent,
     isBroken: feed.isBroken,
     refresh: feed.refresh,

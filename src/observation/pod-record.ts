@@ -35,6 +35,10 @@ export interface PodSource {
   get(uid: string): PodView | undefined
   /** Takes in an answer of the API server; gives the newest that is known of that pod. */
   observe(raw: unknown): PodView
+  /** The same for a look that was meant to tell what the watch has not: `onChange` is called where it is news. */
+  announce(raw: unknown): PodView
+  /** A watch has brought a line just now: what it has not told yet it will tell soon. */
+  isHeard(): boolean
   isCurrent(): boolean
   isBroken(): boolean
   refresh(): Promise<void>

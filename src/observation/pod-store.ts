@@ -22,6 +22,10 @@ export interface PodStore {
   get(uid: string): ObservedPod | undefined
   /** Takes in an answer of the API server; gives the newest that is known of that pod. */
   observe(raw: unknown): ObservedPod
+  /** The same for a look that was meant to tell what the watch has not: `onChange` is called where it is news. */
+  announce(raw: unknown): ObservedPod
+  /** A watch has brought a line just now: what it has not told yet it will tell soon. */
+  isHeard(): boolean
   /** What is known of them is known of now. */
   isCurrent(): boolean
   /** It is not, since they could not be watched. */
@@ -95,6 +99,8 @@ export async function openPodStore(options: PodStoreOptions): Promise<PodStore> 
       return pod && observed(pod)
     },
     observe: (raw) => observed(source.observe(raw)),
+    announce: (raw) => observed(source.announce(raw)),
+    isHeard: source.isHeard,
     isCurrent: source.isCurrent,
     isBroken: source.isBroken,
     refresh: source.refresh,

@@ -50,6 +50,8 @@ export async function openSelectedPods(
     },
     get: (uid) => unselected.get(uid) ?? feed.records().get(uid),
     observe: (raw) => unselected.observe(raw) ?? feed.observe(raw),
+    announce: (raw) => unselected.announce(raw) ?? feed.announce(raw),
+    isHeard: feed.isHeard,
     isCurrent: () => feed.isCurrent() && unselected.isCurrent(),
     isBroken: () => feed.isBroken() || unselected.isBroken(),
     async refresh() {

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/client.ts'
-import { createReflector, type ObjectRecord } from '../kube/reflector.ts'
+import { createReflector, type ObjectRecord, ReflectorError } from '../kube/reflector.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import { withinLimit } from '../kube/within-limit.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -31,6 +31,8 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
   onUnused: () => void,
 ): SharedFeed<R, C, I> {
   const users = new Set<FeedUser<R, C>>()
+  /** Of these: an error that lasts is what their call rejects with. */
+  const joining = new Set<FeedUser<R, C>>()
   const index = createIndex?.()
   let lastError: Error | undefined
   let started: Promise<void> | undefined
@@ -45,7 +47,11 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
     },
     onError(error, lasting) {
       lastError = error
-      for (const user of users) user.onError(error, lasting)
+      const metadata = error instanceof ReflectorError ? error.metadata : undefined
+      for (const user of users) {
+        const isOfOthers = metadata !== undefined && user.concerns?.(metadata) === false
+        if (!isOfOthers && !(lasting && joining.has(user))) user.onError(error, lasting)
+      }
     },
     onCurrent() {
       for (const user of users) user.onSight?.()
@@ -74,6 +80,9 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
       records: reflector.records,
       lookup: index?.lookup as I,
       observe: reflector.observe,
+      announce: reflector.announce,
+      isHeard: reflector.isHeard,
+      look: reflector.look,
       isCurrent: () => asking === 0 && reflector.isCurrent(),
       isBroken: reflector.isBroken,
       async refresh() {
@@ -103,16 +112,19 @@ export function createSharedFeed<R extends ObjectRecord, C, I>(
   return {
     async join(user, signal) {
       users.add(user)
+      joining.add(user)
       const feed = feedOf(user)
-      const joining = joined(user, feed)
+      const begun = joined(user, feed)
       try {
-        await (signal === undefined ? joining : unlessAborted(joining, signal))
+        await (signal === undefined ? begun : unlessAborted(begun, signal))
         return feed
       } catch (error) {
         // Where the signal has come first, nothing is left to be heard of it.
-        joining.catch(() => {})
+        begun.catch(() => {})
         await leave(user)
         throw error
+      } finally {
+        joining.delete(user)
       }
     },
   }

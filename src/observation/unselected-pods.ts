@@ -19,6 +19,7 @@ export interface UnselectedPods {
   get(uid: string): PodView | undefined
   /** Takes in an answer; undefined where it is of none of them. */
   observe(raw: unknown): PodView | undefined
+  announce(raw: unknown): PodView | undefined
   /** It is selected again: false where more than that is known of it already. */
   giveBack(pod: PodView): boolean
   isCurrent(): boolean
@@ -38,6 +39,11 @@ export function createUnselectedPods(
 
   const get = (uid: string): PodView | undefined => followers.get(uid)?.records().get(uid)
   const alive = (): Reflector<PodView>[] => [...followers].flatMap(([uid, one]) => (one.records().has(uid) ? [one] : []))
+
+  function followerOf(raw: unknown): Reflector<PodView> | undefined {
+    const uid = stringField(field(raw, 'metadata'), 'uid')
+    return uid === undefined ? undefined : followers.get(uid)
+  }
 
   return {
     follow({ uid, name, ...rest }) {
@@ -70,10 +76,8 @@ export function createUnselectedPods(
     },
     all: () => [...followers.keys()].flatMap((uid) => get(uid) ?? []),
     get,
-    observe(raw) {
-      const uid = stringField(field(raw, 'metadata'), 'uid')
-      return uid === undefined ? undefined : followers.get(uid)?.observe(raw)
-    },
+    observe: (raw) => followerOf(raw)?.observe(raw),
+    announce: (raw) => followerOf(raw)?.announce(raw),
     giveBack({ uid, resourceVersion }) {
       const known = get(uid)
       if (known && isOlderVersion(resourceVersion, known.resourceVersion)) return false

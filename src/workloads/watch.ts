@@ -1,5 +1,7 @@
-import type { ObjectRecord, ReflectorEvent } from '../kube/reflector.ts'
-import type { Feed } from '../observation/feed.ts'
+import type { ObjectRecord } from '../kube/reflector.ts'
+import { KubeError } from '../kube/errors.ts'
+import { field, stringField } from '../kube/json.ts'
+import type { Feed, FeedUser } from '../observation/feed.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { type Changes, createChanges } from './changes.ts'
 import { WorkloadError, namingTheRight } from './errors.ts'
@@ -55,14 +57,14 @@ export async function watchWorkload<R extends ObjectRecord>(
     resource: Resource,
     decode: (raw: unknown) => T,
     selector: { labelSelector?: string; fieldSelector?: string },
-    onEvent: (event: ReflectorEvent<T>) => void,
+    user: Pick<FeedUser<T>, 'onEvent' | 'concerns'>,
   ): Promise<Feed<T>> {
     const naming = (error: unknown): unknown => namingTheRight(error, 'list and watch', resource.name, ref.namespace)
-    try {
-      const feed = await observation.open(
-        { path: resource.collection(ref.namespace), decode, ...(observation.scope === 'request' ? selector : {}) },
+    const open = (what: typeof selector): Promise<Feed<T>> =>
+      observation.open(
+        { path: resource.collection(ref.namespace), decode, ...what },
         {
-          onEvent,
+          ...user,
           onSight: changes.notify,
           isAwaited: changes.isAwaited,
           onError(error, lasting) {
@@ -71,6 +73,15 @@ export async function watchWorkload<R extends ObjectRecord>(
           },
         },
       )
+    try {
+      // Who may see one object by its name may not list the others.
+      const feed =
+        observation.scope === 'request'
+          ? await open(selector)
+          : await open({}).catch((error: unknown) => {
+              if (!(error instanceof KubeError) || error.status !== 403) throw error
+              return open(selector)
+            })
       started.push(feed)
       return feed
     } catch (error) {
@@ -79,8 +90,12 @@ export async function watchWorkload<R extends ObjectRecord>(
   }
 
   try {
-    const objects = await start(kind.resource, workloadRecord, { fieldSelector: `metadata.name=${ref.name}` }, ({ record }) => {
-      if (record.name === ref.name) changes.notify()
+    const named = { fieldSelector: `metadata.name=${ref.name}` }
+    const objects = await start(kind.resource, workloadRecord, named, {
+      onEvent({ record }) {
+        if (record.name === ref.name) changes.notify()
+      },
+      concerns: (metadata) => stringField(metadata, 'name') === ref.name,
     })
     const found = [...objects.records().values()].find(({ name }) => name === ref.name)
     if (!found) throw notFound(ref)
@@ -88,11 +103,18 @@ export async function watchWorkload<R extends ObjectRecord>(
     /** Of the feed's records those of this workload, so that a look does not go through those of all others. */
     const own = new Map<string, R>()
     const labelled = { labelSelector: labelSelectorQuery(selector) }
-    await start(kind.childResource, kind.decodeChild, labelled, ({ type, record }) => {
-      const isOwn = type !== 'deleted' && kind.ownerOf(record) === uid
-      if (isOwn) own.set(record.uid, record)
-      else if (!own.delete(record.uid)) return
-      changes.notify()
+    await start(kind.childResource, kind.decodeChild, labelled, {
+      onEvent({ type, record }) {
+        const isOwn = type !== 'deleted' && kind.ownerOf(record) === uid
+        if (isOwn) own.set(record.uid, record)
+        else if (!own.delete(record.uid)) return
+        changes.notify()
+      },
+      // Others keep revisions of things of their own there.
+      concerns(metadata) {
+        const owners = field(metadata, 'ownerReferences')
+        return Array.isArray(owners) && owners.some((owner) => stringField(owner, 'uid') === uid)
+      },
     })
     return {
       uid,

@@ -9,8 +9,14 @@ import { createAsking } from './asking.ts'
 
 const POD = { name: 'web-0', uid: 'uid-0', resourceVersion: '100' }
 
+interface BedOptions {
+  known?: PodView
+  /** Its watch has brought a line just now. */
+  isHeard?: boolean
+}
+
 /** The API server answers so, or with this status, or not at all (0); `known`: the pod as it is observed. */
-function bed(answer: RawPodOptions | number, known: PodView | undefined = testPod(POD)) {
+function bed(answer: RawPodOptions | number, { known = testPod(POD), isHeard = false }: BedOptions = {}) {
   const clock = createVirtualClock()
   const calls: string[] = []
   const client = {
@@ -25,26 +31,32 @@ function bed(answer: RawPodOptions | number, known: PodView | undefined = testPo
   const candidates = {
     all: () => (known ? [{ pod: known, stored: { kind: 'none' } as const }] : []),
     isCurrent: () => true,
-    observe: (uid: string) => void observed.push(uid),
+    announce: (uid: string) => void observed.push(uid),
+    isHeard: () => isHeard,
   }
   return { clock, calls, observed, asking: createAsking({ client, clock, namespace: 'shop', candidates }) }
 }
 
 test.each([
-  { is: 'as it is observed', answer: POD, says: 'known', isObserved: true },
+  { is: 'as it is observed', answer: POD, says: 'known', told: ['uid-0'] },
   // Its watch is before that answer.
-  { is: 'older', answer: { ...POD, resourceVersion: '99' }, says: 'known', isObserved: true },
-  { is: 'another version', answer: { ...POD, resourceVersion: '101' }, says: 'news', isObserved: true },
-  { is: 'another pod', answer: { ...POD, uid: 'uid-9' }, says: 'gone', isObserved: false },
-  { is: 'gone', answer: 404, says: 'gone', isObserved: false },
-  { is: 'not answered for', answer: 0, says: 'silent', isObserved: false },
-  { is: 'put off', answer: 429, says: 'putOff', isObserved: false },
-  { is: 'not to be read', answer: 403, says: 'unknown', isObserved: false },
-  { is: 'in trouble', answer: 503, says: 'unknown', isObserved: false },
-])('it is $is', async ({ answer, says, isObserved }) => {
+  { is: 'older', answer: { ...POD, resourceVersion: '99' }, says: 'known', told: ['uid-0'] },
+  { is: 'another version', answer: { ...POD, resourceVersion: '101' }, says: 'news', told: ['uid-0'] },
+  { is: 'another pod', answer: { ...POD, uid: 'uid-9' }, says: 'gone', told: [] },
+  { is: 'gone', answer: 404, says: 'gone', told: [] },
+  { is: 'not answered for', answer: 0, says: 'silent', told: [] },
+  { is: 'put off', answer: 429, says: 'putOff', told: [] },
+  { is: 'not to be read', answer: 403, says: 'unknown', told: [] },
+  { is: 'in trouble', answer: 503, says: 'unknown', told: [] },
+])('it is $is', async ({ answer, says, told }) => {
   const { asking, calls, observed } = bed(answer)
   expect(await asking.pod(POD, 1_000)).toBe(says)
-  expect([calls, observed]).toEqual([['/api/v1/namespaces/shop/pods/web-0'], isObserved ? ['uid-0'] : []])
+  expect([calls, observed]).toEqual([['/api/v1/namespaces/shop/pods/web-0'], told])
+})
+
+test('another version is told, and no news of a silence, where the watch brings lines', async () => {
+  const { asking, observed } = bed({ ...POD, resourceVersion: '101' }, { isHeard: true })
+  expect([await asking.pod(POD, 1_000), observed]).toEqual(['known', ['uid-0']])
 })
 
 test('one that nobody has observed is news', async () => {

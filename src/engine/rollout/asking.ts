@@ -11,12 +11,12 @@ import type { Candidates } from './candidates.ts'
 const ANSWER_HOLDS_MS = 1_000
 
 /**
- * `known`: as it is observed; `news`: its watch has not told that, and may be silent; `putOff`: it will be told later (429); `silent`:
+ * `known`: as it is observed, by now; `news`: its watch has not told that, and may be silent; `putOff`: it will be told later (429); `silent`:
  * nobody has answered; `unknown`: the API server does not tell.
  */
 export type AskedFor = 'known' | 'news' | 'gone' | 'putOff' | 'silent' | 'unknown'
 
-/** Asks the API server for one pod, where what is observed of it is not to be relied on. */
+/** Asks the API server for one pod, where what is observed of it is not to be relied on. What the answer tells is observed by then. */
 export interface Asking {
   /** Waits so long for an answer. */
   pod(pod: Pick<PodView, 'uid' | 'name'>, answeredWithinMs: number): Promise<AskedFor>
@@ -52,8 +52,9 @@ export function createAsking({ client, clock, namespace, candidates }: AskingOpt
         // The name may be another pod's by now.
         if (seen.uid !== uid) return 'gone'
         answered(uid, askedAt)
-        candidates.observe(uid, raw)
-        return known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion) ? 'news' : 'known'
+        candidates.announce(uid, raw)
+        const isNews = known === undefined || isNewerVersion(seen.resourceVersion, known.resourceVersion)
+        return isNews && !candidates.isHeard(uid) ? 'news' : 'known'
       } catch (error) {
         if (isNotFound(error)) return 'gone'
         const status = error instanceof KubeError ? error.status : 0

@@ -30,6 +30,8 @@ function storeOf(...pods: PodView[]) {
     all: () => seen.values(),
     get: (uid) => seen.get(uid),
     observe: () => expect.unreachable('nothing is written'),
+    announce: () => expect.unreachable('nothing is written'),
+    isHeard: () => true,
     isCurrent: () => !calls.includes('lost'),
     isBroken: () => calls.includes('lost'),
     refresh: async () => void calls.push('refresh'),

@@ -16,12 +16,20 @@ export interface Beside {
   all(): Observation[]
   isCurrent(): boolean
   isBroken(): boolean
-  /** Takes in an answer of the API server about one of them. */
-  observe(raw: unknown): void
+  /** Takes in the answer to a look at one of them. */
+  announce(raw: unknown): void
+  isHeard(): boolean
   refresh(): Promise<void>
 }
 
-const NOBODY: Beside = { all: () => [], isCurrent: () => true, isBroken: () => false, observe: () => {}, refresh: async () => {} }
+const NOBODY: Beside = {
+  all: () => [],
+  isCurrent: () => true,
+  isBroken: () => false,
+  announce: () => {},
+  isHeard: () => true,
+  refresh: async () => {},
+}
 
 /** By name: the store has all pods of the workloads. */
 export function besideNamed({ workloads, includes, isAboutPods }: NamedWorkloads, store: PodStore): Beside {
@@ -64,7 +72,8 @@ function besideIn(store: PodStore, isBeside: (pod: PodView) => boolean): Beside 
     },
     isCurrent: () => store.isCurrent(),
     isBroken: () => store.isBroken(),
-    observe: (raw) => void store.observe(raw),
+    announce: (raw) => void store.announce(raw),
+    isHeard: store.isHeard,
     refresh: () => store.refresh(),
   }
 }

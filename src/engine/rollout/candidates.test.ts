@@ -11,12 +11,14 @@ function among(isStoreCurrent = true, isBesideCurrent = true, told: string[] = [
     all: () => [seen('web-0')],
     get: (uid: string) => (uid === 'web-0' ? seen(uid) : undefined),
     isCurrent: () => isStoreCurrent,
-    observe: (raw: string) => void told.push(`${raw} is asked for`),
+    announce: (raw: string) => void told.push(`${raw} is asked for`),
+    isHeard: () => true,
   }
   const beside = {
     all: () => [seen('web-1')],
     isCurrent: () => isBesideCurrent,
-    observe: (raw: string) => void told.push(`${raw} is beside`),
+    announce: (raw: string) => void told.push(`${raw} is beside`),
+    isHeard: () => false,
   }
   return candidatesIn({ store, beside } as unknown as World)
 }
@@ -35,6 +37,7 @@ test('they are known as they are now where both are', () => {
 
 test('an answer about one goes to where it is known', () => {
   const told: string[] = []
-  for (const name of ['web-0', 'web-1']) among(true, true, told).observe(name, name)
+  for (const name of ['web-0', 'web-1']) among(true, true, told).announce(name, name)
   expect(told).toEqual(['web-0 is asked for', 'web-1 is beside'])
+  expect(['web-0', 'web-1'].map((name) => among().isHeard(name))).toEqual([true, false])
 })

@@ -6,8 +6,10 @@ export interface Candidates {
   all(): Observation[]
   /** They are known as they are now. */
   isCurrent(): boolean
-  /** Takes in an answer of the API server about one of them. */
-  observe(uid: string, raw: unknown): void
+  /** Takes in the answer to a look at one of them. */
+  announce(uid: string, raw: unknown): void
+  /** The watch of this pod has brought a line just now. */
+  isHeard(uid: string): boolean
 }
 
 /**
@@ -19,9 +21,10 @@ export function candidatesIn({ store, beside }: Pick<World, 'store' | 'beside'>)
     // Of several the last counts: one that was asked for, where there is such a one.
     all: () => [...beside.all(), ...store.all()],
     isCurrent: () => store.isCurrent() && beside.isCurrent(),
-    observe(uid, raw) {
-      if (store.get(uid)) store.observe(raw)
-      else beside.observe(raw)
+    announce(uid, raw) {
+      if (store.get(uid)) store.announce(raw)
+      else beside.announce(raw)
     },
+    isHeard: (uid) => (store.get(uid) ? store : beside).isHeard(),
   }
 }

@@ -135,7 +135,7 @@ export function createMembers(options: MembersOptions): Members {
     const isSettling = member.state === 'settling'
     if (isSettling || (await options.asking.pod(contextOf(member).pod, LOOKS_FOR_MS)) !== 'known') await options.refresh()
     // The slices of its Service are objects of their own.
-    else if (missingEndpointOf(contextOf(member)) !== undefined) await options.endpoints.refresh()
+    else if (missingEndpointOf(contextOf(member)) !== undefined) await options.endpoints.look(member.uid)
   }
 
   /** One that has come to its end hears nothing any more, and XState warns of it. */
