@@ -46,7 +46,17 @@ export { WorkloadError, type WorkloadErrorKind } from './workloads/errors.ts'
 export { KubeError, type KubeErrorKind } from './kube/errors.ts'
 export { KubeConfigError } from './kube/kubeconfig-error.ts'
 
-// What a program may bring: a client of its own, an adapter of its own.
+// What a program may bring: kinds of workloads of its own (docs/kinds.md).
+export { KINDS } from './workloads/kinds/index.ts'
+export { createKinds, type Kinds } from './workloads/kinds/kinds.ts'
+export type { Kind, KindRight, Mechanism, Through } from './workloads/kinds/kind.ts'
+export { revisionedRights } from './workloads/kinds/revisioned-rights.ts'
+export type { RevisionRules } from './workloads/revision-rules.ts'
+export type { RevisionRecord, WorkloadRecord } from './workloads/records.ts'
+export { byAddress, byName, byNode, type GonePod, type HeirRule } from './pods/heir.ts'
+export type { KindName, WorkloadId } from './pods/workload-id.ts'
+
+// A client of its own, an adapter of its own.
 export type {
   CallOptions as KubeCallOptions,
   DeleteOptions,

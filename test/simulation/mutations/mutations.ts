@@ -330,7 +330,7 @@ export const MUTATIONS: Mutation[] = [
       {
         file: 'src/engine/rollout/stall.ts',
         find: 'timer ??= clock.setTimeout(',
-        replace: 'timer ??= ((..._: unknown[]) => 1)(',
+        replace: 'timer ??= ((..._: unknown[]) => undefined)(',
       },
     ],
   },
