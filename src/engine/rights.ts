@@ -1,8 +1,8 @@
-import { displayName, type WorkloadId } from '../pods/workload-id.ts'
+import type { WorkloadId } from '../pods/workload-id.ts'
 import type { Kind } from '../workloads/kinds/kind.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
+import { knownKind } from '../workloads/known-kind.ts'
 import { isPod } from '../workloads/kinds/pod.ts'
-import { RunError } from './errors.ts'
 import { leaseName } from './leases/lease.ts'
 
 /** One rule of a Role: what sluice does with one kind of object. This table is the only source of the rights of a run. */
@@ -25,13 +25,9 @@ export interface RightsFor {
   name?: string
 }
 
-/** @throws RunError of kind `preflight` for a kind that is not known */
+/** Throws a WorkloadError for a kind that is not known. */
 export function rightsFor(refs: readonly WorkloadId[], kinds: Kinds): RightsFor[] {
-  return refs.map((ref) => {
-    const kind = kinds.kindOf(ref)
-    if (kind === undefined) throw new RunError('preflight', `${displayName(ref)}: sluice does not know this kind`)
-    return { kind, name: ref.name }
-  })
+  return refs.map((ref) => ({ kind: knownKind(kinds, ref), name: ref.name }))
 }
 
 /** What a run of these workloads needs, and nothing else. Of none of them: what every run needs. */

@@ -4,10 +4,11 @@ import type { PodView } from '../pods/glossary.ts'
 import { podView } from '../pods/view.ts'
 import type { WorkloadRef } from '../plan/plan.ts'
 import { displayName, isSameWorkload } from '../pods/workload-id.ts'
-import { WorkloadError, namingTheRight } from './errors.ts'
+import { namingTheRight } from './errors.ts'
 import type { OpenOptions } from './open-options.ts'
 import { type OwnedPod, type Ownership, createOwnerLookup } from './owner.ts'
 import { isPod, POD } from './kinds/pod.ts'
+import { knownKind } from './known-kind.ts'
 import { lonePods } from './lone-pods.ts'
 import { openPodsAlone } from './pods-alone.ts'
 import { resourceOf } from './resources.ts'
@@ -123,14 +124,14 @@ async function openAll({ refs, lone }: Owners, options: OpenOptions): Promise<Wo
 }
 
 async function open(ref: WorkloadRef, options: OpenOptions): Promise<Workload> {
-  const kind = options.kinds.kindOf(ref)
-  switch (kind?.mechanism?.type) {
+  const kind = knownKind(options.kinds, ref)
+  switch (kind.mechanism?.type) {
     case 'revisioned':
       return openRevisioned(ref, { kind, revisions: kind.mechanism.revisions }, options)
     case 'pods-alone':
       return openPodsAlone(ref, { kind, through: kind.mechanism.through }, options)
     case undefined:
-      throw new WorkloadError('invalid', `${displayName(ref)}: sluice does not know this kind`)
+      throw new Error(`${displayName(ref)} is opened with what owns it`)
   }
 }
 

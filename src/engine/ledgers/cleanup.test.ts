@@ -104,6 +104,8 @@ describe('a part of a ledger whose header is not there', () => {
 
 describe('a run that is not finished, of which a person has settled all', () => {
   interface Left {
+    /** Of its workload. */
+    group?: string
     isThere?: boolean
     state?: 'closed' | 'open'
     /** It is in no load balancer. */
@@ -114,7 +116,14 @@ describe('a run that is not finished, of which a person has settled all', () => 
     holder?: { name: string; renews: boolean }
   }
 
-  async function cleanedRun({ isThere = false, state = 'closed', isUnbalanced = false, journal, holder }: Left) {
+  async function cleanedRun({
+    group = WEB.group,
+    isThere = false,
+    state = 'closed',
+    isUnbalanced = false,
+    journal,
+    holder,
+  }: Left) {
     const api = createFakeApi()
     if (holder) api.put(LEASE, { metadata: { name: 'sluice-statefulset-web', namespace: NAMESPACE }, spec: specOf(holder.name) })
     api.faults.after = (_method, path) => {
@@ -125,7 +134,7 @@ describe('a run that is not finished, of which a person has settled all', () => 
       const annotations = journal === 'none' ? {} : { [JOURNAL_KEY]: writeJournal(journal) }
       api.put(`/api/v1/namespaces/${NAMESPACE}/pods/web-0`, rawPod({ name: 'web-0', uid: 'uid-0', annotations }))
     }
-    const header = { run: 'r1', workloads: [WEB], images: [], startedAt: '2026-01-01', chunks: 1 }
+    const header = { run: 'r1', workloads: [{ ...WEB, group }], images: [], startedAt: '2026-01-01', chunks: 1 }
     const entry = entryOf('web-0', { uid: 'uid-0', state, ...(isUnbalanced ? { targets: [] } : {}) })
     const [data] = ledgerChunks({ header, entries: new Map([[entry.uid, entry]]) })
     const name = 'sluice-run-r1'
@@ -146,6 +155,10 @@ describe('a run that is not finished, of which a person has settled all', () => 
   test('goes where the process that had its Lease was killed; control: not while somebody is at work', async () => {
     expect(await cleanedRun({ holder: { name: 'ann', renews: false } })).toHaveLength(1)
     expect(await cleanedRun({ holder: { name: 'ann', renews: true } })).toEqual([])
+  })
+
+  test('stays where its workload is of a kind that is not known here: whether that is gone nobody can ask', async () => {
+    expect(await cleanedRun({ group: 'apps.example.dev' })).toEqual([])
   })
 
   test('stays where the workload is there, or something may be open', async () => {

@@ -1,0 +1,11 @@
+import { displayName, type WorkloadId } from '../pods/workload-id.ts'
+import { WorkloadError } from './errors.ts'
+import type { Kind } from './kinds/kind.ts'
+import type { Kinds } from './kinds/kinds.ts'
+
+/** Throws a WorkloadError where the process does not know the kind. */
+export function knownKind(kinds: Pick<Kinds, 'kindOf'>, workload: WorkloadId): Kind {
+  const kind = kinds.kindOf(workload)
+  if (kind === undefined) throw new WorkloadError('invalid', `${displayName(workload)} is of no kind that sluice knows here`)
+  return kind
+}
