@@ -33,7 +33,7 @@ export interface PreparedRun {
    * one that is made anew once the Lease is had; what it throws ends the run, with nothing touched.
    */
   execute(accept?: AcceptPlan): Promise<RunResult>
-  /** Pauses, resumes or aborts the run at once; durable once it resolves, as `give` of OwnOrders says. */
+  /** Pauses, resumes or aborts the run; durable once it resolves, as `give` of OwnOrders says. */
   order(order: OwnOrder, by: string): Promise<void>
   /**
    * First interrupt: start no new pod, put back what is drained and not patched, give patched pods up to `graceMs` to

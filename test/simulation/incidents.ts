@@ -79,9 +79,9 @@ function happen({ kind, which, forMs }: Incident, options: HappeningOptions): bo
     case 'interrupt':
       return supervisor.interrupt()
     case 'abort':
-      return supervisor.abort()
+      return supervisor.abort(which % 2 === 0 ? 'command' : 'handle')
     case 'pause':
-      return supervisor.pauseFor(forMs)
+      return supervisor.pauseFor(forMs, which % 2 === 0 ? 'command' : 'handle')
     case 'other-images':
       return supervisor.wantOthers()
     case 'clock-jump':

@@ -5,7 +5,7 @@ import { leaseName, leasePath } from '../../src/engine/leases/lease.ts'
 import { readLease } from '../../src/engine/leases/read-lease.ts'
 import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
-import { orderFor, readOrder } from '../../src/engine/orders/order.ts'
+import { ORDER_ANNOTATION, orderFor, readOrder } from '../../src/engine/orders/order.ts'
 import { RunOverError } from '../../src/engine/orders/own-orders.ts'
 import { prepareRun, type PreparedRun } from '../../src/engine/run.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
@@ -128,6 +128,40 @@ test('an abort by another process outranks a pause and a resume from here', asyn
     await expect(stage.ask(run().order(order, 'ann@desk'))).rejects.toMatchObject({ name: 'RunError', kind: 'conflict' })
   await stage.until(() => actor.end !== undefined)
   expect(actor.end).toMatchObject({ outcome: 'aborted', reason: expect.stringContaining('bob@desk') })
+})
+
+test('an abort that is given before the run begins is not taken back by a pause or a resume after it', async () => {
+  const orders: Promise<string>[] = []
+  const { stage, actor } = await driven(3, (prepared) => {
+    for (const order of ['abort', 'pause', 'resume'] as const)
+      orders.push(
+        prepared.order(order, 'ann@desk').then(
+          () => 'given',
+          (error: Error) => error.name,
+        ),
+      )
+  })
+  await stage.until(() => actor.end !== undefined)
+  expect(actor.end).toMatchObject({ outcome: 'aborted' })
+  expect((await stage.ask(Promise.all(orders)))[0]).toBe('given')
+  expect(started(actor)).toBe(0)
+})
+
+test('a resume counts once no Lease says that the run is paused', async () => {
+  const bed = await driven(3, (prepared) => {
+    for (const order of ['pause', 'resume'] as const) void prepared.order(order, 'ann@desk')
+  })
+  const { stage, actor } = bed
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+  const orderAt = stage.history.flatMap((entry) => {
+    if (entry.type !== 'stored' || entry.resource !== 'leases.coordination.k8s.io') return []
+    const annotations = (entry.after as { metadata: { annotations?: Record<string, string> } } | undefined)?.metadata.annotations
+    return [{ at: entry.at, order: annotations?.[ORDER_ANNOTATION] }]
+  })
+  const lifted = orderAt.find(({ order }, index) => order === undefined && orderAt[index - 1]?.order !== undefined)
+  const drained = stage.history.find((entry) => entry.type === 'effect' && entry.effect === 'drain')
+  expect(drained!.at).toBeGreaterThan(lifted!.at)
 })
 
 test('a run that is over hears no order', async () => {

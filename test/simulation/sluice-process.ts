@@ -1,6 +1,7 @@
 import type { LoadBalancer, RunPorts } from '../../src/engine/request.ts'
 import type { RunEvent, RunResult } from '../../src/engine/events.ts'
 import { RunError } from '../../src/engine/errors.ts'
+import type { OwnOrder } from '../../src/engine/orders/own-orders.ts'
 import type { PreparedRun, RunRequest } from '../../src/engine/run.ts'
 import { prepareRun } from '../../src/engine/run.ts'
 import { createScopeQueues } from '../../src/engine/traffic/scope-queues.ts'
@@ -22,6 +23,8 @@ export interface SluiceProcess {
   readonly host: Host
   /** As the first Ctrl-C does. */
   interrupt(): void
+  /** As a program does by the handle of its run; nothing where the run is not prepared yet. */
+  order(order: OwnOrder): void
 }
 
 export interface ProcessOptions {
@@ -101,5 +104,17 @@ export function startProcess(options: ProcessOptions): SluiceProcess {
         prepared?.interrupt(5_000)
       })
     },
+    order(order) {
+      host.deliver(() => {
+        prepared?.order(order, host.name).catch((error: unknown) => {
+          if (host.isAlive() && !isToldToUser(error)) options.onBug(error)
+        })
+      })
+    },
   }
+}
+
+/** An error of a known type, which names the component that failed. */
+function isToldToUser(error: unknown): boolean {
+  return error instanceof Error && typeof (error as { component?: unknown }).component === 'string'
 }

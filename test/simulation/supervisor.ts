@@ -44,10 +44,10 @@ export interface Supervisor {
   /** A second one is started. */
   rival(): boolean
   interrupt(): boolean
-  /** Somebody ends the run, with a command that waits for it. */
-  abort(): boolean
+  /** Somebody ends the run: with a command that waits for it, or by the handle of the process. */
+  abort(how: 'command' | 'handle'): boolean
   /** Somebody holds the run, and lets it go on. */
-  pauseFor(ms: number): boolean
+  pauseFor(ms: number, how: 'command' | 'handle'): boolean
   /** What is started from here on asks for another image. */
   wantOthers(): boolean
   /** The next command is about these pods alone, and the one for all comes again when it has ended. */
@@ -243,11 +243,20 @@ export function createSupervisor({ scene, scheduler, random, commands, hit, tell
     takeOver,
     rival: () => befall(() => void launch()),
     interrupt: () => befall((process) => process.interrupt()),
-    abort: () => befall(() => void launch('abort')),
-    pauseFor: (ms) =>
-      befall(() => {
-        commands.person.pause()
-        scheduler.after(ms, commands.person.resume)
+    abort: (how) =>
+      befall((process) => {
+        if (how === 'handle') process.order('abort')
+        else launch('abort')
+      }),
+    pauseFor: (ms, how) =>
+      befall((process) => {
+        if (how === 'handle') process.order('pause')
+        else commands.person.pause()
+        scheduler.after(ms, () => {
+          if (how === 'handle') process.order('resume')
+          // Also where the process has died, and another goes on with the run.
+          commands.person.resume()
+        })
         isPausing = true
       }),
     wantOthers() {

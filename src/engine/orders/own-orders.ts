@@ -18,8 +18,8 @@ export class RunOverError extends Error {
 }
 
 /**
- * Orders that a run is given by its own process. Each one counts at once, and is written to the Leases as one that another process
- * gives: whoever goes on with the run finds it there.
+ * Orders that a run is given by its own process. A pause and an abort count at once, a resume once it is written; each of them is
+ * written to the Leases as one that another process gives: whoever goes on with the run finds it there.
  */
 export interface OwnOrders {
   /** The order that counts for the run: what stands on the Leases, and over it what was given here and is not written yet. */
@@ -57,8 +57,8 @@ export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions):
   beginning.promise.catch(() => {})
   let begun: BegunRun | undefined
   let isOver = false
-  /** `order` is undefined for a resume. */
-  let local: { order: Given | undefined } | undefined
+  /** What counts here, whether it is written or not. */
+  let local: Given | undefined
   let writing: Promise<void> = Promise.resolve()
 
   async function write(order: OwnOrder, by: string): Promise<void> {
@@ -80,27 +80,20 @@ export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions):
   return {
     counting(standing) {
       // An abort is never taken back.
-      if (standing?.order === 'abort' || local === undefined) return standing
-      return local.order
+      return standing?.order === 'abort' ? standing : (local ?? standing)
     },
     async give(order, by) {
       if (isOver) throw new RunOverError()
-      const given = { order: order === 'resume' ? undefined : { order, by } }
+      // A resume counts once no Lease says that the run is paused: who reads that there must find it so.
+      const given = order === 'resume' || local?.order === 'abort' ? local : { order, by }
       local = given
       begun?.onOrder()
       // One after another: what is given last is what stands there last.
       const mine = writing.then(() => write(order, by))
       writing = mine.catch(() => {})
-      try {
-        await mine
-        if (local === given) local = undefined
-      } catch (error) {
-        // It stays paused where that could not be taken off.
-        if (local === given && order === 'resume') local = undefined
-        throw error
-      } finally {
-        begun?.onOrder()
-      }
+      await mine
+      if (local === given) local = undefined
+      begun?.onOrder()
     },
     begin(run) {
       begun = run
