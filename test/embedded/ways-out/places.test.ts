@@ -23,7 +23,7 @@ const PLACES: Record<string, string> = {
   'src/engine/status/status-words.ts': 'endings: status; of pods that are gone or have moved: none',
   'src/engine/undoing.ts': 'complete-commands.test.ts alone: they stand in warnings',
   'src/plan/build-plan.ts': 'refusals: unreadable-journal',
-  'src/workloads/assess-deployment.ts': 'refusals: workload-paused, rollout-in-progress',
+  'src/workloads/assess-pods-alone.ts': 'refusals: workload-paused, rollout-in-progress',
   'src/workloads/update-strategy.ts': 'refusals: update-strategy',
 }
 
