@@ -86,7 +86,7 @@ export function createExecution({ request, ports, world, seen, tell, account, at
   let isConcluding = false
   /** What was to be written in the end may still be on its way. */
   let isCutShort = false
-  const ownOrders = createOwnOrders({ client, kinds: world.kinds, namespace })
+  const ownOrders = createOwnOrders({ client, clock, kinds: world.kinds, namespace })
   /** Whatever keeps the pods from their turn after that, something was touched. */
   const begun: Begun = { onRecord: false, inTemplate: false }
   /** Nobody needs this order any more. */

@@ -7,6 +7,7 @@ import { giveOrder } from '../../src/engine/orders/give-order.ts'
 import { readOpenRuns } from '../../src/engine/orders/open-runs.ts'
 import { ORDER_ANNOTATION, orderFor, readOrder } from '../../src/engine/orders/order.ts'
 import { RunOverError } from '../../src/engine/orders/own-orders.ts'
+import { KubeError } from '../../src/kube/errors.ts'
 import { prepareRun, type PreparedRun } from '../../src/engine/run.ts'
 import { imageOf, NAME, NAMESPACE } from './manifests.ts'
 import { PLAIN_SETTINGS, plainScene } from './scene.ts'
@@ -115,6 +116,37 @@ test('a pause that cannot be written counts in this process all the same, and wh
   await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
   expect(started(actor)).toBe(1)
   await stage.ask(run().order('resume', 'ann@desk'))
+  await stage.until(() => actor.end !== undefined)
+  expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
+})
+
+test('a pause that is written counts also while this owner cannot read it', async () => {
+  let isCut = false
+  let wasCut = false
+  const stage = await openStage(plainScene({ pods: 3 }))
+  let run: PreparedRun | undefined
+  const actor = stage.start(REQUEST, async (ports) => {
+    const { client } = ports
+    const get: typeof client.get = async (path, options) => {
+      if (isCut && path.includes('/leases/')) throw new KubeError('cut', { kind: 'ambiguous', method: 'GET', path })
+      return client.get(path, options)
+    }
+    const patch: typeof client.patch = async (path, ...rest) => {
+      const answer = await client.patch(path, ...rest)
+      isCut ||= !wasCut && path.includes('/leases/')
+      wasCut ||= isCut
+      return answer
+    }
+    run = await prepareRun(REQUEST, { ...ports, client: { ...client, get, patch } })
+    return run
+  })
+  await stage.until(() => isIn('restarting')(actor))
+  await stage.ask(run!.order('pause', 'ann@desk'))
+  await stage.until(() => actor.events.some(({ type }) => type === 'paused'))
+  await stage.pass(5_000)
+  expect([isCut, started(actor)]).toEqual([true, 1])
+  isCut = false
+  await stage.ask(run!.order('resume', 'ann@desk'))
   await stage.until(() => actor.end !== undefined)
   expect([actor.end?.outcome, started(actor)]).toEqual(['done', 3])
 })

@@ -36,8 +36,11 @@ export interface Ownership {
    * where the API server does not say. Does not throw.
    */
   confirm(): Promise<boolean | undefined>
-  /** Reads it anew, so that an order on it is known now and not with the next renewal. Does not throw. */
-  hear(): Promise<void>
+  /**
+   * Reads it anew, so that an order on it is known now and not with the next renewal. False where it could not be read. Does not
+   * throw.
+   */
+  hear(): Promise<boolean>
   /** Renews it no more: the next owner waits until it has run out. Does not throw. */
   leave(): Promise<void>
   /** Gives the Lease back, so that the next owner need not wait; without the order where that is done with. Does not throw. */
@@ -217,10 +220,12 @@ export function holdLease(options: HoldOptions, { record: first, until: firstUnt
     },
     async hear() {
       await renewing
-      if (ended || lost) return
+      if (ended || lost) return true
+      const before = record
       // Whoever waits for a renewal waits for this look too.
       renewing = look()
       await renewing
+      return lost || record !== before
     },
     async leave() {
       ended = true

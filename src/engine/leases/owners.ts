@@ -36,8 +36,8 @@ export interface Owners extends Owner {
   assertAlone(): Promise<void>
   /** What stands on the Leases, as it was last heard. */
   orders(): (Order | undefined)[]
-  /** Reads the Leases anew: what stands on them now is heard now. */
-  hear(): Promise<void>
+  /** Reads the Leases anew: what stands on them now is heard now. False where one of them could not be read. */
+  hear(): Promise<boolean>
   /** Renews them no more: the next owner waits until they have run out. */
   leave(): Promise<void>
   /** Gives them back, but where another may still act; an order that is done with goes from each of them. */
@@ -191,7 +191,7 @@ export async function takeOwners({
     outdated: waited || contested.size > 0 || Array.from(held.values(), isWritten).some(Boolean),
     assertAlone,
     orders: () => Array.from(held.values(), ({ order }) => order),
-    hear: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.hear()))),
+    hear: async () => (await Promise.all(Array.from(held.values(), (ownership) => ownership.hear()))).every(Boolean),
     release,
     leave: async () => void (await Promise.all(Array.from(held.values(), (ownership) => ownership.leave()))),
   }

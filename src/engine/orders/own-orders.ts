@@ -1,6 +1,9 @@
 import type { KubeClient } from '../../kube/client.ts'
+import { pause } from '../../kube/pause.ts'
 import type { WorkloadId } from '../../pods/workload-id.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Kinds } from '../../workloads/kinds/kinds.ts'
+import { LOOK_EVERY_MS } from '../leases/lease.ts'
 import { assertLeased, giveOrder, liftPause } from './give-order.ts'
 import type { Given } from './obedience.ts'
 import { readOpenRuns } from './open-runs.ts'
@@ -39,32 +42,33 @@ export interface BegunRun {
   run: string
   /** Whose Leases this process has. */
   refs: readonly WorkloadId[]
-  /** Reads the Leases anew. */
-  hear(): Promise<void>
+  /** Reads the Leases anew; false where they could not be read. */
+  hear(): Promise<boolean>
   /** What counts may be another order than before. */
   onOrder(): void
 }
 
 export interface OwnOrdersOptions {
   client: KubeClient
+  clock: Clock
   namespace: string
   kinds: Kinds
 }
 
-export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions): OwnOrders {
+export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOptions): OwnOrders {
   const beginning = Promise.withResolvers<BegunRun>()
   // Where no order was given there is nobody to hear that none can be.
   beginning.promise.catch(() => {})
+  const over = new AbortController()
   let begun: BegunRun | undefined
-  let isOver = false
   /** What counts here, whether it is written or not. */
   let local: Given | undefined
   let writing: Promise<void> = Promise.resolve()
 
   async function write(order: OwnOrder, by: string): Promise<void> {
-    const { run, refs, hear } = await beginning.promise
+    const { run, refs } = await beginning.promise
     const open = await readOpenRuns(client, { namespace, select: { refs: [...refs] }, kinds })
-    if (isOver || !open.runs.some((one) => one.run === run)) {
+    if (over.signal.aborted || !open.runs.some((one) => one.run === run)) {
       // It counted here from the beginning, and has ended the run.
       if (order === 'abort') return
       throw new RunOverError()
@@ -74,7 +78,13 @@ export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions):
       assertLeased(open)
       await giveOrder(open, { order, by }, { client, namespace })
     }
-    await hear()
+  }
+
+  /** What is written counts here until this owner has read it there: in between it would be as if nothing had been ordered. */
+  async function heard(given: Given | undefined): Promise<void> {
+    while (begun !== undefined && !(await begun.hear())) await pause(clock, LOOK_EVERY_MS, over.signal)
+    if (local === given) local = undefined
+    begun?.onOrder()
   }
 
   return {
@@ -83,7 +93,7 @@ export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions):
       return standing?.order === 'abort' ? standing : (local ?? standing)
     },
     async give(order, by) {
-      if (isOver) throw new RunOverError()
+      if (over.signal.aborted) throw new RunOverError()
       // A resume counts once no Lease says that the run is paused: who reads that there must find it so.
       const given = order === 'resume' || local?.order === 'abort' ? local : { order, by }
       local = given
@@ -92,15 +102,14 @@ export function createOwnOrders({ client, namespace, kinds }: OwnOrdersOptions):
       const mine = writing.then(() => write(order, by))
       writing = mine.catch(() => {})
       await mine
-      if (local === given) local = undefined
-      begun?.onOrder()
+      void heard(given)
     },
     begin(run) {
       begun = run
       beginning.resolve(run)
     },
     end() {
-      isOver = true
+      over.abort()
       begun = undefined
       beginning.reject(new RunOverError())
     },
