@@ -82,7 +82,11 @@ export function createOwnOrders({ client, clock, namespace, kinds }: OwnOrdersOp
 
   /** What is written counts here until this owner has read it there: in between it would be as if nothing had been ordered. */
   async function heard(given: Given | undefined): Promise<void> {
-    while (begun !== undefined && !(await begun.hear())) await pause(clock, LOOK_EVERY_MS, over.signal)
+    for (;;) {
+      const isHeard = await (begun?.hear() ?? true)
+      if (isHeard) break
+      await pause(clock, LOOK_EVERY_MS, over.signal)
+    }
     if (local === given) local = undefined
     begun?.onOrder()
   }
