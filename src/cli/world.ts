@@ -45,6 +45,8 @@ export function sluiceOf(cluster: Cluster, terminal: Pick<Terminal, 'clock' | 'e
   return createSluice({
     cluster,
     ...(config === undefined ? {} : { config }),
+    // One run a process: a command lists no more than it is asked about.
+    watch: 'request',
     identity: processIdentity(),
     by: orderGiver(terminal.env),
     clock: terminal.clock,

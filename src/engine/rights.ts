@@ -48,7 +48,7 @@ export function rightsOfRun(workloads: readonly RightsFor[]): Right[] {
       group: '',
       resource: 'pods',
       verbs: ['get', 'list', 'watch', 'patch'],
-      why: 'One list and watch a run; get, to read back what a lost answer leaves open; patch, for the images, the revision label and the journal in an annotation.',
+      why: 'One list and watch, which the runs of a process share; get, to read back what a lost answer leaves open; patch, for the images, the revision label and the journal in an annotation.',
     },
     {
       group: '',

@@ -42,8 +42,8 @@ export interface SluiceOptions {
   /** Names who gives its orders, for the person who finds them. Default: the identity. */
   by?: string
   /**
-   * How much the runs of this process watch. `request` (default): what each of them is about, with the least rights. `namespace`: each
-   * kind in a namespace once for all runs, which needs the right to list and watch it there, and is for many runs at once.
+   * How much the runs of this process watch. `namespace` (default): each kind in a namespace once for all runs; where the right to list
+   * all workloads is missing, the one by its name. `request`: what each run is about, for a process with one run.
    */
   watch?: FeedScope
   /** Told of each warning while a plan is made, or a run goes on; of runs it is among the events too. */
@@ -119,7 +119,7 @@ function outside(callback: () => void): void {
 
 /** Opens nothing yet: load balancers and watches are opened by what needs them first. */
 export function createSluice(options: SluiceOptions): Sluice {
-  const { cluster, config, onWarning, watch: scope = 'request', clock = systemClock, random = systemRandom } = options
+  const { cluster, config, onWarning, watch: scope = 'namespace', clock = systemClock, random = systemRandom } = options
   const { client } = cluster
   const { identity = processIdentity(), by = identity, kinds = KINDS } = options
   const ofCluster = { namespace: cluster.namespace, kinds }

@@ -378,3 +378,41 @@ it('a pod that was scaled away is to come again, as long as nobody knows whether
   expect(one!.replaces(view('web-2'))).toBe(false)
   await stopAll(workloads)
 })
+
+describe('with the feeds of a namespace', () => {
+  const shared = (client = api.client) => withObservation({ ...options, client }, 'namespace')
+
+  it('workloads share them, and each knows its own', async () => {
+    api.put(`${APPS}/statefulsets/other`, { ...workload(), metadata: { ...workload().metadata, name: 'other', uid: 'other' } })
+    await turn()
+    const among = shared()
+    const [web, other] = await Promise.all([
+      openWorkload(ref('StatefulSet', 'web'), among),
+      openWorkload(ref('StatefulSet', 'other'), among),
+    ])
+    // Of the workloads, and of their revisions.
+    expect(among.observation.size).toBe(2)
+    const changed: string[] = []
+    for (const one of [web, other]) one.onChange(() => changed.push(one.ref.name))
+    changed.length = 0
+    api.edit(`${APPS}/statefulsets/other`, ({ spec }) => (spec.replicas = 7))
+    await turn()
+    expect([new Set(changed), web.desired() === 7, other.desired()]).toEqual([new Set(['other']), false, 7])
+    await stopAll([web, other])
+    expect(among.observation.size).toBe(0)
+  })
+
+  it('who may list one workload by its name alone does without the others', async () => {
+    const asked: string[] = []
+    const get: typeof api.client.get = async (path, given) => {
+      if (path.includes('/statefulsets?')) asked.push(path.includes('metadata.name') ? 'one' : 'all')
+      if (!path.includes('/statefulsets?') || path.includes('metadata.name')) return api.client.get(path, given)
+      throw new KubeError('statefulsets is forbidden', { kind: 'definite', method: 'GET', path, status: 403 })
+    }
+    const told: string[] = []
+    const among = { ...shared({ ...api.client, get }), onError: (error: Error) => told.push(error.message) }
+    const web = await openWorkload(ref('StatefulSet', 'web'), among)
+    expect([asked, told, web.ref.name]).toEqual([['all', 'one'], [], 'web'])
+    await web.stop()
+  })
+})

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest'
+import { KubeError } from '../kube/errors.ts'
+import { createVirtualClock } from '../kube/testing/virtual-clock.ts'
+import { rawPod } from '../pods/testing/raw-pod.ts'
+import { createFakeApi } from '../workloads/testing/fake-api.ts'
+import type { FeedUser } from './feed.ts'
+import { createObservation } from './observation.ts'
+import { type PodRecord, podRecord } from './pod-record.ts'
+
+const PODS = '/api/v1/namespaces/shop/pods'
+
+function bed() {
+  const api = createFakeApi()
+  const clock = createVirtualClock()
+  const observation = createObservation({ client: api.client, clock, random: { next: () => 0.5 }, scope: 'namespace' })
+  let decoded = 0
+  const decode = (raw: unknown): PodRecord => {
+    decoded += 1
+    return podRecord(raw)
+  }
+  const put = (name: string): void => void api.put(`${PODS}/${name}`, rawPod({ name, uid: name, labels: { app: 'web' } }))
+  put('web-0')
+  async function open(more: Partial<FeedUser<PodRecord>> = {}, as = decode) {
+    const told: string[] = []
+    const feed = await observation.open(
+      { path: PODS, decode: as },
+      {
+        onEvent: ({ type, record }) => told.push(`${type} ${record.name}`),
+        onError: (error, lasting) => told.push(`${lasting ? 'lasting ' : ''}${error.message}`),
+        onSight: () => told.push('sight'),
+        ...more,
+      },
+    )
+    return { feed, taken: () => told.splice(0), events: () => told.splice(0).filter((one) => one !== 'sight') }
+  }
+  /** Since the last call. */
+  const calls = (): string[] => api.calls.splice(0).map(({ method }) => method)
+  const forbid = (): void => {
+    api.faults.before = (method, path) => {
+      if (method !== 'LIST') return
+      throw new KubeError('pods is forbidden', { kind: 'definite', method: 'GET', path, status: 403 })
+    }
+  }
+  const decodedSoFar = (): number => decoded
+  return { api, clock, observation, put, open, calls, forbid, decodedSoFar }
+}
+
+test('users share one watch and its records; each version of an object is read once', async () => {
+  const { clock, observation, put, open, calls, decodedSoFar, api } = bed()
+  const first = await open()
+  expect([calls(), first.events()]).toEqual([['LIST', 'WATCH'], ['added web-0']])
+  const others = await Promise.all([open(), open(), open()])
+  await clock.settle()
+  // A list for all that have come meanwhile, and the watch that goes on from it.
+  expect(calls().filter((one) => one === 'LIST')).toHaveLength(1)
+  expect([observation.size, decodedSoFar()]).toEqual([1, 2])
+  put('web-1')
+  await clock.settle()
+  expect(decodedSoFar()).toBe(3)
+  for (const { feed, events } of [first, ...others]) {
+    expect(events().at(-1)).toBe('added web-1')
+    expect(feed.records()).toBe(first.feed.records())
+  }
+  expect(api.calls).toEqual([])
+})
+
+test('control: users that read the objects differently share nothing', async () => {
+  const { observation, open } = bed()
+  await open()
+  await open({}, (raw) => podRecord(raw))
+  expect(observation.size).toBe(2)
+})
+
+test('a user that joins hears of what is known, and knows what was so when it came', async () => {
+  const { clock, open, put, api } = bed()
+  const { watch } = api.client
+  // The watch of the others brings nothing.
+  api.client.watch = (path, watching) => watch(path, { ...watching, onLine: () => {} })
+  const first = await open()
+  await clock.settle()
+  put('web-1')
+  await clock.settle()
+  expect(first.events()).toEqual(['added web-0'])
+  const second = await open()
+  expect([second.events(), second.feed.isCurrent()]).toEqual([['added web-0', 'added web-1'], true])
+  expect(first.events()).toEqual(['added web-1'])
+})
+
+test('users that ask for a look at the same time share a list, and who asks while it is under way shares the next one', async () => {
+  const { clock, open, calls } = bed()
+  const users = [await open(), await open(), await open()]
+  await clock.settle()
+  calls()
+  const done: number[] = []
+  const asked = users.map(({ feed }, index) => feed.refresh().then(() => done.push(index)))
+  await Promise.resolve()
+  const late = users.map(({ feed }) => feed.refresh())
+  await Promise.all([...asked, ...late])
+  expect(done.toSorted()).toEqual([0, 1, 2])
+  expect(calls().filter((one) => one === 'LIST').length).toBeLessThanOrEqual(2)
+})
+
+test('a user that has all looked at anew is not current meanwhile, and the others are', async () => {
+  const { clock, open } = bed()
+  const [asking, other] = [await open(), await open()]
+  await clock.settle()
+  asking.taken()
+  other.taken()
+  const refreshed = asking.feed.refresh()
+  expect([asking.feed.isCurrent(), asking.feed.isBroken(), other.feed.isCurrent()]).toEqual([false, false, true])
+  await refreshed
+  await clock.settle()
+  expect([asking.taken(), other.taken(), asking.feed.isCurrent()]).toEqual([['sight', 'sight'], [], true])
+})
+
+test('the last user closes the feed, and the next one opens another', async () => {
+  const { clock, observation, open, put, calls } = bed()
+  const [one, two] = [await open(), await open()]
+  await clock.settle()
+  await one.feed.stop()
+  await one.feed.stop()
+  one.taken()
+  put('web-1')
+  await clock.settle()
+  expect([one.taken(), two.events().at(-1), observation.size]).toEqual([[], 'added web-1', 1])
+  await two.feed.stop()
+  put('web-2')
+  await clock.settle()
+  expect([observation.size, two.events(), clock.pending()]).toEqual([0, [], 0])
+  calls()
+  const three = await open()
+  expect([calls(), observation.size, three.events()]).toEqual([
+    ['LIST', 'WATCH'],
+    1,
+    ['added web-0', 'added web-1', 'added web-2'],
+  ])
+})
+
+test('what one makes of an event is nothing that another has to do without', async () => {
+  const { clock, open, put } = bed()
+  const bad = await open({
+    onEvent({ record }) {
+      throw new Error(`cannot take ${record.name}`)
+    },
+  })
+  const good = await open()
+  put('web-1')
+  await clock.settle()
+  expect(bad.events()).toContain('cannot take web-1')
+  expect(good.events()).toEqual(['added web-0', 'added web-1'])
+})
+
+test('a refused feed rejects who joins, goes on trying, and comes back for those that stayed', async () => {
+  const { api, clock, observation, open, put, forbid } = bed()
+  const stayed = await open()
+  await clock.settle()
+  stayed.taken()
+  forbid()
+  const joining = Promise.allSettled([open()])
+  await clock.advance(15_000)
+  expect(await joining).toMatchObject([{ status: 'rejected', reason: { status: 403 } }])
+  const told = stayed.taken()
+  expect(told.filter((one) => one === 'lasting pods is forbidden')).toHaveLength(1)
+  expect([stayed.feed.isCurrent(), stayed.feed.isBroken(), observation.size]).toEqual([false, true, 1])
+  // Nobody waits for ever for what nobody may see.
+  const refreshed = stayed.feed.refresh()
+  await clock.advance(10_000)
+  await refreshed
+  expect(stayed.feed.isCurrent()).toBe(false)
+  put('web-1')
+  api.faults.before = () => {}
+  await clock.advance(10_000)
+  expect([stayed.feed.isCurrent(), stayed.feed.isBroken(), stayed.events().at(-1)]).toEqual([true, false, 'added web-1'])
+  expect((await open()).events()).toEqual(['added web-0', 'added web-1'])
+})
+
+test('a first list that is refused rejects all that wait for it, and leaves nothing', async () => {
+  const { clock, observation, open, forbid } = bed()
+  forbid()
+  const all = await Promise.allSettled([open(), open()])
+  expect(all).toMatchObject([{ reason: { status: 403 } }, { reason: { status: 403 } }])
+  expect([observation.size, clock.pending()]).toEqual([0, 0])
+})
+
+test('a user that waits for a change has a silent watch looked after for all', async () => {
+  const { clock, open, calls } = bed()
+  let isAwaited = false
+  await open()
+  await open({ isAwaited: () => isAwaited })
+  await clock.settle()
+  calls()
+  await clock.advance(30_000)
+  expect(calls()).toEqual([])
+  isAwaited = true
+  await clock.advance(30_000)
+  expect(calls()).toContain('LIST')
+})
+
+test('an object that cannot be read is told to those whose it is', async () => {
+  const { api, clock, open } = bed()
+  const isMeant = (metadata: unknown): boolean => (metadata as { name: string }).name === 'odd'
+  const [all, own, other] = [await open(), await open({ concerns: isMeant }), await open({ concerns: () => false })]
+  await clock.settle()
+  for (const { taken } of [all, own, other]) taken()
+  api.put(`${PODS}/odd`, { metadata: { name: 'odd', namespace: 'shop', uid: 'odd' } })
+  await clock.settle()
+  const unreadable = expect.stringContaining('an object in the watch cannot be read (uid odd)')
+  expect([all.events(), own.events(), other.events()]).toEqual([[unreadable], [unreadable], []])
+})
