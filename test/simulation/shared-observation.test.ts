@@ -54,25 +54,30 @@ test('they share four watches, and each pod is drained and restored once', async
   await stage.ask(bed.sluice.close())
 })
 
-test.each([
-  { name: 'a refusal that does not last ends neither of them', forMs: 5_000, outcomes: ['done', 'done'] },
-  {
-    name: 'a refusal that lasts ends both, and the process goes on with them',
-    forMs: 15_000,
-    outcomes: ['deadline', 'deadline'],
-  },
-])('$name', async ({ forMs, outcomes }) => {
+/** Both are under way as the refusal begins. */
+async function upgradeRefused(forMs: number) {
   const { bed, upgrade } = await openBed()
-  const { stage } = bed
   const runs = upgrade('v2')
-  await stage.until(() => Object.keys(effects(bed)).length > 0)
+  await bed.stage.until(() => Object.keys(effects(bed)).length > 0)
   await refusePods(bed, forMs)
-  const results = await resultsOf(bed, runs)
-  expect(results.map(({ outcome }) => outcome)).toEqual(outcomes)
-  if (outcomes[0] === 'deadline') {
-    for (const { reason } of results) expect(reason).toMatch(/the cluster cannot be watched any more: .*pods is forbidden/)
-    expect((await resultsOf(bed, upgrade('v2'))).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
-  }
+  return { bed, upgrade, results: await resultsOf(bed, runs) }
+}
+
+test('a refusal that does not last ends neither of them', async () => {
+  const { bed, results } = await upgradeRefused(5_000)
+  expect(results.map(({ outcome }) => outcome)).toEqual(['done', 'done'])
   for (const own of Object.values(effects(bed))) expect(own).toEqual(['drain', 'restore'])
-  await stage.ask(bed.sluice.close())
+  await bed.stage.ask(bed.sluice.close())
+})
+
+test('a refusal that lasts ends both, and the same process goes on with them later', async () => {
+  const { bed, upgrade, results } = await upgradeRefused(15_000)
+  const reason = expect.stringMatching(/the cluster cannot be watched any more: .*pods is forbidden/)
+  expect(results).toMatchObject([
+    { outcome: 'deadline', reason },
+    { outcome: 'deadline', reason },
+  ])
+  expect((await resultsOf(bed, upgrade('v2'))).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+  for (const own of Object.values(effects(bed))) expect(own).toEqual(['drain', 'restore'])
+  await bed.stage.ask(bed.sluice.close())
 })
