@@ -68,6 +68,16 @@ test.each<{ name: string; gone: RawPodOptions; heir: RawPodOptions; is: boolean 
   expect(isHeir(testPod({ uid: 'old', ...gone }), pod(heir))).toBe(is)
 })
 
+test('a StatefulSet of another group is another kind: of one that is not known the address counts', () => {
+  const of = (uid: string, name: string, ip: string): PodView => ({
+    ...testPod({ uid, name, ip }),
+    owner: { ...owner('StatefulSet'), apiVersion: 'apps.kruise.io/v1beta1' },
+  })
+  const gone = of('old', 'web-0', '10.0.0.1')
+  expect(isHeir(gone, of('new', 'web-0', '10.0.0.2'))).toBe(false)
+  expect(isHeir(gone, of('new', 'web-7', '10.0.0.1'))).toBe(true)
+})
+
 test('a StatefulSet is upgraded from its highest ordinal down, others from the lowest up', () => {
   const names = (kind: string, list: string[]): string[] =>
     list
