@@ -7,6 +7,7 @@ import type { PodSelection } from '../observation/pod-record.ts'
 import { KINDS } from '../workloads/kinds/index.ts'
 import type { Kinds } from '../workloads/kinds/kinds.ts'
 import { refOf } from '../workloads/kinds/ref.ts'
+import { podSelectionIn } from '../workloads/label-selector.ts'
 import { openNamed, openOwners } from '../workloads/open.ts'
 import type { Availability } from './rollout/availability.ts'
 import { createAvailability } from './rollout/availability.ts'
@@ -118,7 +119,7 @@ export async function observeWorld(request: RunRequest, ports: RunPorts, tell: (
     const [store, endpoints] = await startTogether(
       openPodStore({
         ...watched,
-        selector: named?.selector ?? { labelSelector: (select as { labelSelector: string }).labelSelector },
+        selector: named?.selector ?? podSelectionIn((select as { labelSelector: string }).labelSelector),
         onUnselected: ({ name }) =>
           tell({
             type: 'warning',

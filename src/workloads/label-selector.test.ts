@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { labelSelector } from '../../sim/api-server/selectors.ts'
-import { LabelSelector, labelSelectorQuery } from './label-selector.ts'
+import { LabelSelector, labelSelectorQuery, podSelectionIn, podSelectionOf } from './label-selector.ts'
 
 it('writes labels and expressions as the API takes them', () => {
   const selector = LabelSelector.parse({
@@ -42,14 +42,50 @@ function selects({ matchLabels, matchExpressions }: LabelSelector, labels: Recor
   )
 }
 
+/** As the embedded API server does. */
+function selectsInQuery(query: string, labels: Record<string, string>): boolean {
+  const metadata = { name: 'web-0', uid: 'u', resourceVersion: '1', creationTimestamp: '', labels }
+  return labelSelector(query)?.({ apiVersion: 'v1', kind: 'Pod', metadata }) ?? true
+}
+
 it('selects in a query what it selects in the workload', () => {
   fc.assert(
     fc.property(selectors, fc.dictionary(key, value, { maxKeys: 4 }), (selector, labels) => {
-      const inQuery = labelSelector(labelSelectorQuery(LabelSelector.parse(selector)))
-      const metadata = { name: 'web-0', uid: 'u', resourceVersion: '1', creationTimestamp: '', labels }
-      const isSelected = inQuery?.({ apiVersion: 'v1', kind: 'Pod', metadata } as never) ?? true
+      const isSelected = selectsInQuery(labelSelectorQuery(LabelSelector.parse(selector)), labels)
       expect(isSelected).toBe(selects(selector, labels))
     }),
     { numRuns: 1_000 },
   )
 })
+
+it('views select as the API server does', () => {
+  fc.assert(
+    fc.property(selectors, fc.dictionary(key, value, { maxKeys: 4 }), (raw, labels) => {
+      const selector = LabelSelector.parse(raw)
+      expect(podSelectionOf(selector).selects!({ name: 'web-0', labels })).toBe(selects(selector, labels))
+    }),
+  )
+})
+
+it('views select by the equalities that a user has written, as the API server does', () => {
+  const separator = fc.constantFrom('=', '==', ' = ')
+  const requirement = fc.tuple(key, separator, value).map(([one, is, other]) => `${one}${is}${other}`)
+  fc.assert(
+    fc.property(
+      fc.array(requirement, { minLength: 1, maxLength: 3 }),
+      fc.dictionary(key, value, { maxKeys: 4 }),
+      (all, labels) => {
+        const query = all.join(', ')
+        const selected = podSelectionIn(query).selects!({ name: 'web-0', labels })
+        expect(selected, query).toBe(selectsInQuery(query, labels))
+      },
+    ),
+  )
+})
+
+it.each(['app', '!app', 'app!=web', 'app in (web)', 'app=web,tier notin (a, b)', 'app=web,', '', 'app=(web)'])(
+  'leaves %j to the API server',
+  (query) => {
+    expect(podSelectionIn(query)).toEqual({ labelSelector: query })
+  },
+)

@@ -40,7 +40,7 @@ function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, 
   return (
     isOf &&
     (selector.matchExpressions ?? []).every(({ key, operator, values }) => {
-      const value = labels[key]
+      const value = Object.hasOwn(labels, key) ? labels[key] : undefined
       switch (operator) {
         case 'In':
           return value !== undefined && (values ?? []).includes(value)
@@ -53,6 +53,20 @@ function selectsLabels(selector: LabelSelector, labels: Readonly<Record<string, 
       }
     })
   )
+}
+
+/** One requirement of a selector as users mostly write it. */
+const EQUALITY = /^\s*([\w./-]+)\s*==?\s*([\w.-]*)\s*$/
+
+/** Of a user's own words: views read `KEY=VALUE` alone, and leave all else to the API server. */
+export function podSelectionIn(labelSelector: string): PodSelection {
+  const parts = labelSelector.split(',').map((part) => EQUALITY.exec(part))
+  if (!parts.every((part) => part !== null)) return { labelSelector }
+  const wanted = parts.map((part) => [part[1]!, part[2]!] as const)
+  return {
+    labelSelector,
+    selects: ({ labels }) => wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value),
+  }
 }
 
 export function podSelectionOf(selector: LabelSelector): PodSelection {
