@@ -1,3 +1,5 @@
+import { field } from './json.ts'
+
 /**
  * - `malformed`: an object, a line or a list could not be read; an event may be lost with it
  * - `expired`: the server no longer has the versions since the last one seen (410)
@@ -37,4 +39,14 @@ export class ReflectorError extends Error {
     this.problem = fields.problem
     this.path = fields.path
   }
+}
+
+/** @param what `object`: the raw object that it is about */
+export function reflectorProblem(
+  path: string,
+  problem: ReflectorProblem,
+  message: string,
+  { cause, object }: { cause?: unknown; object?: unknown } = {},
+): ReflectorError {
+  return new ReflectorError(`${path}: ${message}`, { problem, path, cause, metadata: field(object, 'metadata') })
 }

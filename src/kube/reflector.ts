@@ -3,13 +3,12 @@ import type { Random } from '../ports/random.ts'
 import type { KubeClient } from './client.ts'
 import { createDelivery } from './delivery.ts'
 import { KubeError } from './errors.ts'
-import { field, stringField } from './json.ts'
-import { listPages, type RawListing } from './list-pages.ts'
+import { listPages } from './list-pages.ts'
+import { createObjectIntake } from './object-intake.ts'
 import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
-import { createObjectStore } from './object-store.ts'
 import { backoffMs, pause } from './pause.ts'
 import { withQuery } from './query.ts'
-import { ReflectorError, type ReflectorProblem } from './reflector-error.ts'
+import { reflectorProblem } from './reflector-error.ts'
 import { isNewerVersion } from './resource-version.ts'
 import { parseWatchLine } from './watch-line.ts'
 
@@ -120,8 +119,6 @@ interface Outcome {
 export function createReflector<R extends ObjectRecord>(options: ReflectorOptions<R>): Reflector<R> {
   const { client, clock, random, path } = options
   const selectors = { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector }
-  const store = createObjectStore<R>()
-  for (const record of options.known ?? []) store.observe(record)
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   let refusedSince: number | undefined
@@ -131,12 +128,17 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
   let current = false
   let broken = false
   const delivery = createDelivery(clock)
+  const intake = createObjectIntake<R>({
+    path,
+    decode: options.decode,
+    known: options.known ?? [],
+    delivery,
+    onEvent: emit,
+    onProblem: (error) => report(error, false),
+    onAnswer: () => checkSoon(),
+  })
   /** When the watch brought its last line. */
   let heardAt = Number.NEGATIVE_INFINITY
-  /** The newest version that a list or the watch has told. */
-  let seenVersion: string | undefined
-  /** The newest version that an answer has told, and neither of them. */
-  let answeredVersion: string | undefined
   /** Comes to the silence of the watch that is under way sooner than it would. */
   let checkSoon = (): void => {}
   /** Since when nothing is heard. */
@@ -179,39 +181,10 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     for (const resolve of waiting) resolve()
   }
 
-  function see(version: string): void {
-    if (seenVersion === undefined || isNewerVersion(version, seenVersion)) seenVersion = version
-    if (answeredVersion === undefined || isNewerVersion(answeredVersion, seenVersion)) return
-    answeredVersion = undefined
-    delivery.onCaughtUp()
-  }
-
-  function observe(raw: unknown): R {
-    const record = options.decode(raw)
-    const { resourceVersion } = record
-    if (seenVersion !== undefined && isNewerVersion(resourceVersion, seenVersion)) {
-      if (answeredVersion === undefined || isNewerVersion(resourceVersion, answeredVersion)) answeredVersion = resourceVersion
-      delivery.onAnswer()
-      checkSoon()
-    }
-    return store.observe(record)
-  }
-
-  function announce(raw: unknown): R {
-    const record = options.decode(raw)
-    const event = store.tell(record)
-    if (event !== undefined) emit(event)
-    return store.observe(record)
-  }
-
   async function lookAt(name: string): Promise<void> {
     const named = { ...selectors, fieldSelector: `metadata.name=${name}` }
     const listing = await listPages({ client, path, selectors: named, signal: stopping.signal, once: true })
-    takeListing(listing, name)
-  }
-
-  function problem(kind: ReflectorProblem, message: string, cause?: unknown, object?: unknown): ReflectorError {
-    return new ReflectorError(`${path}: ${message}`, { problem: kind, path, cause, metadata: field(object, 'metadata') })
+    intake.takeListing(listing, name)
   }
 
   function report(error: Error, lasting: boolean): void {
@@ -227,37 +200,21 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     try {
       options.onEvent(event)
     } catch (error) {
-      report(problem('handler', `the handler of ${event.type} ${event.record.name} failed`, error), false)
+      report(
+        reflectorProblem(path, 'handler', `the handler of ${event.type} ${event.record.name} failed`, { cause: error }),
+        false,
+      )
     }
   }
 
   async function list(once: boolean): Promise<Outcome> {
     try {
       const listing = await listPages({ client, path, selectors, signal: stopping.signal, once })
-      takeListing(listing)
+      intake.takeListing(listing)
       return { from: listing.version }
     } catch (error) {
       return { from: undefined, error: asError(error) }
     }
-  }
-
-  /** Gives how many changes it has told. `name`: it is of the objects of this name alone, and says nothing of the others. */
-  function takeListing({ items, version }: RawListing, name?: string): number {
-    const records: R[] = []
-    const unreadable = new Set<string>()
-    for (const item of items) {
-      try {
-        records.push(options.decode(item))
-      } catch (error) {
-        const uid = stringField(field(item, 'metadata'), 'uid')
-        if (uid !== undefined) unreadable.add(uid)
-        report(problem('malformed', `an object in the list cannot be read (uid ${uid ?? 'unknown'})`, error, item), false)
-      }
-    }
-    const events = store.replace({ records, unreadable, version, ...(name === undefined ? {} : { name }) })
-    if (name === undefined) see(version)
-    for (const event of events) emit(event)
-    return events.length
   }
 
   async function watch(from: string): Promise<Outcome> {
@@ -272,7 +229,10 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     const opening = clock.setTimeout(() => {
       // Lists stand in for it, and a proxy may hold its headers too.
       if (!delivery.isPolling())
-        end({ from: position, error: problem('silent', `no answer to the watch for ${OPENED_WITHIN_MS / 1000} s`) })
+        end({
+          from: position,
+          error: reflectorProblem(path, 'silent', `no answer to the watch for ${OPENED_WITHIN_MS / 1000} s`),
+        })
     }, OPENED_WITHIN_MS)
 
     function end(outcome: Outcome): void {
@@ -322,13 +282,13 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
     function checkSilence(): void {
       const leftMs = delivery.lastLineAt() + SILENCE_LIMIT_MS - clock.now()
       if (leftMs <= 0) {
-        const error = problem('quiet', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`)
+        const error = reflectorProblem(path, 'quiet', `no line of the watch for ${SILENCE_LIMIT_MS / 1000} s`)
         return end(delivery.isPolling() ? { from: position } : { from: position, error })
       }
       const judgement = delivery.judge()
       // A connection that died is another one with the next watch.
       if (judgement === 'miss') return end({ from: position })
-      if (judgement === 'held') report(problem('held', HELD), false)
+      if (judgement === 'held') report(reflectorProblem(path, 'held', HELD), false)
       if (delivery.isLookDue(options.isAwaited?.() === true)) void look()
       checkLater()
     }
@@ -341,7 +301,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         const listing = await listPages({ client, path, selectors, signal: attempt.signal, once: true })
         if (ended !== undefined) return
         if (lines > linesBefore) return delivery.onLooked('nothing')
-        const changes = takeListing(listing)
+        const changes = intake.takeListing(listing)
         advance(listing.version)
         delivery.onLooked(changes > 0 ? 'news' : 'nothing')
         checkLater()
@@ -355,7 +315,7 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
 
     function advance(version: string): void {
       if (isNewerVersion(version, position)) position = version
-      see(version)
+      intake.see(version)
       resumedAfterServerError = false
       endRefusals()
     }
@@ -369,12 +329,16 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       switch (line.type) {
         case 'malformed':
           // Which event it was cannot be known, so resuming after the next one would lose it.
-          return end({ from: undefined, error: problem('malformed', line.why) })
+          return end({ from: undefined, error: reflectorProblem(path, 'malformed', line.why) })
         case 'BOOKMARK':
           return advance(line.version)
         case 'ERROR': {
           const expired = line.code === 410
-          const error = problem(expired ? 'expired' : 'server', `the server ended the watch: ${line.code ?? ''} ${line.message}`)
+          const error = reflectorProblem(
+            path,
+            expired ? 'expired' : 'server',
+            `the server ended the watch: ${line.code ?? ''} ${line.message}`,
+          )
           // Once more from the same version; if that also fails, what the server cannot send may be the event itself.
           const relist = expired || resumedAfterServerError
           resumedAfterServerError = !relist
@@ -382,43 +346,12 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
         }
         case 'ADDED':
         case 'MODIFIED':
-        case 'DELETED':
-          return takeObject(line)
+        case 'DELETED': {
+          const error = intake.takeLine(line, advance)
+          // Which event it was cannot be known, so resuming after the next one would lose it.
+          return error && end({ from: undefined, error })
+        }
       }
-    }
-
-    function takeObject(line: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: unknown } & Partial<Identity>): void {
-      let record: R
-      try {
-        record = knownVersion(line) ?? options.decode(line.object)
-      } catch (error) {
-        return skipUnreadable(line, asError(error))
-      }
-      advance(record.resourceVersion)
-      const event = store.apply(line.type, record)
-      if (event === undefined) return
-      delivery.onLine(true)
-      emit(event)
-    }
-
-    /** A version that an answer has brought already. Of a deletion, some servers give the last change's: it says more. */
-    function knownVersion({ type, uid, version }: { type: string } & Partial<Identity>): R | undefined {
-      const known = uid === undefined || type === 'DELETED' ? undefined : store.records().get(uid)
-      return known?.resourceVersion === version ? known : undefined
-    }
-
-    /** An object that never decodes must not stop the others. */
-    function skipUnreadable(
-      { type, uid, version, object }: { type: string; object: unknown } & Partial<Identity>,
-      cause: Error,
-    ): void {
-      const error = problem('malformed', `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`, cause, object)
-      if (uid === undefined || version === undefined) return end({ from: undefined, error })
-      report(error, false)
-      advance(version)
-      const known = store.records().get(uid)
-      const event = type === 'DELETED' && known !== undefined ? store.apply('DELETED', known) : undefined
-      if (event !== undefined) emit(event)
     }
 
     checkLater()
@@ -435,7 +368,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       }
       await client.watch(withQuery(path, query), { signal: attempt.signal, onLine: takeLine, onOpen })
       const atOnce = lines === 0 && clock.now() - startedAt < AT_ONCE_MS
-      ended ??= atOnce ? { from: position, error: problem('closed', 'the server closed the watch at once') } : { from: position }
+      ended ??= atOnce
+        ? { from: position, error: reflectorProblem(path, 'closed', 'the server closed the watch at once') }
+        : { from: position }
     } catch (error) {
       const isExpired = error instanceof KubeError && error.status === 410
       ended ??= { from: isExpired ? undefined : position, error: asError(error) }
@@ -510,17 +445,17 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       if (isPutOff) listAgainAt = clock.now() + askedMs
       await pause(clock, Math.max(backoffMs(random, failures), isPutOff ? 0 : askedMs), stopping.signal)
     }
-    return problem('stopped', 'stopped before the first list')
+    return reflectorProblem(path, 'stopped', 'stopped before the first list')
   }
 
   return {
     start() {
-      if (running !== undefined) throw problem('internal', 'started twice')
+      if (running !== undefined) throw reflectorProblem(path, 'internal', 'started twice')
       return new Promise((resolve, reject) => {
         // Rejecting after the first list has resolved does nothing: from then on, errors go to onError.
         running = run(resolve)
           .then(reject, (error: unknown) => {
-            report(problem('internal', 'the reflector failed', error), true)
+            report(reflectorProblem(path, 'internal', 'the reflector failed', { cause: error }), true)
             reject(asError(error))
           })
           .finally(() => {
@@ -529,9 +464,9 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
           })
       })
     },
-    records: store.records,
-    observe,
-    announce,
+    records: intake.records,
+    observe: intake.observe,
+    announce: intake.announce,
     isHeard: () => clock.now() - heardAt <= RESUMED_WITHIN_MS,
     look: lookAt,
     isCurrent: () => current,
@@ -548,11 +483,6 @@ export function createReflector<R extends ObjectRecord>(options: ReflectorOption
       await running
     },
   }
-}
-
-interface Identity {
-  uid: string | undefined
-  version: string | undefined
 }
 
 function isRefusal(error: unknown): boolean {

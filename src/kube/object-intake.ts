@@ -1,0 +1,135 @@
+import type { Delivery } from './delivery.ts'
+import { field, stringField } from './json.ts'
+import type { RawListing } from './list-pages.ts'
+import type { ObjectRecord, ReflectorEvent } from './object-record.ts'
+import { createObjectStore } from './object-store.ts'
+import { reflectorProblem } from './reflector-error.ts'
+import { isNewerVersion } from './resource-version.ts'
+import type { WatchLine } from './watch-line.ts'
+
+type ObjectLine = Extract<WatchLine, { type: 'ADDED' | 'MODIFIED' | 'DELETED' }>
+
+/** Reads what lists, watches and answers bring of one collection, and tells what has changed. */
+export interface ObjectIntake<R extends ObjectRecord> {
+  /** The newest known version of every object, by uid. */
+  records(): ReadonlyMap<string, R>
+  /** Takes in an answer without an event, unless a newer version is known; gives what is now known. */
+  observe(raw: unknown): R
+  /** The same with the event, where the version is news. */
+  announce(raw: unknown): R
+  /** Gives how many changes it has told. `name`: it is of the objects of this name alone, and says nothing of the others. */
+  takeListing(listing: RawListing, name?: string): number
+  /**
+   * Takes in an event of a watch. `onVersion` is called with its version before its event is told. Gives an error where the event
+   * is lost: nobody can say which it was.
+   */
+  takeLine(line: ObjectLine, onVersion: (version: string) => void): Error | undefined
+  /** A list or the watch has told all until this version. */
+  see(version: string): void
+}
+
+export interface ObjectIntakeOptions<R extends ObjectRecord> {
+  /** Of the collection, for errors. */
+  path: string
+  decode(raw: unknown): R
+  known: readonly R[]
+  delivery: Delivery
+  onEvent(event: ReflectorEvent<R>): void
+  onProblem(error: Error): void
+  /** An answer has brought a version that the watch is still to bring. */
+  onAnswer(): void
+}
+
+export function createObjectIntake<R extends ObjectRecord>(options: ObjectIntakeOptions<R>): ObjectIntake<R> {
+  const { path, decode, known, delivery, onEvent, onProblem, onAnswer } = options
+  const store = createObjectStore<R>()
+  for (const record of known) store.observe(record)
+  /** The newest version that a list or the watch has told. */
+  let seenVersion: string | undefined
+  /** The newest version that an answer has told, and neither of them. */
+  let answeredVersion: string | undefined
+
+  function see(version: string): void {
+    if (seenVersion === undefined || isNewerVersion(version, seenVersion)) seenVersion = version
+    if (answeredVersion === undefined || isNewerVersion(answeredVersion, seenVersion)) return
+    answeredVersion = undefined
+    delivery.onCaughtUp()
+  }
+
+  /** A version that an answer has brought already. Of a deletion, some servers give the last change's: it says more. */
+  function knownVersion({ type, uid, version }: ObjectLine): R | undefined {
+    const one = uid === undefined || type === 'DELETED' ? undefined : store.records().get(uid)
+    return one?.resourceVersion === version ? one : undefined
+  }
+
+  /** An object that never decodes must not stop the others. */
+  function skipUnreadable(line: ObjectLine, cause: unknown, onVersion: (version: string) => void): Error | undefined {
+    const { type, uid, version, object } = line
+    const message = `an object in the watch cannot be read (uid ${uid ?? 'unknown'})`
+    const error = reflectorProblem(path, 'malformed', message, { cause, object })
+    if (uid === undefined || version === undefined) return error
+    onProblem(error)
+    onVersion(version)
+    const before = store.records().get(uid)
+    const event = type === 'DELETED' && before !== undefined ? store.apply('DELETED', before) : undefined
+    if (event !== undefined) onEvent(event)
+    return undefined
+  }
+
+  return {
+    records: store.records,
+    see,
+
+    observe(raw) {
+      const record = decode(raw)
+      const { resourceVersion } = record
+      if (seenVersion !== undefined && isNewerVersion(resourceVersion, seenVersion)) {
+        if (answeredVersion === undefined || isNewerVersion(resourceVersion, answeredVersion)) answeredVersion = resourceVersion
+        delivery.onAnswer()
+        onAnswer()
+      }
+      return store.observe(record)
+    },
+
+    announce(raw) {
+      const record = decode(raw)
+      const event = store.tell(record)
+      if (event !== undefined) onEvent(event)
+      return store.observe(record)
+    },
+
+    takeListing({ items, version }, name) {
+      const records: R[] = []
+      const unreadable = new Set<string>()
+      for (const item of items) {
+        try {
+          records.push(decode(item))
+        } catch (error) {
+          const uid = stringField(field(item, 'metadata'), 'uid')
+          if (uid !== undefined) unreadable.add(uid)
+          const message = `an object in the list cannot be read (uid ${uid ?? 'unknown'})`
+          onProblem(reflectorProblem(path, 'malformed', message, { cause: error, object: item }))
+        }
+      }
+      const events = store.replace({ records, unreadable, version, ...(name === undefined ? {} : { name }) })
+      if (name === undefined) see(version)
+      for (const event of events) onEvent(event)
+      return events.length
+    },
+
+    takeLine(line, onVersion) {
+      let record: R
+      try {
+        record = knownVersion(line) ?? decode(line.object)
+      } catch (error) {
+        return skipUnreadable(line, error, onVersion)
+      }
+      onVersion(record.resourceVersion)
+      const event = store.apply(line.type, record)
+      if (event === undefined) return undefined
+      delivery.onLine(true)
+      onEvent(event)
+      return undefined
+    },
+  }
+}
